@@ -1,0 +1,56 @@
+# Every target sets up what it needs, from python3 and make alone.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+KUBE_ASSETS := $(shell sh tests/real/kube/assets-dir)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(INSTALLED) ## create .venv with everything, .venv/bin/reflet included
+
+$(INSTALLED): requirements/dev.lock pyproject.toml src/reflet/_version.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Reflet needs Python 3.11 or later, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) has no venv module: on Debian, apt-get install python3-venv" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: install ## show what works, with no cluster at hand
+	@$(BIN)/python examples/demo.py
+
+test: install ## run every test; tests/real too when `make kube` has been run
+	@$(BIN)/python -m pytest -q
+
+check: install ## everything CI runs: format, lint, types, import contracts, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+format: install ## format the code and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: install ## run the benchmarks; results go to benchmarks/results
+	@$(BIN)/python -m benchmarks
+
+kube: $(KUBE_ASSETS)/kube-apiserver ## build the real kube-apiserver and etcd for tests/real, once
+
+$(KUBE_ASSETS)/kube-apiserver: tests/real/kube/go.mod
+	@sh tests/real/kube/build $(KUBE_ASSETS)
+
+lock: install ## choose the newest versions again and write requirements/dev.lock
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --all-extras --group dev pyproject.toml -o requirements/dev.lock --custom-compile-command "make lock"
+
+clean: ## remove what the other targets made in this folder
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+
+.PHONY: help install demo test check format bench kube lock clean
