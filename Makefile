@@ -6,7 +6,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-KUBE_ASSETS := $(shell sh tests/real/kube/assets-dir)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,10 +40,8 @@ format: install ## format the code and mend what the linter can
 bench: install ## run the benchmarks; results go to benchmarks/results
 	@$(BIN)/python -m benchmarks
 
-kube: $(KUBE_ASSETS)/kube-apiserver ## build the real kube-apiserver and etcd for tests/real, once
-
-$(KUBE_ASSETS)/kube-apiserver: tests/real/kube/go.mod
-	@sh tests/real/kube/build $(KUBE_ASSETS)
+kube: ## build the real kube-apiserver and etcd for tests/real, once
+	@sh tests/real/kube/build
 
 lock: install ## choose the newest versions again and write requirements/dev.lock
 	$(BIN)/python -m pip install --quiet uv

@@ -1,4 +1,4 @@
-module reflet.dev/tests/real/kube
+module reflet/tests/real/kube
 
 go 1.26.0
 
