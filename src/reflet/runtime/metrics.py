@@ -1,0 +1,110 @@
+"""What mechanisms report about themselves, and a place to put it.
+
+Owns the ``Metrics`` protocol, the sink that drops everything and the sink that remembers
+everything for tests.  Must not know Prometheus or any other monitoring system: an adapter
+implements the three methods.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Final, Protocol, TypeAlias
+
+
+class Metrics(Protocol):
+    """Where numbers go.
+
+    Names are the full names under which people find the number (``reflet_watches_total``),
+    labels are few and have few values.  The methods take no time worth mentioning, may be
+    called from any thread, and raise nothing when called as described: reporting must not
+    break what is reported.
+    """
+
+    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+        """Add ``amount``, which is not negative, to a counter."""
+        ...
+
+    def gauge(self, name: str, value: float, /, **labels: str) -> None:
+        """Set a value that goes up and down."""
+        ...
+
+    def observe(self, name: str, seconds: float, /, **labels: str) -> None:
+        """Add one duration to a histogram."""
+        ...
+
+
+class NoMetrics:
+    """Drops everything: the default, so that mechanisms never ask whether metrics are on."""
+
+    __slots__ = ()
+
+    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+        """Drop it."""
+
+    def gauge(self, name: str, value: float, /, **labels: str) -> None:
+        """Drop it."""
+
+    def observe(self, name: str, seconds: float, /, **labels: str) -> None:
+        """Drop it."""
+
+
+NO_METRICS: Final[Metrics] = NoMetrics()
+
+_Series: TypeAlias = tuple[str, frozenset[tuple[str, str]]]
+
+
+class MemoryMetrics:
+    """Remembers everything, for tests; what was never reported counts as zero or nothing."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counters: dict[_Series, float] = {}
+        self._gauges: dict[_Series, float] = {}
+        self._observations: dict[_Series, list[float]] = {}
+
+    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+        """Add ``amount`` to the counter; a negative amount is a mistake of the caller."""
+        if amount < 0:
+            raise ValueError(f"counter {name} cannot go down by {-amount}")
+        series = _series(name, labels)
+        with self._lock:
+            self._counters[series] = self._counters.get(series, 0) + amount
+
+    def gauge(self, name: str, value: float, /, **labels: str) -> None:
+        """Remember the latest value."""
+        with self._lock:
+            self._gauges[_series(name, labels)] = value
+
+    def observe(self, name: str, seconds: float, /, **labels: str) -> None:
+        """Remember one more duration."""
+        with self._lock:
+            self._observations.setdefault(_series(name, labels), []).append(seconds)
+
+    def counted(self, name: str, /, **labels: str) -> float:
+        """Return what the counter with exactly these labels has reached."""
+        with self._lock:
+            return self._counters.get(_series(name, labels), 0)
+
+    def level(self, name: str, /, **labels: str) -> float | None:
+        """Return the gauge's latest value, or None when it was never set."""
+        with self._lock:
+            return self._gauges.get(_series(name, labels))
+
+    def observed(self, name: str, /, **labels: str) -> tuple[float, ...]:
+        """Return the durations observed, in order."""
+        with self._lock:
+            return tuple(self._observations.get(_series(name, labels), ()))
+
+    def names(self) -> frozenset[str]:
+        """Return the names of everything reported so far."""
+        with self._lock:
+            return frozenset(
+                name
+                for reported in (self._counters, self._gauges, self._observations)
+                for name, _ in reported
+            )
+
+
+def _series(name: str, labels: Mapping[str, str]) -> _Series:
+    return name, frozenset(labels.items())

@@ -1,0 +1,8 @@
+"""What users' tests and our own need to make time and the outside world obey.
+
+- ``virtual_time``  an event loop on which hours pass in milliseconds, and its clock
+- ``manual_clock``  a clock that a test turns by hand, without an event loop
+
+Owns fakes that behave, not mocks that know somebody's internals.  Nothing in the programs
+imports this package, and it must not know pytest.
+"""

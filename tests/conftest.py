@@ -1,0 +1,185 @@
+"""How every test is run: async tests, virtual time, a time limit, and nothing left behind.
+
+Owns the running of ``async def`` tests (each on a fresh event loop; on one with virtual time
+under ``@pytest.mark.virtual_time``), the limit of real time for each test, and the check after
+every test that no task, thread, child process, socket or pipe is left.  Must not know what is
+tested.
+
+The check begins after the fixtures of wider scope and before those of the test itself, and
+ends after these are torn down: a server started once for a module is not a leak, a connection
+that a fixture forgot to close is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+import pytest
+
+from reflet.testing.virtual_time import VirtualTimeLoop
+
+TIME_LIMIT: Final = 60.0  # seconds of real time for one test
+REMINDER: Final = 5.0  # seconds; a limit that somebody swallowed is raised again
+GRACE: Final = 2.0  # seconds that a thread, process or socket may need to be really gone
+LAST_STEPS: Final = 20  # rounds of the loop that a cancelled task may need to end
+
+WATCHED_DESCRIPTORS: Final = ("socket:", "pipe:", "anon_inode:")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run an ``async def`` test on an event loop of its own."""
+    test: Callable[..., Awaitable[None]] = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(test):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(test).parameters}
+    virtual = pyfuncitem.get_closest_marker("virtual_time") is not None
+    make_loop = VirtualTimeLoop if virtual else asyncio.new_event_loop
+    with asyncio.Runner(debug=False, loop_factory=make_loop) as runner:
+        left = runner.run(_tasks_left_by(test(**arguments)))
+    if left:
+        pytest.fail("the test left tasks behind: " + "; ".join(left), pytrace=False)
+    return True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Give every test, async or not, a limit of real time."""
+    marker = item.get_closest_marker("time_limit")
+    seconds: float = TIME_LIMIT if marker is None else marker.args[0]
+    with _time_limit(seconds):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_behind() -> Iterator[None]:
+    before = _Belongings.now()
+    yield
+    left = _Belongings.now().missing_from(before)
+    if left:
+        # What only a reference cycle keeps alive is not held by anybody.
+        gc.collect()
+        deadline = time.monotonic() + GRACE
+        while (left := _Belongings.now().missing_from(before)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    if left:
+        pytest.fail("the test left behind: " + "; ".join(left), pytrace=False)
+
+
+async def _tasks_left_by(test: Awaitable[None]) -> list[str]:
+    await test
+    here = {asyncio.current_task()}
+    for _ in range(LAST_STEPS):
+        if asyncio.all_tasks() == here:
+            return []
+        await asyncio.sleep(0)
+    return sorted(f"{task.get_name()} ({task.get_coro()!r})" for task in asyncio.all_tasks() - here)
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    def too_long(signal_number: int, frame: FrameType | None) -> None:
+        pytest.fail(f"the test took longer than {seconds:g} seconds of real time")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds, REMINDER)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Belongings:
+    """What this process has at one moment that a test could forget to give back."""
+
+    threads: frozenset[threading.Thread]
+    children: frozenset[int]
+    descriptors: dict[str, int]
+
+    @classmethod
+    def now(cls) -> _Belongings:
+        return cls(frozenset(threading.enumerate()), _children(), _descriptors())
+
+    def missing_from(self, before: _Belongings) -> list[str]:
+        return [
+            *(f"thread {thread.name!r}" for thread in self.threads - before.threads),
+            *(_describe_child(child) for child in self.children - before.children),
+            *(
+                _describe_descriptor(number, target)
+                for target, number in self.descriptors.items()
+                if target not in before.descriptors
+            ),
+        ]
+
+
+def _children() -> frozenset[int]:
+    children: set[int] = set()
+    for listing in Path("/proc/self/task").glob("*/children"):
+        try:
+            children.update(map(int, listing.read_text().split()))
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # that thread has just ended
+    return frozenset(children)
+
+
+def _descriptors() -> dict[str, int]:
+    """Map what each watched descriptor refers to, which is unlike its number never reused."""
+    descriptors: dict[str, int] = {}
+    for number in _open_numbers():
+        try:
+            target = str(Path(f"/proc/self/fd/{number}").readlink())
+        except FileNotFoundError:
+            continue  # the one through which the folder was read
+        if target.startswith("anon_inode:"):
+            # All of a kind share one inode, so here the number has to tell them apart.
+            target = f"{target} {number}"
+        if target.startswith(WATCHED_DESCRIPTORS):
+            descriptors[target] = number
+    return descriptors
+
+
+def _open_numbers() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc/self/fd")]  # noqa: PTH208 - names only, and often
+    except FileNotFoundError:
+        return []  # a system without /proc
+
+
+def _describe_child(child: int) -> str:
+    try:
+        command = Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    except FileNotFoundError:
+        command = ""
+    return f"child process {child} ({command or 'ended, but nobody waited for it'})"
+
+
+def _describe_descriptor(number: int, target: str) -> str:
+    if target.startswith("socket:"):
+        try:
+            with socket.socket(fileno=os.dup(number)) as duplicate:
+                return f"socket {number} ({duplicate.family.name} {_ends(duplicate)})"
+        except OSError as error:
+            return f"socket {number} ({error})"
+    return f"file descriptor {number} ({target})"
+
+
+def _ends(connection: socket.socket) -> str:
+    try:
+        return f"{connection.getsockname()} to {connection.getpeername()}"
+    except OSError:
+        return f"{connection.getsockname()}, not connected"
