@@ -1,0 +1,100 @@
+"""The repository keeps its own house rules: lock, Makefile, CI, and where tests live."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+REPOSITORY: Final = Path(__file__).parents[2]
+SOURCE: Final = REPOSITORY / "src/reflet"
+UNIT_TESTS: Final = REPOSITORY / "tests/unit"
+
+
+def makefile() -> str:
+    return (REPOSITORY / "Makefile").read_text()
+
+
+def source_of(test: Path) -> Path:
+    """Return the source file that a unit test is about, whether it is there or not."""
+    place = test.relative_to(UNIT_TESTS)
+    return SOURCE / place.parent / f"{place.name.removeprefix('test_')}"
+
+
+def test_the_lock_records_no_address() -> None:
+    lines = (REPOSITORY / "requirements/dev.lock").read_text().splitlines()
+
+    addresses = [
+        line for line in lines if re.search(r"://|--(extra-)?index-url|--find-links", line)
+    ]
+
+    assert addresses == []
+
+
+def test_the_lock_pins_every_requirement_with_a_hash() -> None:
+    lock = (REPOSITORY / "requirements/dev.lock").read_text().replace("\\\n", " ")
+    requirements = [
+        line for line in lock.splitlines() if re.match(r"[a-z0-9]", line, re.IGNORECASE)
+    ]
+
+    loose = [line for line in requirements if "==" not in line or "--hash=sha256:" not in line]
+
+    assert (loose, len(requirements) > 10) == ([], True)
+
+
+def test_make_lists_every_target() -> None:
+    phony = re.search(r"^\.PHONY: (.*)$", makefile(), re.MULTILINE)
+    assert phony is not None
+    # A make that is under way hands down flags that would make this one report like a child.
+    environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
+
+    listing = subprocess.run(
+        ["make"], cwd=REPOSITORY, env=environment, capture_output=True, check=True, text=True
+    ).stdout
+
+    listed = set(re.findall(r"^ *make ([a-z-]+) +\S", listing, re.MULTILINE))
+    assert listed == set(phony[1].split())
+
+
+def test_every_target_that_is_not_a_file_is_declared_phony() -> None:
+    phony = re.search(r"^\.PHONY: (.*)$", makefile(), re.MULTILINE)
+    assert phony is not None
+
+    targets = set(re.findall(r"^([a-z-]+):(?!=)", makefile(), re.MULTILINE))
+
+    assert targets == set(phony[1].split())
+
+
+def test_ci_runs_make_check() -> None:
+    script = REPOSITORY / ".ci/run"
+
+    assert re.search(r"^(exec )?make check$", script.read_text(), re.MULTILINE)
+    assert os.access(script, os.X_OK)
+
+
+def test_make_check_runs_every_tool() -> None:
+    recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", makefile(), re.MULTILINE)
+    assert recipe is not None
+
+    missing = [
+        tool
+        for tool in ("ruff format --check", "ruff check", "mypy", "lint-imports", "test")
+        if tool not in recipe[1]
+    ]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        pytest.param(path, id=str(path.relative_to(UNIT_TESTS)))
+        for path in sorted(UNIT_TESTS.rglob("test_*.py"))
+    ],
+)
+def test_a_unit_test_mirrors_a_source_file(test: Path) -> None:
+    assert source_of(test).is_file()

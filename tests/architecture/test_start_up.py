@@ -1,0 +1,64 @@
+"""Starting costs little, because what is rarely needed is imported when it is needed.
+
+Counted in modules, not in milliseconds: a module that is not imported takes no time on any
+machine.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+
+HEAVY: Final = frozenset(
+    {
+        *("aiohttp", "cryptography", "h2", "msgspec", "uvloop", "yaml", "yarl"),
+        *("asyncio", "concurrent.futures", "email", "http", "logging", "multiprocessing"),
+        *("socket", "ssl", "subprocess", "tempfile", "urllib.request", "xml"),
+    }
+)
+
+LIST_MODULES: Final = "print('\\n' + json.dumps(sorted(sys.modules)), file=sys.stderr)"
+
+
+def heavy_modules_after(program: str) -> frozenset[str]:
+    """Run a program in a bare interpreter and return the heavy modules it has loaded."""
+    finished = subprocess.run(
+        [sys.executable, "-c", f"import json, sys\n{program}\n{LIST_MODULES}"],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=30,
+    )
+    return HEAVY.intersection(json.loads(finished.stderr.splitlines()[-1]))
+
+
+def what_only_click_loads() -> frozenset[str]:
+    return heavy_modules_after("import click")
+
+
+def test_importing_reflet_loads_nothing_heavy() -> None:
+    assert heavy_modules_after("import reflet") == frozenset()
+
+
+@pytest.mark.parametrize("name", ["reflet", "kubectl-reflet"])
+def test_help_loads_nothing_heavy_beyond_the_command_line_library(name: str) -> None:
+    loaded = heavy_modules_after(
+        f"""
+sys.argv = [{name!r}, "--help"]
+from reflet.cli.main import main
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code, ended.code
+"""
+    )
+
+    assert loaded <= what_only_click_loads()
+
+
+def test_a_heavy_module_would_be_noticed() -> None:
+    assert "ssl" in heavy_modules_after("import ssl")
