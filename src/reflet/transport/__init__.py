@@ -1,0 +1,18 @@
+"""The wire: how bytes reach an API server and come back.
+
+- ``interface``: the seam, ``send`` and ``stream``
+- ``http2``, ``http2_exchange``, ``http2_pool``: the seam over HTTP/2: a connection, one
+  request on it, and as many connections as it takes
+- ``http1``: the seam over HTTP/1.1, for proxies and servers without HTTP/2
+- ``connection``: picks one of them, adds credentials, limits, patience
+- ``lines``: chunks to whole lines
+- ``failures``: what the system says, in our words
+- ``settings``, ``certificates``, ``proxy_environment``: where the server is, how to trust it
+- ``kubeconfig``, ``kubeconfig_file``, ``user_credentials``, ``in_cluster``, ``setting_files``:
+  where the settings come from
+- ``credentials``, ``exec_plugin``: who we say we are
+- ``rate_limit``: how fast we may ask
+
+Only this package speaks HTTP to a server.  It does not know kinds, versions or when a watch is
+worth repeating.
+"""

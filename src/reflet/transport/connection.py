@@ -1,0 +1,253 @@
+"""A connection to one API server, as its settings say: the transport that everybody uses.
+
+Owns: the choice between HTTP/2 and HTTP/1.1, and what surrounds every request: credentials,
+the rate limit, impersonation, the User-Agent, compression and the patience that a server may
+ask for.  Must not know frames, kubeconfig files or Kubernetes kinds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import zlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from reflet._version import __version__
+from reflet.errors import TransportError
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.transport.certificates import ClientCertificate
+from reflet.transport.failures import connection_failure
+from reflet.transport.interface import Request, Response, Stream, Transport
+from reflet.transport.rate_limit import RateLimit
+from reflet.transport.settings import ConnectionSettings, ssl_context
+
+if TYPE_CHECKING:
+    import ssl
+
+    from reflet.transport.http2 import Http2Connection
+
+REPEATS: Final = 10
+"""How often a request is sent again because the server asked for patience, as in client-go."""
+LONGEST_PATIENCE: Final = 60.0
+"""Seconds.  A server that asks for more gets its answer passed on: somebody should know."""
+CONNECT_TIMEOUT: Final = 30.0
+
+
+class Connection:
+    """Sends requests to the server of *settings*.  Is a ``Transport``.
+
+    Nothing is opened before the first request.  A 401 is tried once more when the credentials
+    can be renewed; 429 and 5xx answers that name a ``Retry-After`` are repeated after it, except
+    504.
+    """
+
+    def __init__(self, settings: ConnectionSettings, *, clock: Clock | None = None) -> None:
+        self.settings = settings
+        self._clock = clock or SystemClock()
+        self._limit = RateLimit(
+            qps=settings.qps,
+            burst=settings.burst,
+            monotonic=self._clock.monotonic,
+            sleep=self._clock.sleep,
+        )
+        impersonation = settings.impersonation
+        self._headers = (
+            ("user-agent", user_agent(settings.user_agent_extra)),
+            *(impersonation.headers() if impersonation is not None else ()),
+        )
+        self._prefix = urlsplit(settings.server).path
+        self._wire: Transport | None = None
+        self._shown: ClientCertificate | None = None  # the certificate that the wire was made with
+        self._opening = asyncio.Lock()
+        self._closed = False
+
+    async def send(self, request: Request, /) -> Response:
+        """Send and collect the whole answer, decompressed."""
+        if not self.settings.disable_compression:
+            request = request.with_headers((("accept-encoding", "gzip"),))
+        attempt = _Attempt()
+        while True:
+            wire, dressed = await self._prepared(request, attempt)
+            response = await wire.send(dressed)
+            pause = await self._pause_before_repeat(response.status, response.headers, attempt)
+            if pause is None:
+                return _decompressed(response, self.settings.server)
+            await self._clock.sleep(pause)
+
+    @asynccontextmanager
+    async def stream(
+        self, request: Request, /, *, silence: float | None = None
+    ) -> AsyncIterator[Stream]:
+        """Send, and hand out the answer's body while it arrives."""
+        attempt = _Attempt()
+        while True:
+            wire, dressed = await self._prepared(request, attempt)
+            async with wire.stream(dressed, silence=silence) as stream:
+                pause = await self._pause_before_repeat(stream.status, stream.headers, attempt)
+                if pause is None:
+                    yield stream
+                    return
+            await self._clock.sleep(pause)
+
+    async def close(self) -> None:
+        """Close every connection; what is open fails."""
+        self._closed = True
+        wire, self._wire = self._wire, None
+        if wire is not None:
+            await wire.close()
+
+    async def _prepared(self, request: Request, attempt: _Attempt) -> tuple[Transport, Request]:
+        """The wire to use now, and the request with everything that belongs to it now."""
+        await self._limit.acquire()
+        attempt.said = await self.settings.credentials.headers()
+        wire = await self._current_wire()
+        dressed = msgspec.structs.replace(
+            request,
+            path=self._prefix + request.path,
+            timeout=request.timeout or self.settings.request_timeout,
+            headers=(*self._headers, *attempt.said.items(), *request.headers),
+        )
+        return wire, dressed
+
+    async def _pause_before_repeat(
+        self, status: int, headers: Mapping[str, str], attempt: _Attempt
+    ) -> float | None:
+        """Seconds to wait before the request is sent again; None takes the answer as it is."""
+        if status == 401 and not attempt.renewed:
+            attempt.renewed = True
+            return 0.0 if await self.settings.credentials.refused(attempt.said) else None
+        # A server that says 504 has waited already: "Too large resource version", for one.
+        if status == 504 or (status != 429 and status < 500):
+            return None
+        pause = retry_after(headers)
+        attempt.repeats += 1
+        if pause is None or pause > LONGEST_PATIENCE or attempt.repeats > REPEATS:
+            return None
+        return pause
+
+    async def _current_wire(self) -> Transport:
+        certificate = await self.settings.credentials.client_certificate()
+        if self._wire is not None and certificate == self._shown:
+            return self._wire
+        async with self._opening:
+            if self._closed:
+                raise TransportError(f"{self.settings.server}: the client is closed")
+            if self._wire is None or certificate != self._shown:
+                # Connections made with the old certificate speak for somebody we no longer are.
+                outdated, self._wire = self._wire, None
+                if outdated is not None:
+                    await outdated.close()
+                self._wire = await _open_wire(self.settings, certificate)
+                self._shown = certificate
+            return self._wire
+
+
+class _Attempt:
+    """What has been tried for one request."""
+
+    __slots__ = ("renewed", "repeats", "said")
+
+    def __init__(self) -> None:
+        self.renewed = False
+        self.repeats = 0
+        self.said: Mapping[str, str] = {}
+
+
+def user_agent(extra: str = "") -> str:
+    """Who asks, for the server's logs: ``reflet/0.1.0 (linux/x86_64; python 3.11.7)``."""
+    about = f"{platform.system().lower()}/{platform.machine()}; python {platform.python_version()}"
+    return f"reflet/{__version__} ({about}{'; ' + extra if extra else ''})"
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a ``Retry-After`` header asks for; None when it is absent or a date."""
+    text = headers.get("retry-after", "").strip()
+    return float(text) if text.isascii() and text.isdecimal() else None
+
+
+def _decompressed(response: Response, server: str) -> Response:
+    if response.headers.get("content-encoding") != "gzip":
+        return response
+    try:
+        body = zlib.decompress(response.body, wbits=zlib.MAX_WBITS | 16)
+    except zlib.error as error:
+        raise TransportError(f"{server}: the answer's compression is broken: {error}") from error
+    return msgspec.structs.replace(response, body=body)
+
+
+async def _open_wire(settings: ConnectionSettings, shown: ClientCertificate | None) -> Transport:
+    """HTTP/2 when the server offers it and nothing stands between, else HTTP/1.1."""
+    if urlsplit(settings.server).scheme == "http":
+        return _http1(settings, None)
+    context = ssl_context(settings, client_certificate=shown)
+    if settings.proxy_url:
+        return _http1(settings, context)
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    first = await _dial(settings, context, lambda: None)
+    if first is None:
+        context.set_alpn_protocols(["http/1.1"])
+        return _http1(settings, context)
+
+    from reflet.transport.http2_pool import Http2Transport  # noqa: PLC0415 - costs start-up time
+
+    async def dial(on_room: Callable[[], None]) -> Http2Connection:
+        connection = await _dial(settings, context, on_room)
+        if connection is None:
+            raise TransportError(f"{settings.server}: the server offers HTTP/2 no longer")
+        return connection
+
+    transport = Http2Transport(settings.server, dial)
+    transport.adopt(first)
+    return transport
+
+
+def _http1(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Transport:
+    from reflet.transport.http1 import Http1Transport  # noqa: PLC0415 - costs start-up time
+
+    parts = urlsplit(settings.server)
+    return Http1Transport(
+        f"{parts.scheme}://{parts.netloc}",
+        ssl_context=context,
+        server_hostname=settings.tls_server_name or None,
+        proxy=settings.proxy_url or None,
+    )
+
+
+async def _dial(
+    settings: ConnectionSettings, context: ssl.SSLContext, on_room: Callable[[], None]
+) -> Http2Connection | None:
+    """A connection that is ready for requests; None when the server did not choose HTTP/2."""
+    from reflet.transport.http2 import Http2Connection  # noqa: PLC0415 - costs start-up time
+
+    parts = urlsplit(settings.server)
+    loop = asyncio.get_running_loop()
+    connection: Http2Connection | None = None
+    try:
+        async with asyncio.timeout(CONNECT_TIMEOUT):
+            _, connection = await loop.create_connection(
+                lambda: Http2Connection(settings.server, parts.netloc, on_room=on_room),
+                parts.hostname or "",
+                parts.port or 443,
+                ssl=context,
+                server_hostname=settings.tls_server_name or parts.hostname,
+                happy_eyeballs_delay=0.25,
+            )
+            if connection.offered:
+                await connection.ready
+                return connection
+    except (OSError, TimeoutError) as error:
+        if connection is not None:
+            connection.abort()
+        raise connection_failure(error, settings.server) from error
+    except BaseException:
+        if connection is not None:
+            connection.abort()
+        raise
+    connection.abort()
+    await connection.closed()
+    return None

@@ -1,0 +1,223 @@
+"""The seam over HTTP/1.1: one connection for each stream.
+
+Owns: everything that concerns aiohttp.  Used for plain HTTP (``kubectl proxy``, a development
+server without TLS), through forward proxies, and with servers that do not offer HTTP/2.  Must
+not know credentials or Kubernetes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
+
+import aiohttp
+import yarl
+
+from reflet.errors import DeadlineExceeded, TransportError
+from reflet.transport.failures import connection_failure
+from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
+
+READ_BUFFER: Final = 256 * 1024
+
+KEEPALIVE: Final = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 15),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
+)
+"""A peer whose machine vanished is noticed by the kernel after 75 quiet seconds."""
+
+
+class BodyStream:
+    """The body of one answer, read as it arrives.  Is a ``Stream``."""
+
+    def __init__(
+        self, response: aiohttp.ClientResponse, server: str, silence: float | None
+    ) -> None:
+        self._response = response
+        self._server = server
+        self._silence = silence
+        self.status = response.status
+        self.headers: Mapping[str, str] = _lower(response.headers)
+
+    async def read(self) -> bytes:
+        """Everything that has arrived; ``b""`` at the end of the body."""
+        content = self._response.content
+        try:
+            # Bytes that waited for a slow reader are not silence: the clock runs while we wait.
+            data = content.read_nowait()
+            if data or content.at_eof():
+                return data
+            if self._response.connection is None or self._response.connection.closed:
+                raise TransportError(f"{self._server}: the connection was closed")
+            async with asyncio.timeout(self._silence):
+                return await content.readany()
+        except TimeoutError as error:
+            raise DeadlineExceeded(
+                f"{self._server}: the stream was silent for {self._silence:g} seconds"
+            ) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise _failure(error, self._server) from error
+
+
+class Http1Transport:
+    """The seam over aiohttp."""
+
+    def __init__(
+        self,
+        server: str,
+        *,
+        ssl_context: ssl.SSLContext | None = None,
+        server_hostname: str | None = None,
+        proxy: str | None = None,
+    ) -> None:
+        self._server = server
+        self._server_hostname = server_hostname
+        self._proxy = proxy or ""
+        self._bodies: set[aiohttp.StreamReader] = set()  # of the answers that are being read
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0,  # every watch needs its own connection
+                ssl=ssl_context if ssl_context is not None else True,
+                socket_factory=_keepalive_socket,
+            ),
+            timeout=aiohttp.ClientTimeout(total=None, connect=None),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            read_bufsize=READ_BUFFER,
+            auto_decompress=False,  # the layer above asks for compression and undoes it
+            skip_auto_headers=("User-Agent", "Accept-Encoding", "Content-Type"),
+            middlewares=(self._repeat_only_reads,),
+        )
+
+    async def send(self, request: Request, /) -> Response:
+        """Send and collect the whole answer."""
+        try:
+            async with self._request(
+                request, aiohttp.ClientTimeout(total=request.timeout, sock_read=ANSWER_PATIENCE)
+            ) as answer:
+                with self._reading(answer):
+                    body = await answer.read()
+                return Response(status=answer.status, headers=_lower(answer.headers), body=body)
+        except (aiohttp.ClientError, OSError) as error:
+            raise _failure(error, self._server, self._proxy) from error
+
+    @asynccontextmanager
+    async def stream(
+        self, request: Request, /, *, silence: float | None = None
+    ) -> AsyncIterator[Stream]:
+        """Send, and hand out the answer's body while it arrives."""
+        try:
+            # Not aiohttp's own limits: they would go on to hold for the body.
+            patience = ANSWER_PATIENCE if request.timeout is None else request.timeout
+            async with asyncio.timeout(patience):
+                answer = await self._request(request, aiohttp.ClientTimeout(total=None))
+        except (aiohttp.ClientError, OSError) as error:
+            raise _failure(error, self._server, self._proxy) from error
+        try:
+            with self._reading(answer):
+                yield BodyStream(answer, self._server, silence)
+        finally:
+            # A half-read answer cannot be reused: closing it also tells the server.
+            answer.close()
+
+    async def close(self) -> None:
+        """Close every connection; open streams fail."""
+        for body in self._bodies:  # aiohttp leaves their readers waiting
+            body.set_exception(TransportError(f"{self._server}: the client is closed"))
+        await self._session.close()
+
+    @contextmanager
+    def _reading(self, answer: aiohttp.ClientResponse) -> Iterator[None]:
+        self._bodies.add(answer.content)
+        try:
+            yield
+        finally:
+            self._bodies.discard(answer.content)
+
+    def _request(
+        self, request: Request, timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.client._RequestContextManager:
+        if self._session.closed:
+            raise TransportError(f"{self._server}: the client is closed")
+        url = yarl.URL(self._server + request.path, encoded=True)
+        if request.query:
+            url = url.with_query(request.query)
+        return self._session.request(
+            request.method,
+            url,
+            headers=request.headers,
+            data=io.BytesIO(request.body) if request.body else None,
+            timeout=timeout,
+            server_hostname=self._server_hostname,
+            proxy=self._proxy or None,
+            allow_redirects=False,
+        )
+
+    async def _repeat_only_reads(
+        self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        """Keep aiohttp from sending PUT and DELETE again when a connection broke.
+
+        It repeats what HTTP calls idempotent; but the first try may have had its effect, and the
+        second would find a conflict, or delete what somebody created in between.
+        """
+        try:
+            return await handler(request)
+        except (aiohttp.ClientError, OSError) as error:
+            if request.method in ("GET", "HEAD"):
+                raise
+            raise _failure(error, self._server, self._proxy) from error
+
+
+def _keepalive_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    for level, option, value in KEEPALIVE:
+        made.setsockopt(level, option, value)
+    return made
+
+
+def _lower(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """The headers; the values of a name that comes twice are joined."""
+    lower: dict[str, str] = {}
+    for name, value in headers.items():
+        key = name.lower()
+        lower[key] = f"{lower[key]}, {value}" if key in lower else value
+    return lower
+
+
+def _failure(error: BaseException, server: str, proxy: str = "") -> TransportError:
+    """Look behind aiohttp's wrappers for what really happened."""
+    match error:
+        case aiohttp.ClientProxyConnectionError():
+            kind = type(connection_failure(error.os_error, server))
+            words = error.os_error.strerror or str(error.os_error)
+            return kind(f"{server}: {_shown(proxy)} cannot be reached: {words}: check proxy-url")
+        case aiohttp.ClientHttpProxyError():
+            words = f"{error.status} {error.message}"
+            return TransportError(f"{server}: {_shown(proxy)} answered {words}: check proxy-url")
+        case aiohttp.ClientConnectorCertificateError():
+            return connection_failure(error.certificate_error, server)
+        case aiohttp.ClientConnectorError():
+            return connection_failure(error.os_error, server)
+        case TimeoutError():
+            return connection_failure(error, server)
+        case aiohttp.ServerDisconnectedError():
+            return TransportError(f"{server}: the server closed the connection")
+        case aiohttp.ClientPayloadError():
+            return TransportError(f"{server}: the connection broke in the middle of the answer")
+        case aiohttp.ClientResponseError():
+            words = " ".join(error.message.split())
+            return TransportError(f"{server}: the server broke HTTP/1.1: {words}")
+        case _:
+            return connection_failure(error, server)
+
+
+def _shown(proxy: str) -> str:
+    """The proxy without its password, which is nobody's business in a log."""
+    return f"the proxy {yarl.URL(proxy).with_user(None)}"

@@ -1,0 +1,90 @@
+"""The seam between everything above and HTTP: ``send`` and ``stream``, and nothing else.
+
+Owns: the shapes of a request, an answer and a byte stream, and the names for how a connection
+can fail.  Must not know any HTTP library, any Kubernetes kind, or when a request is worth
+repeating.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Final, Protocol
+
+import msgspec
+
+ANSWER_PATIENCE: Final = 75.0
+"""Seconds without a byte after which an answer will not come: API servers give up after 60."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One HTTP request: ``path`` is escaped already, ``query`` is not.
+
+    ``headers`` are pairs because a name may come more than once (``Impersonate-Group`` does).
+    ``timeout`` bounds the time to the whole answer (``send``) or to the head of the answer
+    (``stream``); with None, only ``ANSWER_PATIENCE`` without any byte ends the wait.
+    """
+
+    method: str = "GET"
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    timeout: float | None = None
+
+    def with_headers(self, headers: Iterable[tuple[str, str]]) -> Request:
+        """The same request with *headers* added."""
+        return msgspec.structs.replace(self, headers=(*self.headers, *headers))
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole answer; header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Stream(Protocol):
+    """The body of an answer that goes on: read until ``b""``."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status code."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The answer's headers, names in lower case."""
+        ...
+
+    async def read(self) -> bytes:
+        """Everything that has arrived, at least one byte; ``b""`` at the end of the body.
+
+        Raises TransportError when the connection breaks before the end, DeadlineExceeded when
+        nothing arrives within the stream's silence limit.
+        """
+        ...
+
+
+class Transport(Protocol):
+    """Sends requests to one server.  Both methods translate every failure to TransportError."""
+
+    async def send(self, request: Request, /) -> Response:
+        """Send and collect the whole answer, whatever its status."""
+        ...
+
+    def stream(
+        self, request: Request, /, *, silence: float | None = None
+    ) -> AbstractAsyncContextManager[Stream]:
+        """Send, and hand out the answer's body while it arrives.
+
+        Leaving the context closes the stream at once.  *silence* is the longest time in seconds
+        without a byte before the stream counts as dead; None trusts the connection's own
+        liveness checks.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close every connection; open streams end with TransportError."""
+        ...

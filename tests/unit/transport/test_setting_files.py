@@ -1,0 +1,33 @@
+import errno
+from pathlib import Path
+
+import pytest
+
+from reflet.errors import ConfigurationError
+from reflet.transport.setting_files import read_setting_file, why_unreadable
+
+
+def test_a_file_is_read_whole(tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_bytes(b"\x00all\n")
+
+    assert read_setting_file(tmp_path / "ca.crt", "the file") == b"\x00all\n"
+
+
+def test_a_missing_file_is_an_error_that_begins_with_the_setting(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"^--certificate-authority nope: no such file$"):
+        read_setting_file(tmp_path / "nope", "--certificate-authority nope")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (errno.EACCES, "permission denied: this user may not read it"),
+        (errno.EISDIR, "is a directory, not a file"),
+        (errno.ENOTDIR, "no such file: a part of its path is not a directory"),
+        (errno.EIO, "input/output error"),
+    ],
+)
+def test_each_failure_has_its_words(code: int, words: str) -> None:
+    error = OSError(code, "Input/output error" if code == errno.EIO else "whatever")
+
+    assert why_unreadable(error) == words
