@@ -1,5 +1,75 @@
-"""Reflet: the configuration that Kubernetes would give a pod, for any process, kept fresh."""
+"""Reflet: the configuration that Kubernetes would give a pod, for any process, kept fresh.
+
+The public names.  Each is imported when it is first used, so that importing the package costs
+next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from reflet._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from reflet import blocking, errors
+    from reflet.api.codec import decode_object, encode
+    from reflet.api.config import ConfigMap, Secret
+    from reflet.api.options import ListOptions, PatchType, WatchOptions
+    from reflet.api.pods import Pod
+    from reflet.api.quantities import Quantity
+    from reflet.api.resources import Resource
+    from reflet.api.unstructured import AnyObject
+    from reflet.client.client import ALL_NAMESPACES
+    from reflet.cluster import Cluster, connect
+    from reflet.errors import RefletError
+
+_HOMES = {
+    "ALL_NAMESPACES": "reflet.client.client",
+    "AnyObject": "reflet.api.unstructured",
+    "Cluster": "reflet.cluster",
+    "ConfigMap": "reflet.api.config",
+    "ListOptions": "reflet.api.options",
+    "PatchType": "reflet.api.options",
+    "Pod": "reflet.api.pods",
+    "Quantity": "reflet.api.quantities",
+    "RefletError": "reflet.errors",
+    "Resource": "reflet.api.resources",
+    "Secret": "reflet.api.config",
+    "WatchOptions": "reflet.api.options",
+    "connect": "reflet.cluster",
+    "decode_object": "reflet.api.codec",
+    "encode": "reflet.api.codec",
+}
+_ROOMS = ("blocking", "errors")
+
+__all__ = [
+    "ALL_NAMESPACES",
+    "AnyObject",
+    "Cluster",
+    "ConfigMap",
+    "ListOptions",
+    "PatchType",
+    "Pod",
+    "Quantity",
+    "RefletError",
+    "Resource",
+    "Secret",
+    "WatchOptions",
+    "__version__",
+    "blocking",
+    "connect",
+    "decode_object",
+    "encode",
+    "errors",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return import_module(f"reflet.{name}")
+    raise AttributeError(f"module 'reflet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
+
 from tests.real.binaries import BinariesMissing, find_binaries
 from tests.real.kube_server import KubeServer
 

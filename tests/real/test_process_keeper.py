@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+
 from tests.real.process_keeper import KeeperFailed, ProcessKeeper
 
 PROGRAM = """

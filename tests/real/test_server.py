@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.real.access_rules import Role
 from tests.real.api_connection import Answer, ApiConnection
 from tests.real.kube_server import KubeServer

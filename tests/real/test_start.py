@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.real.binaries import BinariesMissing, find_binaries
 from tests.real.kube_server import KubeServer, KubeServerFailed
 

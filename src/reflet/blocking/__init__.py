@@ -1,0 +1,17 @@
+"""Reflet for programs without an event loop.
+
+- ``loop_thread``: the one event loop, on a thread of its own
+- ``cluster``: the client's verbs, each waiting for its answer
+
+Everything here waits by handing work to that loop, so any thread may call it; nothing may be
+called from inside an event loop, which would wait for itself.
+
+::
+
+    with reflet.blocking.connect() as cluster:
+        settings = cluster.resource(ConfigMap, namespace="shop").get("settings")
+"""
+
+from reflet.blocking.cluster import BlockingCluster, BlockingResource, connect
+
+__all__ = ["BlockingCluster", "BlockingResource", "connect"]

@@ -1,0 +1,241 @@
+"""The client's verbs for programs without an event loop.
+
+Owns: nothing but the waiting; what each verb does and promises is said in
+``reflet.client.resource_client`` and ``reflet.client.client``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar, overload
+
+from reflet.api.codec import Listing
+from reflet.api.meta import KubernetesObject
+from reflet.api.options import (
+    CreateOptions,
+    DeleteOptions,
+    GetOptions,
+    ListOptions,
+    PatchOptions,
+    PatchType,
+    UpdateOptions,
+    WatchOptions,
+)
+from reflet.api.paging import PAGE_SIZE
+from reflet.api.resources import Resource
+from reflet.api.status import Status
+from reflet.api.unstructured import AnyObject
+from reflet.api.watch_events import WatchEvent
+from reflet.blocking.loop_thread import LoopThread
+from reflet.client.client import Token
+from reflet.client.discovery import ServerVersion
+from reflet.client.resource_client import WATCH_SILENCE, ResourceClient
+from reflet.cluster import Cluster
+from reflet.cluster import connect as connect_cluster
+from reflet.transport.settings import ConnectionSettings
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+class BlockingResource(Generic[T]):
+    """``ResourceClient``, waiting."""
+
+    def __init__(self, loop: LoopThread, client: ResourceClient[T]) -> None:
+        self._loop = loop
+        self._client = client
+
+    @property
+    def resource(self) -> Resource:
+        """The resource that the verbs are about."""
+        return self._client.resource
+
+    def get(
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None = None
+    ) -> T:
+        """The object called *name*."""
+        return self._loop.run(self._client.get(name, options, subresource=subresource))
+
+    def list(
+        self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
+    ) -> Listing[T]:
+        """Every object that *options* select, one consistent state."""
+        return self._loop.run(self._client.list(options, page_size=page_size))
+
+    def pages(
+        self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
+    ) -> Iterator[Listing[T]]:
+        """Yield page after page; the next ones are fetched while the caller works."""
+        return self._loop.iterated(self._client.pages(options, page_size=page_size))
+
+    @contextmanager
+    def watch(
+        self, options: WatchOptions = WatchOptions(), *, silence: float | None = WATCH_SILENCE
+    ) -> Iterator[Iterator[WatchEvent[T]]]:
+        """Open a watch; the block gets its events one by one."""
+        with self._loop.entered(self._client.watch(options, silence=silence)) as watch:
+            batches = self._loop.iterated(watch.batches())
+            yield (event for batch in batches for event in batch)
+
+    def create(
+        self,
+        body: T | Mapping[str, Any],
+        options: CreateOptions = CreateOptions(),
+        *,
+        name: str | None = None,
+        subresource: str | None = None,
+    ) -> T:
+        """Create an object, or a part of the one called *name*."""
+        return self._loop.run(
+            self._client.create(body, options, name=name, subresource=subresource)
+        )
+
+    def replace(
+        self,
+        body: T | Mapping[str, Any],
+        options: UpdateOptions = UpdateOptions(),
+        *,
+        subresource: str | None = None,
+    ) -> T:
+        """Write the whole object."""
+        return self._loop.run(self._client.replace(body, options, subresource=subresource))
+
+    def patch(
+        self,
+        name: str,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]] | T,
+        patch_type: PatchType = PatchType.MERGE,
+        options: PatchOptions = PatchOptions(),
+        *,
+        subresource: str | None = None,
+    ) -> T:
+        """Change an object by a patch."""
+        return self._loop.run(
+            self._client.patch(name, patch, patch_type, options, subresource=subresource)
+        )
+
+    def apply(
+        self,
+        body: T | Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        subresource: str | None = None,
+    ) -> T:
+        """Server-side apply: own the fields of *body*."""
+        return self._loop.run(
+            self._client.apply(
+                body, field_manager=field_manager, force=force, subresource=subresource
+            )
+        )
+
+    def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | Status:
+        """Delete an object."""
+        return self._loop.run(self._client.delete(name, options))
+
+    def delete_collection(
+        self, selected: ListOptions = ListOptions(), options: DeleteOptions = DeleteOptions()
+    ) -> None:
+        """Delete every object that *selected* selects."""
+        self._loop.run(self._client.delete_collection(selected, options))
+
+
+class BlockingCluster:
+    """``Cluster``, waiting.  Owns the thread of its event loop; leaving the context ends it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._loop = LoopThread(f"reflet {cluster.settings.server}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection and end the thread."""
+        try:
+            self._loop.run(self._cluster.close())
+        finally:
+            self._loop.stop()
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that is meant when none is named."""
+        return self._cluster.namespace
+
+    @overload
+    def resource(self, kind: type[T], *, namespace: str | None = None) -> BlockingResource[T]: ...
+
+    @overload
+    def resource(
+        self, kind: Resource | str, *, namespace: str | None = None
+    ) -> BlockingResource[Any]: ...
+
+    @overload
+    def resource(
+        self, kind: type[Any] | Resource | str, *, namespace: str | None = None, raw: bool
+    ) -> BlockingResource[AnyObject]: ...
+
+    def resource(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None = None,
+        raw: bool = False,
+    ) -> BlockingResource[Any]:
+        """The verbs for one resource."""
+        client = self._cluster.resource(kind, namespace=namespace, raw=raw)
+        return BlockingResource(self._loop, client)
+
+    def find(self, name: str) -> Resource:
+        """The resource that *name* means on this server."""
+        return self._loop.run(self._cluster.find(name))
+
+    def resources(self, *, refresh: bool = False) -> tuple[Resource, ...]:
+        """Everything the server serves."""
+        return self._loop.run(self._cluster.resources(refresh=refresh))
+
+    def version(self) -> ServerVersion:
+        """What the server says it is."""
+        return self._loop.run(self._cluster.version())
+
+    def request_token(
+        self,
+        service_account: str,
+        *,
+        namespace: str | None = None,
+        audiences: Sequence[str] = (),
+        expiration_seconds: int = 3600,
+        pod: tuple[str, str] | None = None,
+    ) -> Token:
+        """A new token of a service account."""
+        return self._loop.run(
+            self._cluster.request_token(
+                service_account,
+                namespace=namespace,
+                audiences=audiences,
+                expiration_seconds=expiration_seconds,
+                pod=pod,
+            )
+        )
+
+
+def connect(
+    settings: ConnectionSettings | None = None,
+    *,
+    kubeconfig: str = "",
+    context: str = "",
+    namespace: str = "",
+) -> BlockingCluster:
+    """The cluster that kubectl would talk to, or the one of *settings*."""
+    return BlockingCluster(
+        connect_cluster(settings, kubeconfig=kubeconfig, context=context, namespace=namespace)
+    )

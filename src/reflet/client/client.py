@@ -1,0 +1,171 @@
+"""Everything one API server can be asked.
+
+Owns: from a kind or a name to the client of its resource, and the questions that are not about
+one resource.  Must not know where the connection came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar, overload
+
+from reflet.api import kinds, resources
+from reflet.api.codec import decode, encode
+from reflet.api.frozen import Frozen
+from reflet.api.meta import KubernetesObject, TypedObject
+from reflet.api.micro_time import Time
+from reflet.api.resources import SERVICE_ACCOUNTS, Resource
+from reflet.api.unstructured import AnyObject
+from reflet.client.discovery import ServerVersion, served_resources, server_version
+from reflet.client.requests import JSON, answer
+from reflet.client.resource_client import ResourceClient
+from reflet.errors import ParseError
+from reflet.transport.interface import Request, Transport
+
+T = TypeVar("T", bound=KubernetesObject)
+
+ALL_NAMESPACES: Final = "*"
+"""Stands for a namespace where objects of all namespaces are meant."""
+
+
+class Token(Frozen, frozen=True, kw_only=True):
+    """A service account's token and the moment it ends."""
+
+    token: str
+    expiration_timestamp: Time
+
+    def __repr__(self) -> str:
+        return f"Token(‹secret {len(self.token)} B›, until {self.expiration_timestamp})"
+
+
+class _TokenAnswer(Frozen, frozen=True, kw_only=True):
+    status: Token
+
+
+class Client:
+    """A server's resources, by kind or by name.
+
+    ``resource`` gives the verbs for one resource::
+
+        settings = await client.resource(ConfigMap, namespace="shop").get("settings")
+
+    A class gives objects of that class; a name (``"cm"``, ``"deployments.apps"``) or a
+    ``Resource`` gives the class that Reflet has for it, AnyObject for all others; ``raw=True``
+    gives AnyObject always, with nothing lost.  No *namespace* means the connection's own,
+    ``ALL_NAMESPACES`` all of them.
+
+    Used by one event loop; leaving the context closes the connection.
+    """
+
+    def __init__(self, transport: Transport, *, namespace: str = "default") -> None:
+        self._transport = transport
+        self._served: tuple[Resource, ...] | None = None
+        self.namespace = namespace
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection; what is open fails."""
+        await self._transport.close()
+
+    @overload
+    def resource(self, kind: type[T], *, namespace: str | None = None) -> ResourceClient[T]: ...
+
+    @overload
+    def resource(
+        self, kind: Resource | str, *, namespace: str | None = None
+    ) -> ResourceClient[Any]: ...
+
+    @overload
+    def resource(
+        self, kind: type[Any] | Resource | str, *, namespace: str | None = None, raw: bool
+    ) -> ResourceClient[AnyObject]: ...
+
+    def resource(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None = None,
+        raw: bool = False,
+    ) -> ResourceClient[Any]:
+        """The verbs for one resource; ParseError for a name that is not a built-in one.
+
+        For names of custom resources ask the server: ``client.resource(await client.find(name))``.
+        """
+        if isinstance(kind, str):
+            resource = resources.find(kind)
+        elif isinstance(kind, Resource):
+            resource = kind
+        else:
+            resource = _resource_of(kind)
+        where = None
+        if resource.namespaced and namespace != ALL_NAMESPACES:
+            where = namespace or self.namespace
+        decoded_as = AnyObject if raw else kinds.class_for(resource)
+        return ResourceClient(self._transport, resource, decoded_as, namespace=where)
+
+    async def find(self, name: str) -> Resource:
+        """The resource that *name* means on this server, custom resources included.
+
+        Built-in names need no request.  ParseError, with suggestions, when there is none.
+        """
+        try:
+            return resources.find(name)
+        except ParseError:
+            return resources.find(name, await self.resources())
+
+    async def resources(self, *, refresh: bool = False) -> tuple[Resource, ...]:
+        """Everything the server serves, asked for once unless *refresh*."""
+        if self._served is None or refresh:
+            self._served = await served_resources(self._transport)
+        return self._served
+
+    async def version(self) -> ServerVersion:
+        """What the server says it is."""
+        return await server_version(self._transport)
+
+    async def request_token(
+        self,
+        service_account: str,
+        *,
+        namespace: str | None = None,
+        audiences: Sequence[str] = (),
+        expiration_seconds: int = 3600,
+        pod: tuple[str, str] | None = None,
+    ) -> Token:
+        """A new token of a service account, bound to *pod* (its name and uid) when given."""
+        spec: dict[str, Any] = {"audiences": audiences, "expirationSeconds": expiration_seconds}
+        if pod is not None:
+            name, uid = pod
+            bound_to = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid}
+            spec["boundObjectRef"] = bound_to
+        request = Request(
+            method="POST",
+            path=SERVICE_ACCOUNTS.path(
+                namespace=namespace or self.namespace, name=service_account, subresource="token"
+            ),
+            headers=(("accept", JSON), ("content-type", JSON)),
+            body=encode(
+                {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+            ),
+        )
+        response = await answer(self._transport, request, verb="create")
+        return decode(response.body, _TokenAnswer).status
+
+
+def _resource_of(kind: type[TypedObject]) -> Resource:
+    api_version, name = kinds.identity(kind)
+    found = resources.find_kind(api_version, name)
+    if found is None:
+        raise ParseError(f"no resource is known for {kind.__name__}: give a Resource")
+    return found

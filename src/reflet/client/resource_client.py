@@ -1,0 +1,328 @@
+"""The verbs for one resource, in one namespace or in all.
+
+Owns: which request a verb is, and what its answer becomes.  Must not know connections, nor
+who uses the objects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final, Generic, TypeVar
+
+from msgspec.structs import replace
+
+from reflet.api.codec import Listing, decode, decode_at, decode_list, encode
+from reflet.api.frozen import Frozen
+from reflet.api.meta import KubernetesObject, TypedObject
+from reflet.api.options import (
+    CreateOptions,
+    DeleteOptions,
+    GetOptions,
+    ListOptions,
+    PatchOptions,
+    PatchType,
+    Query,
+    UpdateOptions,
+    WatchOptions,
+)
+from reflet.api.paging import PAGE_SIZE, Paging
+from reflet.api.resources import Resource
+from reflet.api.status import Status
+from reflet.api.tables import TABLES, Table, TableRow
+from reflet.api.unstructured import AnyObject
+from reflet.api.watch_events import EventDecoder
+from reflet.client.requests import JSON, answer, refusal
+from reflet.client.watching import Watch
+from reflet.errors import ApiError, ConfigurationError
+from reflet.transport.interface import Request, Transport
+
+T = TypeVar("T", bound=KubernetesObject)
+
+PAGES_AHEAD: Final = 10
+"""How many pages ``pages`` fetches before they are asked for."""
+WATCH_SILENCE: Final = 90.0
+"""Seconds.  An API server sends a bookmark about once a minute, so more than that is a fault."""
+
+
+class _Answered(Frozen, frozen=True, kw_only=True):
+    """The first look at an answer that may be an object or a Status."""
+
+    kind: str = ""
+
+
+class ResourceClient(Generic[T]):
+    """Get, list, watch and change the objects of one resource.
+
+    *namespace* is None for resources without namespaces, and to list and watch all namespaces.
+    Objects come out as *kind*; what goes in may be such an object or a plain mapping.  Every
+    method raises ApiError when the server refuses and TransportError when it does not answer.
+    """
+
+    def __init__(
+        self, transport: Transport, resource: Resource, kind: type[T], *, namespace: str | None
+    ) -> None:
+        self._transport = transport
+        self._kind = kind
+        self.resource = resource
+        self.namespace = namespace
+
+    def __repr__(self) -> str:
+        where = f" in {self.namespace}" if self.namespace else ""
+        return f"<ResourceClient {self.resource}{where}>"
+
+    # Reading
+
+    async def get(
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None = None
+    ) -> T:
+        """The object called *name*."""
+        body = await self._send("get", "GET", name, options.query(), subresource=subresource)
+        return self._decoded(body)
+
+    async def page(self, options: ListOptions = ListOptions()) -> Listing[T]:
+        """One list request, as *options* say; the answer may be only the first page."""
+        body = await self._send("list", "GET", None, options.query())
+        return decode_list(body, self._kind)
+
+    async def list(
+        self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
+    ) -> Listing[T]:
+        """Every object that *options* select, fetched in pages, one consistent state."""
+        paging = Paging(options, page_size=page_size)
+        items: list[T] = []
+        while paging.request is not None:
+            try:
+                page = await self.page(paging.request)
+            except ApiError as error:
+                paging.failed(error)
+                items.clear()
+            else:
+                paging.answered(page.metadata)
+                items.extend(page.items)
+        return Listing(items=tuple(items), metadata=paging.metadata)
+
+    async def pages(
+        self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
+    ) -> AsyncIterator[Listing[T]]:
+        """Yield page after page, so that a large collection need not fit in memory.
+
+        The next pages are fetched while the caller works.  A continue token that expires on the
+        way is raised as Expired: the pages already given out cannot be taken back.
+        """
+        arrived: asyncio.Queue[Listing[T] | Exception | None] = asyncio.Queue(PAGES_AHEAD)
+
+        async def fetch() -> None:
+            paging = Paging(options, page_size=page_size, repair=False)
+            try:
+                while paging.request is not None:
+                    page = await self.page(paging.request)
+                    paging.answered(page.metadata)
+                    await arrived.put(page)
+                await arrived.put(None)
+            except Exception as error:  # noqa: BLE001 - raised again where the pages are read
+                await arrived.put(error)
+
+        fetching = asyncio.create_task(fetch(), name=f"pages of {self.resource.plural}")
+        try:
+            while (arrival := await arrived.get()) is not None:
+                if isinstance(arrival, Exception):
+                    raise arrival
+                yield arrival
+        finally:
+            fetching.cancel()
+            await asyncio.wait((fetching,))
+
+    async def table(self, options: ListOptions = ListOptions()) -> Table:
+        """Every object that *options* select, as the rows that ``kubectl get`` shows."""
+        paging = Paging(options)
+        rows: list[TableRow] = []
+        page = Table()
+        while paging.request is not None:
+            try:
+                query = paging.request.query()
+                page = decode(await self._send("list", "GET", None, query, accept=TABLES), Table)
+            except ApiError as error:
+                paging.failed(error)
+                rows.clear()
+            else:
+                paging.answered(page.metadata)
+                rows.extend(page.rows)
+        return replace(page, rows=tuple(rows), metadata=paging.metadata)
+
+    async def table_of(self, name: str) -> Table:
+        """The object called *name*, as the row that ``kubectl get`` shows."""
+        return decode(await self._send("get", "GET", name, (), accept=TABLES), Table)
+
+    @asynccontextmanager
+    async def watch(
+        self, options: WatchOptions = WatchOptions(), *, silence: float | None = WATCH_SILENCE
+    ) -> AsyncIterator[Watch[T]]:
+        """Open a watch; a refused one raises here, before anything is read.
+
+        *silence* is the longest time in seconds without a byte, bookmarks included, before the
+        stream counts as dead and raises DeadlineExceeded; None never does.
+        """
+        request = Request(path=self._path(None), query=options.query(), headers=(("accept", JSON),))
+        async with self._transport.stream(request, silence=silence) as stream:
+            error = await refusal(stream, request, verb="watch")
+            if error is not None:
+                raise error
+            yield Watch(stream, EventDecoder(self._kind))
+
+    # Changing
+
+    async def create(
+        self,
+        body: T | Mapping[str, Any],
+        options: CreateOptions = CreateOptions(),
+        *,
+        name: str | None = None,
+        subresource: str | None = None,
+    ) -> T:
+        """Create an object; the answer is what the server made of it.
+
+        With *name* and *subresource*, create that part of an existing object.
+        """
+        data = await self._send(
+            "create", "POST", name, options.query(), body=encode(body), subresource=subresource
+        )
+        return self._decoded(data)
+
+    async def replace(
+        self,
+        body: T | Mapping[str, Any],
+        options: UpdateOptions = UpdateOptions(),
+        *,
+        subresource: str | None = None,
+    ) -> T:
+        """Write the whole object; Conflict when it carries a version that is no longer current.
+
+        Refuses a typed object that keeps only some of its kind's fields: the others would be
+        lost on the server.  Use ``patch``, or read the object raw.
+        """
+        if _loses_fields(body):
+            raise ConfigurationError(
+                f"a typed {self.resource.kind} does not hold every field, so writing it back would "
+                "lose the others: use patch, or get and replace it raw"
+            )
+        data = await self._send(
+            "update",
+            "PUT",
+            _name_of(body),
+            options.query(),
+            body=encode(body),
+            subresource=subresource,
+        )
+        return self._decoded(data)
+
+    async def patch(
+        self,
+        name: str,
+        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]] | T,
+        patch_type: PatchType = PatchType.MERGE,
+        options: PatchOptions = PatchOptions(),
+        *,
+        subresource: str | None = None,
+    ) -> T:
+        """Change an object by a patch: a mapping, or a sequence of operations for a JSON patch."""
+        data = await self._send(
+            "patch",
+            "PATCH",
+            name,
+            options.query(),
+            body=encode(patch),
+            content_type=patch_type.value,
+            subresource=subresource,
+        )
+        return self._decoded(data)
+
+    async def apply(
+        self,
+        body: T | Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        subresource: str | None = None,
+    ) -> T:
+        """Server-side apply: own the fields of *body*; Conflict when others own some of them."""
+        return await self.patch(
+            _name_of(body),
+            body,
+            PatchType.APPLY,
+            PatchOptions(field_manager=field_manager, force=force),
+            subresource=subresource,
+        )
+
+    async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | Status:
+        """Delete an object; the answer is its last state while it lingers, else a Status."""
+        data = await self._send("delete", "DELETE", name, (), body=options.body())
+        if decode(data, _Answered).kind == "Status":
+            return decode(data, Status)
+        return self._decoded(data)
+
+    async def delete_collection(
+        self,
+        selected: ListOptions = ListOptions(),
+        options: DeleteOptions = DeleteOptions(),
+    ) -> None:
+        """Delete every object that *selected* selects."""
+        await self._send(
+            "deletecollection",
+            "DELETE",
+            None,
+            selected.query(),
+            body=options.body(),
+        )
+
+    # inside
+
+    def _decoded(self, data: bytes) -> T:
+        # Reviews and other virtual objects have no name; a kind that we know always has one.
+        return decode_at(data, self._kind, named=self._kind is not AnyObject)
+
+    def _path(self, name: str | None, subresource: str | None = None) -> str:
+        return self.resource.path(namespace=self.namespace, name=name, subresource=subresource)
+
+    async def _send(
+        self,
+        verb: str,
+        method: str,
+        name: str | None,
+        query: Query,
+        *,
+        body: bytes = b"",
+        content_type: str = JSON,
+        accept: str = JSON,
+        subresource: str | None = None,
+    ) -> bytes:
+        headers = [("accept", accept)]
+        if body:
+            headers.append(("content-type", content_type))
+        request = Request(
+            method=method,
+            path=self._path(name, subresource),
+            query=query,
+            headers=tuple(headers),
+            body=body,
+        )
+        response = await answer(self._transport, request, verb=verb)
+        return response.body
+
+
+def _loses_fields(body: object) -> bool:
+    return isinstance(body, TypedObject) and not body.complete
+
+
+def _name_of(body: KubernetesObject | Mapping[str, Any]) -> str:
+    name = (
+        body.get("metadata", {}).get("name", "")
+        if isinstance(body, Mapping)
+        else body.metadata.name
+    )
+    if not name:
+        raise ConfigurationError(
+            "the object has no metadata.name, so it is not known which one is meant"
+        )
+    return str(name)
