@@ -1,0 +1,147 @@
+"""The entry points ``reflet`` and ``kubectl-reflet``.
+
+Owns: the list of commands, the form of the usage text, and the one place where an error
+becomes a line on stderr and an exit code.  Must not import a command before it is called:
+``reflet --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Final, NoReturn
+
+import click
+
+from reflet._version import __version__
+from reflet.errors import (
+    ApiError,
+    ConfigurationError,
+    CredentialsError,
+    DecodeError,
+    Forbidden,
+    ParseError,
+    RefletError,
+    TransportError,
+    Unauthorized,
+)
+
+COMMANDS: Final = {
+    "api-resources": "list the kinds that the server serves",
+    "get": "show objects, as the server has them now",
+    "version": "show the versions of Reflet and of the server",
+}
+
+FINDINGS, USAGE, UNREACHABLE, FORBIDDEN = 1, 2, 3, 4
+INTERRUPTED: Final = 130
+
+
+class LazyCommands(click.Group):
+    """A group that imports a command's module when the command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's shape
+        """Name every command."""
+        return sorted(COMMANDS)
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's shape
+        cmd_name: str,
+    ) -> click.Command | None:
+        """Import the module of one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command = getattr(importlib.import_module(f"reflet.cli.{name}"), name)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"reflet.cli.{name}.{name} is not a command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or suggest the one that was meant."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib  # noqa: PLC0415 - only for typing mistakes
+
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f", did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"unknown command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's shape
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """List the commands from the table above, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="reflet", message="%(prog)s %(version)s")
+def reflet() -> None:
+    """The configuration that Kubernetes would give a pod, for any process, kept fresh."""
+
+
+def main() -> NoReturn:
+    """Run the command line and end the process with its exit code."""
+    sys.exit(run(sys.argv))
+
+
+def run(argv: list[str]) -> int:
+    """Run one command line; the answer is the exit code.
+
+    0 is success, 1 findings or a refusal by the server, 2 a mistake in flags, files or names,
+    3 a server that cannot be reached or does not know us, 4 one that does not allow it.
+    """
+    try:
+        code = reflet.main(args=argv[1:], prog_name=program_name(argv[0]), standalone_mode=False)
+    except click.ClickException as error:
+        _say(error.format_message(), hint=_usage_hint(error))
+        return USAGE
+    except click.exceptions.Abort:
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except RefletError as error:
+        _say(str(error))
+        return exit_code(error)
+    except BrokenPipeError:
+        # Whoever read our output has enough; Python must not complain while flushing the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def program_name(path: str) -> str:
+    """The command as its user typed it: ``kubectl reflet`` when kubectl called us."""
+    return "kubectl reflet" if Path(path).name.startswith("kubectl-") else "reflet"
+
+
+def exit_code(error: RefletError) -> int:
+    """The exit code that tells a script what kind of failure it was."""
+    match error:
+        case Forbidden():
+            return FORBIDDEN
+        case Unauthorized() | CredentialsError() | TransportError():
+            return UNREACHABLE
+        case ConfigurationError() | ParseError() | DecodeError():
+            return USAGE
+        case ApiError():
+            return FINDINGS
+        case _:
+            return FINDINGS
+
+
+def _say(message: str, *, hint: str = "") -> None:
+    click.echo(f"error: {' '.join(message.split())}{hint}", err=True)
+
+
+def _usage_hint(error: click.ClickException) -> str:
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        return f" (see {error.ctx.command_path} --help)"
+    return ""
