@@ -1,0 +1,48 @@
+"""What can happen to a mirrored collection, and who takes it.
+
+Owns: the three deltas, and the protocol of whatever takes them.  Events stay together as they
+arrived, because handing on a batch costs as little as handing on one event.  Must not know who
+makes deltas or what becomes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from reflet.api.meta import KubernetesObject
+from reflet.api.watch_events import WatchEvent
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced(Generic[T]):
+    """The whole collection, as it was at *version*: what is not in it is gone."""
+
+    items: Sequence[T]
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changed(Generic[T]):
+    """Events that arrived together, in the server's order, bookmarks included."""
+
+    events: Sequence[WatchEvent[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Resynced:
+    """Nothing changed: whoever follows is to hear the present state again."""
+
+
+Delta: TypeAlias = Replaced[T] | Changed[T] | Resynced
+
+
+class Sink(Protocol[T]):
+    """Where a reflector puts what it learns."""
+
+    def apply(self, delta: Delta[T], /) -> None:
+        """Take one delta; deltas come in order and one at a time."""
+        ...

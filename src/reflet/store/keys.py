@@ -1,0 +1,73 @@
+"""What an object is called in memory.
+
+Owns: keys, and the tombstones of objects whose end was not seen.  Must not know stores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from reflet.api.meta import KubernetesObject
+from reflet.errors import RefletError
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+class KeyFailure(RefletError):
+    """An object has no key; ``object`` is the one, ``__cause__`` says why."""
+
+    def __init__(self, item: object, cause: BaseException) -> None:
+        super().__init__(f"couldn't create key for object {item!r}: {cause}")
+        self.object = item
+
+
+class KeyFormatError(RefletError):
+    """A text is not a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone(Generic[T]):
+    """The object at *key* was deleted, and the deletion was missed.
+
+    *object* is the last state that was known: it may be old, and None when not even that is
+    known.  Go programs call this DeletedFinalStateUnknown.
+    """
+
+    key: str
+    object: T | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitKey:
+    """Stands where an object is expected and only its key is known."""
+
+    key: str
+
+
+def key_of(item: KubernetesObject | ExplicitKey) -> str:
+    """``namespace/name``, or ``name`` for what has no namespace."""
+    if isinstance(item, ExplicitKey):
+        return item.key
+    try:
+        metadata = item.metadata
+    except AttributeError as error:
+        raise RefletError(f"object has no meta: {error}") from error
+    namespace = metadata.namespace
+    return f"{namespace}/{metadata.name}" if namespace else metadata.name
+
+
+def key_of_deleted(item: KubernetesObject | ExplicitKey | Tombstone[Any]) -> str:
+    """The key of an object, or that which its tombstone carries."""
+    return item.key if isinstance(item, Tombstone) else key_of(item)
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """Namespace and name of a key; the namespace is empty where there is none."""
+    match key.split("/"):
+        case [name]:
+            return "", name
+        case [namespace, name]:
+            return namespace, name
+        case _:
+            raise KeyFormatError(f'unexpected key format: "{key}"')
