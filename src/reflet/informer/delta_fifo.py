@@ -1,0 +1,195 @@
+"""A queue that keeps each key's deltas together.
+
+Owns: the classic contract of client-go's DeltaFIFO: per-key deltas in order, keys in order of
+first arrival, deletions noticed by comparing lists.  Must not know what is done with the
+deltas.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, Protocol, TypeVar, assert_never
+
+from reflet.api.meta import KubernetesObject
+from reflet.informer.queued_deltas import (
+    DeltaType,
+    InitialList,
+    Process,
+    QueueClosed,
+    QueuedDelta,
+    transformed_object,
+)
+from reflet.runtime.latch import Latch
+from reflet.store.deltas import Changed, Delta, Replaced, Resynced
+from reflet.store.keys import Tombstone, key_of, key_of_deleted
+
+T = TypeVar("T", bound=KubernetesObject)
+T_co = TypeVar("T_co", bound=KubernetesObject, covariant=True)
+
+
+class KnownObjects(Protocol[T_co]):
+    """What the consumer has: a ``Store`` fits."""
+
+    def keys(self) -> Iterable[str]:
+        """Every key it has."""
+        ...
+
+    def get(self, key: str, /) -> T_co | None:
+        """The object at a key."""
+        ...
+
+
+class DeltaFifo(Generic[T]):
+    """Deltas by key.  Is a ``Sink``.
+
+    ``pop`` gives every delta of the key that waits longest.  Two adjacent deletions are one.
+    With *known* objects, a list that lacks one of them is a deletion with a tombstone, and a
+    resync tells them again.  *emit_replaced* tells objects of a list as Replaced instead of
+    Sync.  Used by one event loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        known: KnownObjects[T] | None = None,
+        transform: Callable[[T], T] | None = None,
+        emit_replaced: bool = False,
+    ) -> None:
+        self._known = known
+        self._transform = transform
+        self._listed_as = DeltaType.REPLACED if emit_replaced else DeltaType.SYNC
+        self._deltas: dict[str, list[QueuedDelta[T]]] = {}  # in order of first arrival
+        self._initial = InitialList()
+        self._closed = False
+        self._arrival: asyncio.Future[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._deltas)
+
+    @property
+    def synced(self) -> Latch:
+        """Set when every key of the first list has been popped."""
+        return self._initial.synced
+
+    def apply(self, delta: Delta[T], /) -> None:
+        """Take what a reflector learned."""
+        match delta:
+            case Changed(events=events):
+                for event in events:
+                    match event.type:
+                        case "ADDED":
+                            self.add(event.object)
+                        case "MODIFIED":
+                            self.update(event.object)
+                        case "DELETED":
+                            self.delete(event.object)
+                        case "BOOKMARK":
+                            pass
+                        case _:
+                            assert_never(event.type)
+            case Replaced(items=items):
+                self.replace(items)
+            case Resynced():
+                self.resync()
+            case _:
+                assert_never(delta)
+
+    def add(self, item: T) -> None:
+        """An object came."""
+        self._initial.skip()
+        self._append(DeltaType.ADDED, item)
+
+    def update(self, item: T) -> None:
+        """An object changed."""
+        self._initial.skip()
+        self._append(DeltaType.UPDATED, item)
+
+    def delete(self, item: T | Tombstone[T]) -> None:
+        """An object went; nothing is queued for one that nobody has heard of."""
+        self._initial.skip()
+        key = key_of_deleted(item)
+        heard_of = key in self._deltas or (
+            self._known is not None and self._known.get(key) is not None
+        )
+        if heard_of:
+            self._append(DeltaType.DELETED, item)
+
+    def replace(self, items: Sequence[T]) -> None:
+        """The whole collection: what is not in it is deleted."""
+        listed = set()
+        for item in items:
+            listed.add(key_of(item))
+            self._append(self._listed_as, item)
+        gone = 0
+        for key, deltas in list(self._deltas.items()):
+            if key not in listed:
+                gone += 1
+                last = deltas[-1].object
+                known = last.object if isinstance(last, Tombstone) else last
+                self._append(DeltaType.DELETED, Tombstone(key, known))
+        if self._known is not None:
+            for key in self._known.keys():  # noqa: SIM118 - a protocol, not a dict
+                if key not in listed and key not in self._deltas:
+                    gone += 1
+                    self._append(DeltaType.DELETED, Tombstone(key, self._known.get(key)))
+        self._initial.begin(len(listed) + gone)
+
+    def resync(self) -> None:
+        """Tell every known object again, unless something newer is queued for it."""
+        if self._known is None:
+            return
+        for key in list(self._known.keys()):
+            item = self._known.get(key)
+            if item is not None and not self._deltas.get(key):
+                self._queue(key, QueuedDelta(DeltaType.SYNC, item))
+
+    async def pop(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
+        """Take the deltas of one key and process them; waits while there are none.
+
+        An error of *process* is raised and the deltas are gone.  QueueClosed after ``close``,
+        once everything is taken.
+        """
+        while not self._deltas:
+            if self._closed:
+                raise QueueClosed
+            self._arrival = asyncio.get_running_loop().create_future()
+            try:
+                await self._arrival
+            finally:
+                self._arrival = None
+        return self.pop_now(process)
+
+    def pop_now(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
+        """The same for a queue that is not empty."""
+        is_initial = not self.synced.is_set
+        key = next(iter(self._deltas))
+        deltas = self._deltas.pop(key)
+        self._initial.passed(1)
+        process(deltas, is_initial)
+        return deltas
+
+    def close(self) -> None:
+        """No more will be waited for; what is queued can still be popped."""
+        self._closed = True
+        self._wake()
+
+    def _append(self, kind: DeltaType, item: T | Tombstone[T]) -> None:
+        key = key_of_deleted(item)
+        delta = QueuedDelta(kind, transformed_object(item, self._transform))
+        deltas = self._deltas.get(key)
+        if deltas and kind is DeltaType.DELETED and deltas[-1].type is DeltaType.DELETED:
+            # One deletion is enough; the one that saw the object's end knows more.
+            if isinstance(deltas[-1].object, Tombstone):
+                deltas[-1] = delta
+            return
+        self._queue(key, delta)
+
+    def _queue(self, key: str, delta: QueuedDelta[T]) -> None:
+        self._deltas.setdefault(key, []).append(delta)
+        self._wake()
+
+    def _wake(self) -> None:
+        arrival = self._arrival
+        if arrival is not None and not arrival.done():
+            arrival.set_result(None)

@@ -1,0 +1,234 @@
+"""A queue that keeps deltas in the order in which they arrived.
+
+Owns: the contract of client-go's RealFIFO: strict order, whole lists as one delta, batches.
+Must not know what is done with the deltas.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Final, Generic, TypeVar, assert_never
+
+from reflet.api.meta import KubernetesObject
+from reflet.api.watch_events import WatchEvent
+from reflet.errors import RefletError
+from reflet.informer.delta_fifo import KnownObjects
+from reflet.informer.queued_deltas import (
+    BATCHABLE,
+    DeltaType,
+    InitialList,
+    Process,
+    QueueClosed,
+    QueuedDelta,
+    transformed_object,
+)
+from reflet.runtime.latch import Latch
+from reflet.store.deltas import Changed, Delta, Replaced, Resynced
+from reflet.store.keys import Tombstone, key_of
+
+T = TypeVar("T", bound=KubernetesObject)
+
+LARGEST_BATCH: Final = 1000
+
+_TYPES: Final = {
+    "ADDED": DeltaType.ADDED,
+    "MODIFIED": DeltaType.UPDATED,
+    "DELETED": DeltaType.DELETED,
+}
+
+
+class OrderedQueue(Generic[T]):
+    """Deltas in order of arrival; nothing is merged.  Is a ``Sink``.
+
+    A list is one delta, and so is a resync, unless there are *known* objects: then they are
+    compared with every list, and each object is a delta of its own.  Used by one event loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        known: KnownObjects[T] | None = None,
+        transform: Callable[[T], T] | None = None,
+    ) -> None:
+        self._known = known
+        self._transform = transform
+        self._deltas: deque[QueuedDelta[T]] = deque()
+        self._initial = InitialList()
+        self._closed = False
+        self._arrival: asyncio.Future[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._deltas)
+
+    @property
+    def synced(self) -> Latch:
+        """Set when the first list has been processed."""
+        return self._initial.synced
+
+    def apply(self, delta: Delta[T], /) -> None:
+        """Take what a reflector learned."""
+        match delta:
+            case Changed(events=events):
+                for event in events:
+                    self._take(event)
+            case Replaced(items=items, version=version):
+                self.replace(items, version)
+            case Resynced():
+                self.resync()
+            case _:
+                assert_never(delta)
+
+    def add(self, item: T) -> None:
+        """An object came."""
+        self._change(DeltaType.ADDED, item)
+
+    def update(self, item: T) -> None:
+        """An object changed."""
+        self._change(DeltaType.UPDATED, item)
+
+    def delete(self, item: T | Tombstone[T]) -> None:
+        """An object went."""
+        self._change(DeltaType.DELETED, item)
+
+    def replace(self, items: Sequence[T], version: str) -> None:
+        """The whole collection at *version*: what is not in it is deleted."""
+        objects = [transformed_object(item, self._transform) for item in items]
+        if self._known is None:
+            whole = tuple(item for item in objects if not isinstance(item, Tombstone))
+            self._append(QueuedDelta(DeltaType.REPLACED_ALL, items=whole, version=version))
+        else:
+            listed = {key_of(item) for item in items}
+            for tombstone in self._gone(self._known, listed):
+                self._append(QueuedDelta(DeltaType.DELETED, tombstone))
+            for item in objects:
+                self._append(QueuedDelta(DeltaType.REPLACED, item))
+        self._initial.begin(len(self._deltas))
+
+    def resync(self) -> None:
+        """Tell the present state again."""
+        if self._known is None:
+            self._append(QueuedDelta(DeltaType.SYNC_ALL))
+            return
+        queued = {delta.key for delta in self._deltas}
+        for key in list(self._known.keys()):
+            item = self._known.get(key)
+            if key not in queued and item is not None:
+                self._append(QueuedDelta(DeltaType.SYNC, item))
+
+    def bookmark(self, version: str) -> None:
+        """Nothing changed up to *version*."""
+        if self._known is None:
+            self._append(QueuedDelta(DeltaType.BOOKMARK, version=version))
+
+    async def pop(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
+        """Take the oldest delta and process it; waits while there is none.
+
+        An error of *process* is raised and the delta is gone.  QueueClosed after ``close``,
+        once everything is taken.
+        """
+        await self._wait()
+        return self.pop_now(process)
+
+    async def pop_batch(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
+        """Take as many deltas as can be processed at once; waits while there is none.
+
+        A batch has at most one delta for each key, does not reach beyond the initial list, and
+        a delta about the whole collection is alone in its batch.
+        """
+        await self._wait()
+        return self.pop_batch_now(process)
+
+    def pop_now(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
+        """``pop`` for a queue that is not empty."""
+        return self._processed([self._deltas.popleft()], process)
+
+    def pop_batch_now(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
+        """``pop_batch`` for a queue that is not empty."""
+        count = self._batch_size()
+        return self._processed([self._deltas.popleft() for _ in range(count)], process)
+
+    def close(self) -> None:
+        """No more will be waited for; what is queued can still be popped."""
+        self._closed = True
+        self._wake()
+
+    def _take(self, event: WatchEvent[T]) -> None:
+        if event.type == "BOOKMARK":
+            self.bookmark(event.object.metadata.resource_version)
+        else:
+            self._change(_TYPES[event.type], event.object)
+
+    def _change(self, kind: DeltaType, item: T | Tombstone[T]) -> None:
+        self._initial.skip()
+        self._append(QueuedDelta(kind, transformed_object(item, self._transform)))
+
+    def _gone(self, known: KnownObjects[T], listed: set[str]) -> Iterable[Tombstone[T]]:
+        """Objects that are queued or known, and not in the list any more."""
+        last: dict[str, QueuedDelta[T]] = {}
+        for delta in self._deltas:
+            last[delta.key] = delta
+        tombstones = []
+        for key, delta in last.items():
+            if key not in listed and delta.type is not DeltaType.DELETED:
+                item = delta.object
+                tombstones.append(
+                    Tombstone(key, item.object if isinstance(item, Tombstone) else item)
+                )
+        tombstones += [
+            Tombstone(key, known.get(key))
+            for key in known.keys()  # noqa: SIM118 - a protocol, not a dict
+            if key not in listed and key not in last
+        ]
+        return tombstones
+
+    def _batch_size(self) -> int:
+        most = LARGEST_BATCH
+        if self._initial.left:
+            most = min(most, self._initial.left)
+        seen: set[str] = set()
+        count = 0
+        for delta in islice(self._deltas, most):
+            if delta.type not in BATCHABLE:
+                break
+            try:
+                key = delta.key
+            except RefletError:
+                count += 1  # it goes with this batch and closes it
+                break
+            if key in seen:
+                break
+            seen.add(key)
+            count += 1
+        return max(1, count)
+
+    def _processed(
+        self, deltas: list[QueuedDelta[T]], process: Process[T]
+    ) -> Sequence[QueuedDelta[T]]:
+        try:
+            process(deltas, not self.synced.is_set)
+        finally:
+            # Synced means processed, so a failure counts as much as a success.
+            self._initial.passed(len(deltas))
+        return deltas
+
+    async def _wait(self) -> None:
+        while not self._deltas:
+            if self._closed:
+                raise QueueClosed
+            self._arrival = asyncio.get_running_loop().create_future()
+            try:
+                await self._arrival
+            finally:
+                self._arrival = None
+
+    def _append(self, delta: QueuedDelta[T]) -> None:
+        self._deltas.append(delta)
+        self._wake()
+
+    def _wake(self) -> None:
+        arrival = self._arrival
+        if arrival is not None and not arrival.done():
+            arrival.set_result(None)
