@@ -8,17 +8,19 @@ ask for.  Must not know frames, kubeconfig files or Kubernetes kinds.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import platform
+import re
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
 from reflet._version import __version__
-from reflet.errors import TransportError
+from reflet.errors import ConfigurationError, TransportError
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.transport.certificates import ClientCertificate
 from reflet.transport.failures import connection_failure
@@ -36,6 +38,10 @@ REPEATS: Final = 10
 LONGEST_PATIENCE: Final = 60.0
 """Seconds.  A server that asks for more gets its answer passed on: somebody should know."""
 CONNECT_TIMEOUT: Final = 30.0
+PATH_CHARACTERS: Final = "/%:@!$&'()*+,;=~"
+"""What stays as it is in the path of a server's address; escapes in it were meant as escapes."""
+UNSENDABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What would end a header early, or cannot be encoded at all."""
 
 
 class Connection:
@@ -56,11 +62,11 @@ class Connection:
             sleep=self._clock.sleep,
         )
         impersonation = settings.impersonation
-        self._headers = (
+        self._headers = _sendable(
             ("user-agent", user_agent(settings.user_agent_extra)),
             *(impersonation.headers() if impersonation is not None else ()),
         )
-        self._prefix = urlsplit(settings.server).path
+        self._prefix = quote(urlsplit(settings.server).path, safe=PATH_CHARACTERS)
         self._wire: Transport | None = None
         self._shown: ClientCertificate | None = None  # the certificate that the wire was made with
         self._opening = asyncio.Lock()
@@ -105,11 +111,16 @@ class Connection:
         """The wire to use now, and the request with everything that belongs to it now."""
         await self._limit.acquire()
         attempt.said = await self.settings.credentials.headers()
-        wire = await self._current_wire()
+        timeout = request.timeout or self.settings.request_timeout
+        try:
+            async with asyncio.timeout(timeout):
+                wire = await self._current_wire()
+        except TimeoutError as error:
+            raise connection_failure(error, self.settings.server) from error
         dressed = msgspec.structs.replace(
             request,
             path=self._prefix + request.path,
-            timeout=request.timeout or self.settings.request_timeout,
+            timeout=timeout,
             headers=(*self._headers, *attempt.said.items(), *request.headers),
         )
         return wire, dressed
@@ -135,16 +146,22 @@ class Connection:
         if self._wire is not None and certificate == self._shown:
             return self._wire
         async with self._opening:
-            if self._closed:
-                raise TransportError(f"{self.settings.server}: the client is closed")
+            self._refuse_when_closed()
             if self._wire is None or certificate != self._shown:
                 # Connections made with the old certificate speak for somebody we no longer are.
                 outdated, self._wire = self._wire, None
                 if outdated is not None:
                     await outdated.close()
-                self._wire = await _open_wire(self.settings, certificate)
-                self._shown = certificate
+                wire = await _open_wire(self.settings, certificate)
+                if self._closed:  # while we dialled: nobody else will close it
+                    await wire.close()
+                    self._refuse_when_closed()
+                self._wire, self._shown = wire, certificate
             return self._wire
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise TransportError(f"{self.settings.server}: the client is closed")
 
 
 class _Attempt:
@@ -170,18 +187,33 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return float(text) if text.isascii() and text.isdecimal() else None
 
 
+def _sendable(*headers: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    """The headers, when HTTP can carry them; ConfigurationError names the one it cannot."""
+    for name, value in headers:
+        if UNSENDABLE.search(value):
+            raise ConfigurationError(f"{name} cannot be sent: {value!r} is not one line of text")
+    return headers
+
+
 def _decompressed(response: Response, server: str) -> Response:
-    if response.headers.get("content-encoding") != "gzip":
+    if response.headers.get("content-encoding", "").lower() != "gzip":
         return response
     try:
         body = zlib.decompress(response.body, wbits=zlib.MAX_WBITS | 16)
     except zlib.error as error:
         raise TransportError(f"{server}: the answer's compression is broken: {error}") from error
-    return msgspec.structs.replace(response, body=body)
+    # These described the body as it travelled.
+    headers = {
+        name: value
+        for name, value in response.headers.items()
+        if name not in ("content-encoding", "content-length")
+    }
+    return msgspec.structs.replace(response, headers=headers, body=body)
 
 
 async def _open_wire(settings: ConnectionSettings, shown: ClientCertificate | None) -> Transport:
     """HTTP/2 when the server offers it and nothing stands between, else HTTP/1.1."""
+    _check_names(settings)
     if urlsplit(settings.server).scheme == "http":
         return _http1(settings, None)
     context = ssl_context(settings, client_certificate=shown)
@@ -204,6 +236,22 @@ async def _open_wire(settings: ConnectionSettings, shown: ClientCertificate | No
     transport = Http2Transport(settings.server, dial)
     transport.adopt(first)
     return transport
+
+
+def _check_names(settings: ConnectionSettings) -> None:
+    """Raise ConfigurationError for a host that can be none: the libraries fail in odd ways."""
+    names = (
+        ("server", urlsplit(settings.server).hostname or ""),
+        ("proxy-url", urlsplit(settings.proxy_url).hostname or ""),
+        ("tls-server-name", settings.tls_server_name),
+    )
+    for setting, name in names:
+        try:
+            encoded = name.encode("idna")
+        except UnicodeError as error:
+            raise ConfigurationError(f"{setting}: {name!r} is not a host name") from error
+        if b"\0" in encoded:
+            raise ConfigurationError(f"{setting}: {name!r} is not a host name")
 
 
 def _http1(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Transport:
@@ -235,7 +283,7 @@ async def _dial(
                 parts.port or 443,
                 ssl=context,
                 server_hostname=settings.tls_server_name or parts.hostname,
-                happy_eyeballs_delay=0.25,
+                happy_eyeballs_delay=None if _is_address(parts.hostname or "") else 0.25,
             )
             if connection.offered:
                 await connection.ready
@@ -251,3 +299,16 @@ async def _dial(
     connection.abort()
     await connection.closed()
     return None
+
+
+def _is_address(host: str) -> bool:
+    """Whether *host* is one address, so that there is nothing to race.
+
+    asyncio's race forgets its socket until the next garbage collection when it is cancelled in
+    the wrong moment; most servers are written as addresses and need not run that risk.
+    """
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -133,17 +133,21 @@ class Http1Transport:
 
     @contextmanager
     def _reading(self, answer: aiohttp.ClientResponse) -> Iterator[None]:
+        self._check_open()  # it may have been closed after the head arrived
         self._bodies.add(answer.content)
         try:
             yield
         finally:
             self._bodies.discard(answer.content)
 
+    def _check_open(self) -> None:
+        if self._session.closed:
+            raise TransportError(f"{self._server}: the client is closed")
+
     def _request(
         self, request: Request, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.client._RequestContextManager:
-        if self._session.closed:
-            raise TransportError(f"{self._server}: the client is closed")
+        self._check_open()
         url = yarl.URL(self._server + request.path, encoded=True)
         if request.query:
             url = url.with_query(request.query)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlencode
 
 import h2.config
@@ -116,7 +116,7 @@ class Http2Connection(asyncio.Protocol):
             stream_id = self._state.get_next_available_stream_id()
             self._state.send_headers(stream_id, headers, end_stream=not request.body)
         except h2.exceptions.NoAvailableStreamIDError as error:
-            self.farewell = True  # ours: after two thousand million exchanges
+            self.farewell = True  # ours: after a thousand million exchanges
             raise Unprocessed(f"{self.server}: {error}") from error
         except h2.exceptions.TooManyStreamsError as error:
             raise Unprocessed(f"{self.server}: {error}") from error
@@ -167,8 +167,8 @@ class Http2Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Introduce ourselves and open the windows wide."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - narrows for the type checker
-        self._transport = transport
+        # Not checked: uvloop's transports are transports by shape only.
+        self._transport = cast("asyncio.Transport", transport)
         tls = transport.get_extra_info("ssl_object")
         self.offered = tls is not None and tls.selected_alpn_protocol() == "h2"
         if not self.offered:

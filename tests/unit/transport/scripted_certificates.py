@@ -78,9 +78,15 @@ def authority_pem(name: str) -> str:
 
 @cache
 def server_context(
-    *protocols: str, hosts: tuple[str, ...] = LOOPBACK, expired: bool = False
+    *protocols: str,
+    hosts: tuple[str, ...] = LOOPBACK,
+    expired: bool = False,
+    demanding: bool = False,
 ) -> ssl.SSLContext:
-    """What a server at *hosts* serves with; *protocols* are offered by ALPN."""
+    """What a server at *hosts* serves with; *protocols* are offered by ALPN.
+
+    A *demanding* one wants to see a client certificate.
+    """
     key = _new_key()
     until = timedelta(days=-1) if expired else timedelta(days=1)
     certificate = authority(TRUSTED).sign(key, hosts=hosts, until=until)
@@ -96,6 +102,9 @@ def server_context(
             + certificate.public_bytes(serialization.Encoding.PEM)
         )
         context.load_cert_chain(both)
+    if demanding:
+        context.load_verify_locations(cadata=authority_pem(TRUSTED))
+        context.verify_mode = ssl.CERT_REQUIRED
     if protocols:
         context.set_alpn_protocols(list(protocols))
     return context

@@ -149,6 +149,22 @@ async def forward(peer: Http1Peer) -> None:
             await writer.wait_closed()
 
 
+async def shake_hands(peer: Http1Peer, context: ssl.SSLContext) -> None:
+    """Do a TLS handshake as real servers do, who say why they refuse; asyncio's does not."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(incoming, outgoing, server_side=True)
+    while True:
+        try:
+            return tls.do_handshake()
+        except ssl.SSLWantReadError:
+            peer.write(outgoing.read())
+            incoming.write(await peer.reader.read(65536))
+        except ssl.SSLError:
+            peer.write(outgoing.read())
+            await peer.client_left()
+            return None
+
+
 async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(ConnectionError):
         while data := await reader.read(65536):

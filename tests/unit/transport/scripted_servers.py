@@ -14,7 +14,7 @@ import struct
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import h2.config
 import h2.connection
@@ -220,8 +220,7 @@ class Http2Peer(asyncio.Protocol):
     # asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)
         self.server.connections.append(self)
         for code, value in self.server.settings.items():
             self.state.local_settings[code] = value

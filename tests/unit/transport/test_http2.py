@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import cast
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -11,6 +13,7 @@ from h2.settings import SettingCodes
 from reflet.errors import TransportError
 from reflet.transport import http2
 from reflet.transport.failures import Unprocessed
+from reflet.transport.http2 import Http2Connection
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import body_of, connection_to, exchange_on
 from tests.unit.transport.scripted_servers import Http2Request, Http2Server
@@ -377,6 +380,36 @@ async def test_cancelling_a_body_that_waits_resets_its_stream() -> None:
 
         assert await server.requests[0].reset_code == ErrorCodes.CANCEL
         assert connection.idle
+
+
+# The connection itself
+
+
+class ShapeOfATransport:
+    """What a loop other than asyncio's own may hand over: no ``asyncio.Transport`` by class."""
+
+    def __init__(self) -> None:
+        self.written = b""
+
+    def get_extra_info(self, name: str) -> object:
+        return SimpleNamespace(selected_alpn_protocol=lambda: "h2")
+
+    def is_closing(self) -> bool:
+        return False
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+
+    def abort(self) -> None: ...
+
+
+async def test_a_transport_needs_only_the_shape_of_one() -> None:
+    connection, transport = Http2Connection("https://server", "server"), ShapeOfATransport()
+
+    connection.connection_made(cast("asyncio.Transport", transport))
+
+    assert transport.written.startswith(b"PRI * HTTP/2.0")
+    connection.abort()
 
 
 # Windows of the connection

@@ -142,10 +142,18 @@ async def test_a_connection_that_was_adopted_is_let_go_as_well(
     monkeypatch.setattr(http2_pool, "IDLE_CONNECTION_LIFE", 0.05)
     async with Http2Server(ok) as server, transport_to(server) as transport:
         transport.adopt(await dial_to(server)(lambda: None))
-        await transport.send(GET)
-        assert len(server.connections) == 1
 
         await server.until(lambda: server.open_connections == 0)
+
+
+async def test_a_connection_that_was_adopted_is_watched_when_it_is_done_with() -> None:
+    async with Http2Server(quiet) as server, transport_to(server) as transport:
+        transport.adopt(await dial_to(server)(lambda: None))
+        async with transport.stream(GET):
+            transport._reap()  # finds it busy, so nothing is left to wait for
+
+        assert transport._reaper is not None
+        assert len(server.connections) == 1
 
 
 async def test_only_what_was_unused_long_enough_is_let_go() -> None:
