@@ -192,6 +192,7 @@ CONFIG_MAPS: Final = (
     scene("a whole update takes everything", apply(TWO_KEYS), replace(config_map(data={"a": "1"}))),
     scene("a null value", apply(TWO_KEYS), apply(config_map(data={"color": None, "size": "9"}))),
     scene("a null map", apply(TWO_KEYS), apply(config_map(data=None))),
+    scene("an empty map of data", apply(TWO_KEYS), apply(config_map(data={}))),
     scene("immutable said", apply(config_map(data={"a": "1"}, immutable=False))),
 )
 
@@ -263,7 +264,7 @@ LISTS: Final = (
     scene(
         "the same port for two protocols",
         apply(deployment(container("web", ports=[port(53), port(53, protocol="UDP")]))),
-        apply(deployment(container("web", ports=[{"containerPort": 53}]))),
+        apply(deployment(container("web", ports=[port(53)]))),
         kind="Deployment",
     ),
     scene(
@@ -468,6 +469,25 @@ WIDGETS: Final = (
         "conflicts in a set and a part by an updater",
         apply(FULL_WIDGET),
         merge({"spec": {"tags": ["z"], "parts": [{"id": 1, "note": "q"}]}}),
+        kind="Widget",
+    ),
+    scene(
+        "an empty map where there was more",
+        apply(FULL_WIDGET),
+        apply(widget(spec={})),
+        kind="Widget",
+    ),
+    scene(
+        "an empty loose map where there was more",
+        apply(FULL_WIDGET),
+        apply(widget(spec={"size": 1, "loose": {}, "tags": [], "parts": []})),
+        kind="Widget",
+    ),
+    scene(
+        "an empty loose map where there was more of another",
+        apply(FULL_WIDGET),
+        apply(widget(spec={"loose": {"z": 1}, "tags": ["z"]}), "other"),
+        apply(widget(spec={"size": 1, "loose": {"a": {}}, "tags": []})),
         kind="Widget",
     ),
     scene("an unknown field of a custom resource", apply(widget(spec={"none": 1})), kind="Widget"),

@@ -71,6 +71,7 @@ JSON_SCENES: Final = (
     on_settings("replace a key that is missing", operation("replace", "/data/none", "new")),
     on_settings("replace below a path that is missing", operation("replace", "/a/b", "new")),
     on_settings("replace the whole by a text", operation("replace", "", "text")),
+    on_settings("replace the whole by a list", operation("replace", "", [])),
     on_settings("move a key", operation("move", "/data/hue", source="/data/color")),
     on_settings("move what is missing", operation("move", "/data/hue", source="/data/none")),
     on_settings("move from a path that is missing", operation("move", "/data/h", source="/n/n")),

@@ -4,8 +4,8 @@ Run from the root of the repository, with a real kube-apiserver at hand (``make 
 
     python -m tests.conformance.recorder.record_patches
 
-Owns the two files that it writes, ``patches.json`` and ``patch_schemas.json`` in
-``tests/conformance/data``.  Must not know the package under test.
+Owns the file that it writes, ``tests/conformance/data/patches.json``.  Must not know the package
+under test.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -32,9 +32,6 @@ FOLDERS: Final = {
     "Widget": "/apis/example.test/v1/namespaces/default/widgets",
 }
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-OPENAPI: Final = ("api/v1", "apis/apps/v1", "apis/example.test/v1")
-REFERENCE: Final = "#/components/schemas/"
-PROSE: Final = frozenset({"description", "externalDocs", "enum"})
 
 SCENES: Final[tuple[Scene, ...]] = (
     *plain_patch_scenes.JSON_SCENES,
@@ -127,76 +124,25 @@ def shortened(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
-def schemas(server: Server) -> dict[str, Any]:
-    """Collect what the kinds of the scenes refer to, without its prose."""
-    _, index = server.ask("GET", "/openapi/v3")
-    known: dict[str, Any] = {}
-    for path in OPENAPI:
-        _, document = server.ask("GET", index["paths"][path]["serverRelativeURL"])
-        known |= document["components"]["schemas"]
-    roots = {
-        kind: name
-        for name, schema in known.items()
-        for kind in FOLDERS
-        if any(gvk["kind"] == kind for gvk in schema.get("x-kubernetes-group-version-kind", ()))
-    }
-    wanted = list(roots.values())
-    kept: dict[str, Any] = {}
-    while wanted:
-        name = wanted.pop()
-        if name not in kept:
-            kept[name] = without_prose(known[name])
-            wanted += references(kept[name])
-    return {"kinds": roots, "schemas": dict(sorted(kept.items()))}
-
-
-def without_prose(schema: Any) -> Any:
-    """Drop what only people read; the names of fields are not words of the schema."""
-    if isinstance(schema, list):
-        return [without_prose(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    return {
-        key: {name: without_prose(field) for name, field in value.items()}
-        if key == "properties"
-        else without_prose(value)
-        for key, value in schema.items()
-        if key not in PROSE
-    }
-
-
-def references(schema: Any) -> list[str]:
-    """List the names of the schemas that a schema refers to."""
-    if isinstance(schema, Mapping):
-        found = [] if "$ref" not in schema else [schema["$ref"].removeprefix(REFERENCE)]
-        return found + [name for value in schema.values() for name in references(value)]
-    if isinstance(schema, list):
-        return [name for item in schema for name in references(item)]
-    return []
-
-
 def main() -> None:
-    """Start a server, play the scenes, and write both files."""
+    """Start a server, play the scenes, and write the file."""
     with KubeServer() as kube:
         server = Server(kube)
         try:
             server.ask("POST", DEFINITIONS, json.dumps(WIDGET_DEFINITION), "application/json")
             wait_for_widgets(server)
             lines = [shortened(scene) for scene in record(server)]
-            described = schemas(server)
         finally:
             server.close()
     (DATA / "patches.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
-    (DATA / "patch_schemas.json").write_text(json.dumps(described, separators=(",", ":")) + "\n")
 
 
 def wait_for_widgets(server: Server) -> None:
-    """Wait until the custom resource is served, and described."""
+    """Wait until the custom resource is served."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         code, _ = server.ask("GET", FOLDERS["Widget"])
-        _, index = server.ask("GET", "/openapi/v3")
-        if code == http.client.OK and OPENAPI[-1] in index["paths"]:
+        if code == http.client.OK:
             return
         time.sleep(0.1)
     raise RuntimeError("the custom resource is not served")
