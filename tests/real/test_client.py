@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 
 from reflet.api.config import ConfigMap, Secret
 from reflet.api.meta import ObjectMeta
@@ -490,3 +491,13 @@ async def test_force_needs_apply(cluster: Cluster) -> None:
 
         with pytest.raises(Invalid, match="force"):
             await maps.patch("a", {}, PatchType.MERGE, PatchOptions(force=True))
+
+
+def test_uvloop_reaches_the_server_too(kubeconfig: Path) -> None:
+    async def names() -> list[str]:
+        async with connect(kubeconfig=str(kubeconfig)) as cluster:
+            await cluster.resource(ConfigMap).create(config_map("a"))
+            return [item.metadata.name for item in (await cluster.resource(ConfigMap).list()).items]
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(names()) == ["a"]

@@ -53,6 +53,7 @@ class Watch(Generic[T]):
                     failure = error
                 case _:
                     yield cast("Sequence[WatchEvent[T]]", events)
+                    del run, events  # a silent watch must not keep its last event
                     continue
             if len(events) > 1:
                 yield cast("Sequence[WatchEvent[T]]", events[:-1])

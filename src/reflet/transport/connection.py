@@ -14,7 +14,7 @@ import re
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -283,7 +283,7 @@ async def _dial(
                 parts.port or 443,
                 ssl=context,
                 server_hostname=settings.tls_server_name or parts.hostname,
-                happy_eyeballs_delay=None if _is_address(parts.hostname or "") else 0.25,
+                **_race(parts.hostname or "", loop),
             )
             if connection.offered:
                 await connection.ready
@@ -299,6 +299,13 @@ async def _dial(
     connection.abort()
     await connection.closed()
     return None
+
+
+def _race(host: str, loop: asyncio.AbstractEventLoop) -> dict[str, Any]:
+    """How to try the addresses of a name together; uvloop has no such option."""
+    if _is_address(host) or not isinstance(loop, asyncio.BaseEventLoop):
+        return {}
+    return {"happy_eyeballs_delay": 0.25}
 
 
 def _is_address(host: str) -> bool:

@@ -36,10 +36,12 @@ async def line_runs(stream: Stream, *, longest: int = LONGEST_LINE) -> AsyncIter
             if len(run) > longest and max(map(len, run.split(b"\n"))) > longest:
                 raise TransportError(f"the server sent a line of more than {longest} bytes")
             yield run
+            del run  # a silent stream must not keep its last event
         if end != len(chunk):
             parts.append(chunk[end:] if end else chunk)
             waiting += len(chunk) - end
             if waiting > longest:
                 raise TransportError(f"the server sent a line of more than {longest} bytes")
+        del chunk
     if parts:
         raise TransportError(f"the stream ended inside a line, after {waiting} bytes of it")
