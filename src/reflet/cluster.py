@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from reflet.api.field_selectors import FieldSelector
+from reflet.api.label_selectors import LabelSelector
+from reflet.api.meta import KubernetesObject
+from reflet.api.resources import Resource
+from reflet.api.unstructured import AnyObject
 from reflet.client.client import Client
 from reflet.transport.connection import Connection
 from reflet.transport.kubeconfig import Overrides, resolve_settings
 from reflet.transport.settings import ConnectionSettings
+
+if TYPE_CHECKING:
+    from reflet.informer.mirror import Mirror
+
+T = TypeVar("T", bound=KubernetesObject)
 
 
 class Cluster(Client):
@@ -25,10 +36,76 @@ class Cluster(Client):
     def __repr__(self) -> str:
         return f"<Cluster {self.settings.server}, namespace {self.namespace}>"
 
+    @overload
+    def mirror(
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None = None,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
+        **options: Any,
+    ) -> Mirror[T]: ...
+
+    @overload
+    def mirror(
+        self,
+        kind: Resource | str,
+        *,
+        namespace: str | None = None,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
+        **options: Any,
+    ) -> Mirror[Any]: ...
+
+    @overload
+    def mirror(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        raw: bool,
+        namespace: str | None = None,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
+        **options: Any,
+    ) -> Mirror[AnyObject]: ...
+
+    def mirror(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None = None,
+        raw: bool = False,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
+        **options: Any,
+    ) -> Mirror[Any]:
+        """The objects of one resource in memory, kept fresh while the context is open.
+
+        *kind*, *namespace* and *raw* are those of ``resource``; *options* those of ``Mirror``:
+        indexers, transform, resync_every, on_error and more.  ::
+
+            async with cluster.mirror("configmaps", namespace="shop") as config_maps:
+                await config_maps.synced(timeout=10)
+        """
+        from reflet.informer.mirror import Mirror  # noqa: PLC0415 - most programs do not mirror
+
+        client = self.resource(kind, namespace=namespace, raw=raw)
+        return Mirror(
+            client,
+            client.resource,
+            namespace=client.namespace,
+            label_selector=label_selector,
+            field_selector=field_selector,
+            **options,
+        )
+
 
 def settings_from(overrides: Overrides) -> ConnectionSettings:
     """The settings of this process: flags, then kubeconfig, then the pod around it."""
-    return resolve_settings(overrides, os.environ, Path.home())
+    # Not Path.home(), which fails for a user without a home, as containers have them.
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - see above
+    return resolve_settings(overrides, os.environ, home)
 
 
 def connect(

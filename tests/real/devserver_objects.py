@@ -164,7 +164,7 @@ def _good_core() -> Iterator[Case]:
             "v1",
             "Service",
             name="outside",
-            spec={"type": "NodePort", "ports": [{"port": 80, "nodePort": 30123}]},
+            spec={"type": "NodePort", "ports": [{"port": 80}]},
         ),
     )
     yield (
@@ -174,7 +174,7 @@ def _good_core() -> Iterator[Case]:
             "v1",
             "Service",
             name="balanced",
-            spec={"type": "LoadBalancer", "ports": [{"port": 80, "nodePort": 30124}]},
+            spec={"type": "LoadBalancer", "ports": [{"port": 80}]},
         ),
     )
     yield (
@@ -515,4 +515,445 @@ def _good_others() -> Iterator[Case]:
         "custom resource definition",
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
         definition(),
+    )
+
+
+def bad_objects() -> Iterator[Case]:
+    """Yield objects that are refused because of what they say."""
+    yield from _bad_metadata()
+    yield from _bad_config()
+    yield from _bad_pods()
+    yield from _bad_containers()
+    yield from _bad_volumes()
+    yield from _bad_services()
+    yield from _bad_workloads()
+    yield from _bad_others()
+
+
+def _bad_metadata() -> Iterator[Case]:
+    def case(title: str, /, **metadata: Any) -> Case:
+        return title, f"{CORE}/configmaps", config_map(metadata=metadata)
+
+    yield case("no name", name="")
+    yield case("name with capitals", name="Upper")
+    yield case("name with underscore", name="a_b")
+    yield case("name that is too long", name="a" * 254)
+    yield case("name with a slash", name="a/b")
+    yield case("generated name with capitals", name="", generateName="Upper-")
+    yield case("label with a space", labels={"a b": "c"})
+    yield case("label with two slashes", labels={"a/b/c": "c"})
+    yield case("label without a name", labels={"example.com/": "c"})
+    yield case("label with an empty prefix", labels={"/a": "c"})
+    yield case("label with a bad prefix", labels={"Ex_ample/a": "c"})
+    yield case("label that is too long", labels={"a" * 64: "c"})
+    yield case("label value with a space", labels={"a": "b c"})
+    yield case("label value that is too long", labels={"a": "b" * 64})
+    yield case("annotation with a bad key", annotations={"a b": "c"})
+    yield case("annotations that are too long", annotations={"a": "b" * 262145})
+    yield case("finalizer without a domain", finalizers=["a b"])
+    yield case("negative generation", generation=-1)
+    yield case(
+        "owner without anything",
+        ownerReferences=[{"apiVersion": "", "kind": "", "name": "", "uid": ""}],
+    )
+    yield case(
+        "two controllers",
+        ownerReferences=[
+            {"apiVersion": "v1", "kind": "A", "name": n, "uid": n, "controller": True}
+            for n in ("a", "b")
+        ],
+    )
+    yield "namespace with dots", "/api/v1/namespaces", manifest("v1", "Namespace", name="a.b")
+    yield (
+        "service name with digits",
+        f"{CORE}/services",
+        service(ports=[{"port": 1}]) | {"metadata": {"name": "1abc"}},
+    )
+    yield (
+        "role with a slash",
+        "/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles",
+        manifest("rbac.authorization.k8s.io/v1", "Role", name="a/b"),
+    )
+
+
+def _bad_config() -> Iterator[Case]:
+    path = f"{CORE}/configmaps"
+    yield "key with a slash", path, config_map(data={"a/b": "c"})
+    yield "key that is two dots", path, config_map(data={"..": "c"})
+    yield "key that begins with two dots", path, config_map(data={"..a": "c"})
+    yield "empty key", path, config_map(data={"": "c"})
+    yield "long key", path, config_map(data={"a" * 254: "c"})
+    yield "bad binary key", path, config_map(binaryData={"a b": ""})
+    yield "key in both", path, config_map(data={"a": "b"}, binaryData={"a": ""})
+    yield "more than a mebibyte", path, config_map(data={"a": "b" * (1024 * 1024 + 1)})
+    path = f"{CORE}/secrets"
+    yield "secret key with a space", path, secret(stringData={"a b": "c"})
+    yield "token secret without account", path, secret(type="kubernetes.io/service-account-token")
+    yield "docker secret without config", path, secret(type="kubernetes.io/dockercfg")
+    yield "docker secret without json", path, secret(type="kubernetes.io/dockerconfigjson")
+    yield "basic secret without anything", path, secret(type="kubernetes.io/basic-auth")
+    yield "ssh secret without key", path, secret(type="kubernetes.io/ssh-auth")
+    yield "tls secret without anything", path, secret(type="kubernetes.io/tls")
+    yield "secret of more than a mebibyte", path, secret(stringData={"a": "b" * (1024 * 1024 + 1)})
+
+
+def _bad_pods() -> Iterator[Case]:
+    def case(name: str, *containers: Manifest, **spec: Any) -> Case:
+        return name, f"{CORE}/pods", pod(*containers, **spec)
+
+    yield case("no containers", containers=[])
+    yield "no spec", f"{CORE}/pods", manifest("v1", "Pod")
+    yield case("two containers of one name", container(), container())
+    yield case("bad restart policy", restartPolicy="Sometimes")
+    yield case("bad dns policy", dnsPolicy="Guess")
+    yield case("bad node selector", nodeSelector={"a b": "c d"})
+    yield case("bad service account", serviceAccountName="A")
+    yield case("bad node name", nodeName="A_b")
+    yield case("deadline of zero", activeDeadlineSeconds=0)
+    yield case("negative grace", terminationGracePeriodSeconds=-1)
+    yield case("bad host name", hostname="a.b", subdomain="A")
+    yield case("toleration without key", tolerations=[{"value": "a"}])
+    yield case("toleration with a bad operator", tolerations=[{"key": "a", "operator": "Near"}])
+    yield case(
+        "toleration with a bad effect", tolerations=[{"key": "a", "effect": "Never", "value": "b"}]
+    )
+    yield case(
+        "toleration of seconds without effect",
+        tolerations=[{"key": "a", "operator": "Exists", "value": "b", "tolerationSeconds": 3}],
+    )
+    yield case("host alias without address", hostAliases=[{"hostnames": ["a"]}])
+    yield case("host alias with bad values", hostAliases=[{"ip": "x", "hostnames": ["A_"]}])
+    yield case("init container of the same name", initContainers=[container()])
+    yield case(
+        "init container with a probe",
+        initContainers=[
+            container(
+                name="i",
+                livenessProbe={"exec": {"command": ["a"]}},
+                lifecycle={"preStop": {"exec": {"command": ["a"]}}},
+            )
+        ],
+    )
+    yield case(
+        "init container with a bad policy",
+        initContainers=[container(name="i", restartPolicy="Perhaps")],
+    )
+    yield case("ephemeral containers at once", ephemeralContainers=[container(name="e")])
+    yield case(
+        "host network with other ports",
+        container(ports=[{"containerPort": 80, "hostPort": 81}]),
+        hostNetwork=True,
+    )
+    yield case("bad priority class", priorityClassName="no such")
+    yield case("gate with a node", nodeName="n", schedulingGates=[{"name": "a"}])
+    yield case(
+        "bad pod security",
+        securityContext={"runAsUser": -1, "fsGroup": -1, "supplementalGroups": [-1]},
+    )
+
+
+def _bad_containers() -> Iterator[Case]:
+    def case(title: str, /, **fields: Any) -> Case:
+        return title, f"{CORE}/pods", pod(container(**fields))
+
+    yield case("container without name", name="")
+    yield case("container with a bad name", name="A_b")
+    yield case("container with dots", name="a.b")
+    yield case("container without image", image="")
+    yield case("bad pull policy", imagePullPolicy="Rarely")
+    yield case("bad message policy", terminationMessagePolicy="Shout")
+    yield case("port without number", ports=[{"name": "a"}])
+    yield case("port out of range", ports=[{"containerPort": 70000, "hostPort": -1}])
+    yield case(
+        "bad port names",
+        ports=[{"containerPort": 1, "name": "A--"}, {"containerPort": 2, "name": "x" * 16}],
+    )
+    yield case(
+        "two ports of one name",
+        ports=[{"containerPort": 1, "name": "a"}, {"containerPort": 2, "name": "a"}],
+    )
+    yield case("bad protocol", ports=[{"containerPort": 1, "protocol": "ICMP"}])
+    yield case("environment without name", env=[{"value": "a"}])
+    yield case("environment with a bad name", env=[{"name": "A=B", "value": "a"}])
+    yield case("empty source", env=[{"name": "A", "valueFrom": {}}])
+    yield case(
+        "value and source",
+        env=[
+            {"name": "A", "value": "b", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+        ],
+    )
+    yield case(
+        "two sources",
+        env=[
+            {
+                "name": "A",
+                "valueFrom": {
+                    "fieldRef": {"fieldPath": "metadata.uid"},
+                    "secretKeyRef": {"name": "s", "key": "k"},
+                },
+            }
+        ],
+    )
+    yield case("field that does not exist", env=[field_reference("spec.nowhere")])
+    yield case("field that is not allowed", env=[field_reference("metadata.labels")])
+    yield case("field without a path", env=[field_reference("")])
+    yield case("field with a bad subscript", env=[field_reference("metadata.labels['a b']")])
+    yield case(
+        "key references without anything",
+        env=[
+            {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "", "key": ""}}},
+            {"name": "B", "valueFrom": {"secretKeyRef": {"name": "A", "key": "a/b"}}},
+        ],
+    )
+    yield case(
+        "bad resource reference",
+        env=[{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.gold"}}}],
+    )
+    yield case(
+        "bad divisor",
+        env=[
+            {
+                "name": "A",
+                "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "7"}},
+            }
+        ],
+    )
+    yield case("bad environment sources", envFrom=[{"prefix": "a=", "configMapRef": {"name": ""}}])
+    yield case("no environment source", envFrom=[{"prefix": "a"}])
+    yield case(
+        "two environment sources",
+        envFrom=[{"configMapRef": {"name": "a"}, "secretRef": {"name": "A"}}],
+    )
+    yield case("mount of nothing", volumeMounts=[{"name": "v", "mountPath": "/a"}])
+    yield case("mount without anything", volumeMounts=[{"name": ""}])
+    yield case("probe without handler", livenessProbe={})
+    yield case(
+        "probe with two handlers",
+        readinessProbe={"exec": {"command": []}, "tcpSocket": {"port": 1}},
+    )
+    yield case(
+        "probe with bad numbers",
+        livenessProbe={
+            "httpGet": {"port": 0, "scheme": "FTP", "httpHeaders": [{"name": "a b", "value": "c"}]},
+            "initialDelaySeconds": -1,
+            "periodSeconds": -1,
+            "successThreshold": 2,
+            "terminationGracePeriodSeconds": 0,
+        },
+    )
+    yield case("probe with a bad port name", startupProbe={"tcpSocket": {"port": "Not-a-port"}})
+    yield case("lifecycle without handler", lifecycle={"postStart": {}})
+    yield case("negative amounts", resources={"limits": {"cpu": "-1"}})
+    yield case("more asked than allowed", resources={"limits": {"cpu": 1}, "requests": {"cpu": 2}})
+    yield case("unknown resource", resources={"requests": {"gold": "1"}})
+    yield case("badly named resource", resources={"requests": {"a b/c d": "1"}})
+    yield case("half a device", resources={"limits": {"example.com/gpu": "500m"}})
+    yield case("device asked for only", resources={"requests": {"example.com/gpu": "1"}})
+    yield case(
+        "bad security",
+        securityContext={"runAsUser": -5, "runAsGroup": -6, "procMount": "Strange"},
+    )
+    yield case(
+        "privileged and not",
+        securityContext={"privileged": True, "allowPrivilegeEscalation": False},
+    )
+
+
+def field_reference(path: str) -> Manifest:
+    return {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def _bad_volumes() -> Iterator[Case]:
+    def case(name: str, *volumes: Manifest) -> Case:
+        return name, f"{CORE}/pods", pod(volumes=list(volumes))
+
+    yield case("volume without name", {"name": "", "emptyDir": {}})
+    yield case("volume with a bad name", {"name": "A.b", "emptyDir": {}})
+    yield case("two volumes of one name", {"name": "a"}, {"name": "a"})
+    yield case(
+        "volume with two sources", {"name": "a", "emptyDir": {}, "secret": {"secretName": "s"}}
+    )
+    yield case("secret without name", {"name": "a", "secret": {}})
+    yield case("config map without name", {"name": "a", "configMap": {}})
+    yield case("bad mode", {"name": "a", "secret": {"secretName": "s", "defaultMode": 512}})
+    yield case(
+        "bad items",
+        {
+            "name": "a",
+            "configMap": {
+                "name": "c",
+                "items": [
+                    {"key": "", "path": ""},
+                    {"key": "a", "path": "/abs"},
+                    {"key": "a", "path": "../up", "mode": -1},
+                    {"key": "a", "path": "..data"},
+                ],
+            },
+        },
+    )
+    yield case("host path without path", {"name": "a", "hostPath": {"path": ""}})
+    yield case("host path upwards", {"name": "a", "hostPath": {"path": "/a/../b", "type": "Odd"}})
+    yield case("negative size", {"name": "a", "emptyDir": {"sizeLimit": "-1"}})
+    yield case("claim without name", {"name": "a", "persistentVolumeClaim": {"claimName": ""}})
+    yield case(
+        "bad downward files",
+        {
+            "name": "a",
+            "downwardAPI": {
+                "items": [
+                    {"path": "x"},
+                    {"path": "", "fieldRef": {"fieldPath": "spec.nodeName"}},
+                    {"path": "y", "resourceFieldRef": {"resource": "limits.cpu"}},
+                ]
+            },
+        },
+    )
+    yield case(
+        "bad projections",
+        {
+            "name": "a",
+            "projected": {
+                "sources": [
+                    {"secret": {"items": [{"key": "k", "path": "p"}]}},
+                    {"configMap": {"name": "c", "items": [{"key": "k", "path": "p"}]}},
+                    {"secret": {"name": "a"}, "configMap": {"name": "b"}},
+                    {"serviceAccountToken": {"path": "", "expirationSeconds": 1}},
+                ]
+            },
+        },
+    )
+    mounts = [
+        {"name": "a", "mountPath": "/x", "subPath": "/abs"},
+        {"name": "a", "mountPath": "/x", "subPath": "../up", "subPathExpr": "a"},
+    ]
+    yield (
+        "bad mounts",
+        f"{CORE}/pods",
+        pod(container(volumeMounts=mounts), volumes=[{"name": "a"}]),
+    )
+
+
+def _bad_services() -> Iterator[Case]:
+    def case(name: str, **spec: Any) -> Case:
+        return name, f"{CORE}/services", service(**spec)
+
+    port = {"port": 80}
+    yield case("service without ports")
+    yield case("service with a bad port", ports=[{"port": 0}])
+    yield case("service with a bad target", ports=[{"port": 1, "targetPort": "A_"}])
+    yield case("service with a bad protocol", ports=[{"port": 1, "protocol": "X"}])
+    yield case("ports without names", ports=[{"port": 1}, {"port": 2}])
+    yield case("ports of one name", ports=[{"port": 1, "name": "a"}, {"port": 2, "name": "a"}])
+    yield case("the same port twice", ports=[{"port": 1, "name": "a"}, {"port": 1, "name": "b"}])
+    yield case("bad service type", type="Magic", ports=[port])
+    yield case("bad affinity", sessionAffinity="Glue", ports=[port])
+    yield case("bad cluster address", clusterIP="x", ports=[port])
+    yield case("cluster address outside", clusterIP="1.2.3.4", ports=[port])
+    yield case("external name missing", type="ExternalName")
+    yield case("external name malformed", type="ExternalName", externalName="A_b")
+    yield case("node port on a cluster service", ports=[{"port": 80, "nodePort": 30001}])
+    yield case("node port out of range", type="NodePort", ports=[{"port": 80, "nodePort": 80}])
+    yield case("bad selector", selector={"a b": "c d"}, ports=[port])
+    yield case("headless node port", type="NodePort", clusterIP="None", ports=[port])
+    yield case("bad internal policy", internalTrafficPolicy="No", ports=[port])
+    yield case("bad external policy", type="NodePort", externalTrafficPolicy="No", ports=[port])
+    yield case("bad external address", externalIPs=["x"], ports=[port])
+
+
+def _bad_workloads() -> Iterator[Case]:
+    for kind, plural in (
+        ("Deployment", "deployments"),
+        ("ReplicaSet", "replicasets"),
+        ("StatefulSet", "statefulsets"),
+        ("DaemonSet", "daemonsets"),
+    ):
+        path = f"{APPS}/{plural}"
+        yield f"{kind} without selector", path, workload(kind, selector=None)
+        yield f"{kind} with an empty selector", path, workload(kind, selector={})
+        yield (
+            f"{kind} that selects others",
+            path,
+            workload(kind, selector={"matchLabels": {"a": "b"}}),
+        )
+        yield f"{kind} without template", path, manifest("apps/v1", kind, spec={})
+        yield (
+            f"{kind} with a bad restart policy",
+            path,
+            workload(kind, template=template(restartPolicy="Never")),
+        )
+        yield f"{kind} with a bad pod", path, workload(kind, template=template(containers=[{}]))
+        if kind != "DaemonSet":
+            yield f"{kind} with fewer than no replicas", path, workload(kind, replicas=-1)
+    path = f"{APPS}/deployments"
+    yield "bad strategy", path, workload("Deployment", strategy={"type": "Hope"})
+    yield (
+        "recreate with numbers",
+        path,
+        workload("Deployment", strategy={"type": "Recreate", "rollingUpdate": {"maxSurge": 1}}),
+    )
+    yield (
+        "nothing may move",
+        path,
+        workload("Deployment", strategy={"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 0}}),
+    )
+    yield (
+        "bad percent",
+        path,
+        workload("Deployment", strategy={"rollingUpdate": {"maxSurge": "x"}}),
+    )
+    yield "deadline before ready", path, workload("Deployment", progressDeadlineSeconds=0)
+    yield (
+        "bad selector operator",
+        path,
+        workload("Deployment", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]}),
+    )
+    path = f"{BATCH}/jobs"
+    yield "job that always restarts", path, job(template=template(restartPolicy="Always"))
+    yield "job with a selector", path, job(selector={"matchLabels": LABELS})
+    yield "job with negative numbers", path, job(parallelism=-1, completions=-1, backoffLimit=-1)
+    path = f"{BATCH}/cronjobs"
+    yield "cron job without schedule", path, cron_job(schedule="")
+    yield "cron job with a bad schedule", path, cron_job(schedule="soon")
+    yield "cron job with a bad policy", path, cron_job(concurrencyPolicy="Maybe")
+    yield "cron job with a long name", path, cron_job() | {"metadata": {"name": "a" * 53}}
+
+
+def _bad_others() -> Iterator[Case]:
+    yield (
+        "event elsewhere",
+        f"{CORE}/events",
+        manifest("v1", "Event", involvedObject={"namespace": "elsewhere"}),
+    )
+    yield (
+        "lease with bad numbers",
+        "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases",
+        manifest(
+            "coordination.k8s.io/v1",
+            "Lease",
+            spec={"leaseDurationSeconds": 0, "leaseTransitions": -1, "holderIdentity": ""},
+        ),
+    )
+    yield (
+        "node with a bad taint",
+        "/api/v1/nodes",
+        manifest("v1", "Node", name="n-bad", spec={"taints": [{"key": "a b", "effect": "Soon"}]}),
+    )
+    yield (
+        "endpoints with bad values",
+        f"{CORE}/endpoints",
+        manifest("v1", "Endpoints", subsets=[{"addresses": [{"ip": "x"}], "ports": [{"port": 0}]}]),
+    )
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    yield "definition with another name", path, definition(name="wheels.example.org")
+    yield "definition without group", path, definition(group="", name="gears.")
+    yield "definition with a bad scope", path, definition(scope="Galaxy")
+    yield "definition without versions", path, definition(versions=[])
+    yield "definition without schema", path, definition(version={"schema": None})
+    yield "definition without storage", path, definition(version={"storage": False})
+    yield "definition with a bad version", path, definition(version={"name": "V1"})
+    yield "definition without kind", path, definition(names={"kind": ""})
+    yield (
+        "definition without structure",
+        path,
+        definition(version={"schema": {"openAPIV3Schema": {"properties": {"a": {}}}}}),
     )

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -493,11 +493,18 @@ async def test_force_needs_apply(cluster: Cluster) -> None:
             await maps.patch("a", {}, PatchType.MERGE, PatchOptions(force=True))
 
 
-def test_uvloop_reaches_the_server_too(kubeconfig: Path) -> None:
+@pytest.fixture(scope="module")
+def uvloop_runner() -> Iterator[asyncio.Runner]:
+    """Made outside the test: uvloop keeps a pipe of its own for the life of the process."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(asyncio.sleep(0))
+        yield runner
+
+
+def test_uvloop_reaches_the_server_too(kubeconfig: Path, uvloop_runner: asyncio.Runner) -> None:
     async def names() -> list[str]:
         async with connect(kubeconfig=str(kubeconfig)) as cluster:
             await cluster.resource(ConfigMap).create(config_map("a"))
             return [item.metadata.name for item in (await cluster.resource(ConfigMap).list()).items]
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        assert runner.run(names()) == ["a"]
+    assert uvloop_runner.run(names()) == ["a"]

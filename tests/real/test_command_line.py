@@ -110,7 +110,7 @@ def test_names_and_all_namespaces(kube: KubeServer, namespace: str, config: Path
     names = run("get", "cm", "-o", "name", KUBECONFIG=str(config))
     everywhere = run("get", "cm", "-A", "--no-headers", KUBECONFIG=str(config))
 
-    assert names.stdout == "configmaps/settings\n"
+    assert names.stdout == "configmap/settings\n"
     assert [namespace, "settings"] in [line.split()[:2] for line in everywhere.stdout.splitlines()]
 
 

@@ -37,6 +37,12 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """``configmaps``, or ``deployments.apps``: the plural with its group."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
+    @property
+    def type_name(self) -> str:
+        """``configmap``, or ``deployment.apps``: how kubectl writes TYPE in TYPE/NAME."""
+        singular = self.singular or self.kind.lower()
+        return f"{singular}.{self.group}" if self.group else singular
+
     def names(self) -> tuple[str, ...]:
         """Return, in lower case, everything the resource may be called without its group."""
         named = (self.plural, self.singular or self.kind, self.kind, *self.short_names)

@@ -7,11 +7,13 @@ Owns: nothing but the waiting; what each verb does and promises is said in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from reflet.api.codec import Listing
+from reflet.api.field_selectors import FieldSelector
+from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
 from reflet.api.options import (
     CreateOptions,
@@ -35,6 +37,9 @@ from reflet.client.resource_client import WATCH_SILENCE, ResourceClient
 from reflet.cluster import Cluster
 from reflet.cluster import connect as connect_cluster
 from reflet.transport.settings import ConnectionSettings
+
+if TYPE_CHECKING:
+    from reflet.blocking.mirror import BlockingMirror
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -74,8 +79,10 @@ class BlockingResource(Generic[T]):
         self, options: WatchOptions = WatchOptions(), *, silence: float | None = WATCH_SILENCE
     ) -> Iterator[Iterator[WatchEvent[T]]]:
         """Open a watch; the block gets its events one by one."""
-        with self._loop.entered(self._client.watch(options, silence=silence)) as watch:
-            batches = self._loop.iterated(watch.batches())
+        with (
+            self._loop.entered(self._client.watch(options, silence=silence)) as watch,
+            closing(self._loop.iterated(watch.batches())) as batches,
+        ):
             yield (event for batch in batches for event in batch)
 
     def create(
@@ -160,7 +167,9 @@ class BlockingCluster:
         self.close()
 
     def close(self) -> None:
-        """Close the connection and end the thread."""
+        """Close the connection and end the thread; harmless when it is closed."""
+        if self._loop.closed:
+            return
         try:
             self._loop.run(self._cluster.close())
         finally:
@@ -194,6 +203,46 @@ class BlockingCluster:
         """The verbs for one resource."""
         client = self._cluster.resource(kind, namespace=namespace, raw=raw)
         return BlockingResource(self._loop, client)
+
+    @overload
+    def mirror(
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None = None,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
+        **options: Any,
+    ) -> BlockingMirror[T]: ...
+
+    @overload
+    def mirror(
+        self,
+        kind: Resource | str,
+        *,
+        namespace: str | None = None,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
+        **options: Any,
+    ) -> BlockingMirror[Any]: ...
+
+    @overload
+    def mirror(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        raw: bool,
+        namespace: str | None = None,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
+        **options: Any,
+    ) -> BlockingMirror[AnyObject]: ...
+
+    def mirror(self, kind: type[Any] | Resource | str, **options: Any) -> BlockingMirror[Any]:
+        """The objects of one resource in memory, kept fresh while the context is open."""
+        from reflet.blocking.mirror import BlockingMirror  # noqa: PLC0415 - rare, and not light
+
+        return BlockingMirror(self._loop, self._cluster.mirror(kind, **options))
 
     def find(self, name: str) -> Resource:
         """The resource that *name* means on this server."""

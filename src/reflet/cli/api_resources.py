@@ -5,7 +5,6 @@ Owns: the command.  Must not know how a server is asked what it serves.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,8 @@ def api_resources(
     connection: Callable[[], ConnectionSettings],
 ) -> None:
     """List the kinds that the server serves."""
+    import asyncio  # noqa: PLC0415 - not needed for --help
+
     served = [
         resource
         for resource in asyncio.run(_ask(connection()))

@@ -5,7 +5,6 @@ Owns: the command.  Must not know how objects are fetched, nor how a table is la
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from reflet.cli.connection_options import connection_options
 from reflet.cli.masking import masked
 from reflet.cli.output import print_json, print_table, print_yaml
 from reflet.cli.targets import Target, parse_targets
+from reflet.errors import NotAcceptable
 
 if TYPE_CHECKING:
     from reflet.api.options import ListOptions
@@ -51,6 +51,8 @@ def get(
     TYPE is a plural, singular or short name (configmaps, cm), with its group where needed
     (deployments.apps).  Values of Secrets are masked unless --reveal is given.
     """
+    import asyncio  # noqa: PLC0415 - not needed for --help
+
     from reflet.api.options import ListOptions  # noqa: PLC0415 - not needed for --help
 
     wanted = parse_targets(targets)
@@ -110,7 +112,7 @@ async def _fetch(
                 objects: Sequence[AnyObject] = (await client.list(options)).items
             else:
                 objects = [await client.get(target.name)]
-            found += [(str(client.resource), each) for each in objects]
+            found += [(client.resource.type_name, each) for each in objects]
     return found
 
 
@@ -127,14 +129,20 @@ async def _show_tables(
 
     types = list(dict.fromkeys(target.type for target in wanted))
     shown = 0
+    namespaced = False
     async with Cluster(settings) as cluster:
         for kind in types:
             client = await _client(cluster, kind, everywhere=everywhere)
+            namespaced = namespaced or client.resource.namespaced
             names = [target.name for target in wanted if target.type == kind and target.name]
             if names:
                 tables = [await client.table_of(name) for name in names]
             else:
                 tables = [await client.table(options)]
+            if any(table.kind != "Table" for table in tables):
+                raise NotAcceptable(
+                    f"the server makes no table of {client.resource}: use -o name, json or yaml"
+                )
             if not any(table.rows for table in tables):
                 continue
             if shown:
@@ -144,11 +152,11 @@ async def _show_tables(
                 tables,
                 wide=wide,
                 no_headers=no_headers,
-                prefix=f"{client.resource}/" if len(types) > 1 else "",
+                prefix=f"{client.resource.type_name}/" if len(types) > 1 else "",
                 with_namespace=everywhere and client.resource.namespaced,
             )
     if not shown:
-        where = "" if everywhere else f" in {cluster.namespace} namespace"
+        where = f" in {cluster.namespace} namespace" if namespaced and not everywhere else ""
         click.echo(f"No resources found{where}.", err=True)
 
 
@@ -160,8 +168,8 @@ def _show(
     rows = []
     for table in tables:
         for row in table.rows:
-            cells = [_cell(row.cells[index]) for index in kept]
-            cells[0] = prefix + cells[0]
+            cells = [_cell(row.cells[index]) if index < len(row.cells) else "" for index in kept]
+            cells[:1] = [prefix + cell for cell in cells[:1]]
             rows.append([row.object.metadata.namespace, *cells] if with_namespace else cells)
     headings = [columns[index].name.upper() for index in kept]
     if with_namespace:

@@ -8,14 +8,18 @@ becomes a line on stderr and an exit code.  Must not import a command before it 
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
 from reflet._version import __version__
+from reflet.cli.output import visible
 from reflet.errors import (
     ApiError,
     ConfigurationError,
@@ -31,6 +35,7 @@ from reflet.errors import (
 COMMANDS: Final = {
     "api-resources": "list the kinds that the server serves",
     "get": "show objects, as the server has them now",
+    "serve": "serve a Kubernetes API from this process, for development and tests",
     "version": "show the versions of Reflet and of the server",
 }
 
@@ -71,6 +76,22 @@ class LazyCommands(click.Group):
             ctx.fail(f"unknown command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Parse the flags; ``--help`` prints while they are parsed."""
+        with _until_nobody_reads():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _until_nobody_reads():
+            return super().invoke(ctx)
+
     def format_commands(
         self,
         ctx: click.Context,  # noqa: ARG002 - click's shape
@@ -81,14 +102,25 @@ class LazyCommands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyCommands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="reflet", message="%(prog)s %(version)s")
-def reflet() -> None:
+@click.pass_context
+def reflet(ctx: click.Context) -> None:
     """The configuration that Kubernetes would give a pod, for any process, kept fresh."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main() -> NoReturn:
     """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that has no letter for something gets its number.
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv))
 
 
@@ -110,10 +142,12 @@ def run(argv: list[str]) -> int:
     except RefletError as error:
         _say(str(error))
         return exit_code(error)
-    except BrokenPipeError:
-        # Whoever read our output has enough; Python must not complain while flushing the rest.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        # Most often the disk that the output goes to is full.
+        _drop_output()
+        words = error.strerror or str(error)
+        _say(f"{error.filename}: {words}" if error.filename else words)
+        return FINDINGS
     return code if isinstance(code, int) else 0
 
 
@@ -138,7 +172,22 @@ def exit_code(error: RefletError) -> int:
 
 
 def _say(message: str, *, hint: str = "") -> None:
-    click.echo(f"error: {' '.join(message.split())}{hint}", err=True)
+    click.echo(f"error: {visible(' '.join(message.split()))}{hint}", err=True)
+
+
+@contextmanager
+def _until_nobody_reads() -> Iterator[None]:
+    """End well when whoever read our output has enough, as in ``reflet get cm | head -1``."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        _drop_output()
+        raise click.exceptions.Exit(0) from error
+
+
+def _drop_output() -> None:
+    """Keep Python from complaining while it flushes, at its end, what nobody can get."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage_hint(error: click.ClickException) -> str:

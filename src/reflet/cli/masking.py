@@ -21,29 +21,42 @@ def mask(size: int) -> str:
 def masked(document: dict[str, Any]) -> dict[str, Any]:
     """A copy of an object or list in which no Secret shows its values.
 
-    kubectl keeps the whole manifest in an annotation, so that is masked too.
+    kubectl keeps the whole manifest in an annotation, so that is masked too.  The items of a
+    SecretList are Secrets whether they say so or not.
     """
+    if document.get("kind") == "Secret":
+        return _masked_secret(document)
     if isinstance(document.get("items"), list):
-        items = [masked(item) if isinstance(item, dict) else item for item in document["items"]]
+        mask_item = _masked_secret if document.get("kind") == "SecretList" else masked
+        items = [mask_item(item) if isinstance(item, dict) else item for item in document["items"]]
         return {**document, "items": items}
-    if document.get("kind") != "Secret":
-        return document
+    return document
+
+
+def _masked_secret(document: dict[str, Any]) -> dict[str, Any]:
     result = dict(document)
     for bag in ("data", "stringData"):
         values = document.get(bag)
         if isinstance(values, dict):
-            result[bag] = {key: mask(_size(value, bag)) for key, value in values.items()}
+            result[bag] = {
+                key: mask(_size(value, encoded=bag == "data")) for key, value in values.items()
+            }
+        elif values is not None:  # not a Secret as it should be, but perhaps a secret
+            result[bag] = mask(_size(values))
     metadata = document.get("metadata")
-    if isinstance(metadata, dict) and LAST_APPLIED in (metadata.get("annotations") or {}):
-        applied = metadata["annotations"][LAST_APPLIED]
-        annotations = {**metadata["annotations"], LAST_APPLIED: mask(len(str(applied).encode()))}
-        result["metadata"] = {**metadata, "annotations": annotations}
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+        masked_annotations = {
+            **annotations,
+            LAST_APPLIED: mask(_size(annotations[LAST_APPLIED])),
+        }
+        result["metadata"] = {**document["metadata"], "annotations": masked_annotations}
     return result
 
 
-def _size(value: object, bag: str) -> int:
-    text = str(value).encode()
-    if bag == "data":
+def _size(value: object, *, encoded: bool = False) -> int:
+    text = ("" if value is None else str(value)).encode(errors="surrogatepass")
+    if encoded:
         try:
             return len(base64.b64decode(text, validate=True))
         except binascii.Error:

@@ -6,25 +6,34 @@ Owns: the forms of output and how a table is laid out.  Must not know where obje
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import click
 
 GAP: Final = "   "
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def print_table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], *, no_headers: bool
 ) -> None:
     """Print columns as wide as their widest cell, the last one open."""
-    lines = [list(row) for row in rows]
+    lines = [[visible(cell) for cell in row] for row in rows]
     if not no_headers:
         lines.insert(0, list(headings))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        cells = (
+            cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)
+        )
         click.echo(GAP.join(cells).rstrip())
+
+
+def visible(text: str) -> str:
+    """The text without power over a terminal: control characters are shown as escapes."""
+    return CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
 
 
 def print_json(document: Any) -> None:
@@ -37,3 +46,19 @@ def print_yaml(document: Any) -> None:
     from reflet.api.yaml_text import write_yaml  # noqa: PLC0415 - YAML costs start-up time
 
     click.echo(write_yaml(document), nl=False)
+
+
+def _width(text: str) -> int:
+    """Columns that the text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    import unicodedata  # noqa: PLC0415 - not needed for most tables
+
+    return sum(
+        0
+        if unicodedata.combining(character)
+        else 2
+        if unicodedata.east_asian_width(character) in "WF"
+        else 1
+        for character in text
+    )

@@ -27,6 +27,8 @@ def parse_targets(arguments: Sequence[str]) -> list[Target]:
     types, names = arguments[0].split(","), arguments[1:]
     if not all(types):
         raise click.UsageError(f"an empty type in {arguments[0]!r}")
+    if not all(names):
+        raise click.UsageError("an empty name: is a variable not set?")
     if not names:
         return [Target(kind, None) for kind in types]
     return [Target(kind, name) for kind in types for name in names]
@@ -38,6 +40,6 @@ def _slashed(argument: str) -> Target:
         raise click.UsageError(
             f"{argument!r} has no name beside arguments that have one: write TYPE/NAME for each"
         )
-    if not kind or not name or "/" in name:
+    if not kind or not name or "/" in name or "," in argument:
         raise click.UsageError(f"{argument!r} is not of the form TYPE/NAME")
     return Target(kind, name)

@@ -5,7 +5,6 @@ Owns: the command.  Must not know how the server is asked.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,8 @@ def version(client: bool, output: str, connection: Callable[[], ConnectionSettin
     """Show the versions of Reflet and of the server."""
     document: dict[str, dict[str, str]] = {"clientVersion": {"version": __version__}}
     if not client:
+        import asyncio  # noqa: PLC0415 - not needed for --help
+
         server = asyncio.run(_ask(connection()))
         document["serverVersion"] = {"version": server.git_version, "platform": server.platform}
     if output == "text":
