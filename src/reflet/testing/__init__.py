@@ -2,6 +2,7 @@
 
 - ``virtual_time``  an event loop on which hours pass in milliseconds, and its clock
 - ``manual_clock``  a clock that a test turns by hand, without an event loop
+- ``scripted_source``  lists and watches as a script says, for whatever mirrors
 
 Owns fakes that behave, not mocks that know somebody's internals.  Nothing in the programs
 imports this package, and it must not know pytest.

@@ -1,0 +1,97 @@
+"""Whether the server serves us, and when it last gave a sign of life.
+
+Owns: the two questions that health checks and people ask of a reflector.  A sign of life is
+something that came: that a loop turns proves nothing.  Must not know what came.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from reflet.errors import TransportError
+from reflet.informer.reflector_metrics import ReflectorMetrics
+from reflet.informer.watch_endings import Ending
+from reflet.runtime.clock import Clock
+
+SHOW_EVERY: Final = 1.0  # seconds; finer than anybody collects
+
+logger = logging.getLogger(__name__)
+
+
+class Liveness:
+    """What is known of the way to the server.  May be read from any thread.
+
+    *on_connection* is called with the error when the server is lost, and with None
+    when it is back: once each.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        clock: Clock,
+        metrics: ReflectorMetrics,
+        on_connection: Callable[[Exception | None], None] | None,
+    ) -> None:
+        self.last_progress: float | None = None
+        self.connected = False
+        self._name = name
+        self._clock = clock
+        self._metrics = metrics
+        self._on_connection = on_connection
+        self._began: float | None = None
+        self._shown: float | None = None
+        self._lost = False
+
+    def begun(self) -> None:
+        """The reflector has begun: from now on there should be progress."""
+        self._began = self._clock.monotonic()
+
+    def progressed(self) -> None:
+        """Something has come."""
+        self.last_progress = now = self._clock.monotonic()
+        if self._shown is None or now - self._shown >= SHOW_EVERY:
+            self._shown = now
+            self._metrics.progressed(self._clock.now().timestamp())
+
+    def is_live(self, within: float) -> bool:
+        """Whether something has come within the last *within* seconds.
+
+        A reflector that has begun more recently than that is live too; one that never began is
+        not.
+        """
+        signs = [moment for moment in (self._began, self.last_progress) if moment is not None]
+        return bool(signs) and self._clock.monotonic() - max(signs) <= within
+
+    def reached(self) -> None:
+        """The server has answered."""
+        self.progressed()
+        self.connected = True
+        if self._lost:
+            self._lost = False
+            logger.info("%s: the server is back", self._name)
+            self._tell(None)
+
+    def failed(self, ending: Ending, error: Exception, *, refused: bool = False) -> None:
+        """Something ended with *error*: the server may be lost.
+
+        *refused* says that it was a request without which nothing works.
+        """
+        lost = ending in {Ending.REFUSED, Ending.THROTTLED} or isinstance(error, TransportError)
+        if not (lost or (refused and ending is Ending.FAILED)):
+            return
+        self.connected = False
+        if not self._lost:
+            self._lost = True
+            logger.warning("%s: lost the server: %s", self._name, error)
+            self._tell(error)
+
+    def _tell(self, error: Exception | None) -> None:
+        if self._on_connection is None:
+            return
+        try:
+            self._on_connection(error)
+        except Exception:
+            logger.exception("%s: whoever follows the connection failed", self._name)

@@ -1,0 +1,123 @@
+"""The lists and watches that a reflector sends.
+
+Owns: the options of each request, and taking note of its answer.  Must not know which version
+to ask for, nor what follows an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from reflet.api.codec import Listing
+from reflet.api.field_selectors import FieldSelector
+from reflet.api.label_selectors import LabelSelector
+from reflet.api.meta import KubernetesObject
+from reflet.api.options import ListOptions, ResourceVersionMatch, WatchOptions
+from reflet.api.paging import PAGE_SIZE, Paging
+from reflet.errors import ApiError, RefletError
+from reflet.informer.liveness import Liveness
+from reflet.informer.open_watch import OpenWatch
+from reflet.informer.source import Source
+from reflet.runtime.clock import Clock
+
+T = TypeVar("T", bound=KubernetesObject)
+
+SHORTEST_WATCH_TIMEOUT: Final = 300.0
+"""Seconds; watches that end more often than this would cost the server more than they spare."""
+
+_TABLES: Final = frozenset({"meta.k8s.io/v1", "meta.k8s.io/v1beta1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which objects of the collection; for how long to watch, and how much silence to bear."""
+
+    label_selector: LabelSelector | str = ""
+    field_selector: FieldSelector | str = ""
+    minimum_watch_timeout: float = SHORTEST_WATCH_TIMEOUT
+    silence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[T]):
+    """A whole list; *paginated* says that it came in pages."""
+
+    items: list[T]
+    version: str
+    paginated: bool
+
+
+class ReflectorRequests(Generic[T]):
+    """Asks a source.  *description* is the word for what is asked for, in errors."""
+
+    def __init__(
+        self,
+        source: Source[T],
+        selection: Selection,
+        *,
+        description: str,
+        clock: Clock,
+        chance: Callable[[], float],
+        liveness: Liveness,
+    ) -> None:
+        self._source = source
+        self._selection = selection
+        self._description = description
+        self._clock = clock
+        self._chance = chance
+        self._liveness = liveness
+        self._watch_timeout = max(selection.minimum_watch_timeout, SHORTEST_WATCH_TIMEOUT)
+
+    async def list(
+        self,
+        version: str,
+        *,
+        page_size: int = PAGE_SIZE,
+        match: ResourceVersionMatch | None = None,
+    ) -> Listed[T]:
+        """Every object at *version*, page by page."""
+        options = ListOptions(
+            label_selector=self._selection.label_selector,
+            field_selector=self._selection.field_selector,
+            resource_version=version,
+            resource_version_match=match,
+        )
+        paging = Paging(options, page_size=page_size)
+        items: list[T] = []
+        while paging.request is not None:
+            try:
+                page = await self._source.page(paging.request)
+            except ApiError as error:
+                paging.failed(error)
+                items.clear()
+            else:
+                self._liveness.reached()
+                self._refuse_table(page)
+                paging.answered(page.metadata)
+                items.extend(page.items)
+        return Listed(items, paging.metadata.resource_version, paging.paginated)
+
+    async def watch(self, version: str, *, initial_events: bool = False) -> OpenWatch[T]:
+        """Watch from *version* on, or, with *initial_events*, first a state at least as fresh."""
+        options = WatchOptions(
+            label_selector=self._selection.label_selector,
+            field_selector=self._selection.field_selector,
+            resource_version=version,
+            resource_version_match="NotOlderThan" if initial_events else None,
+            send_initial_events=True if initial_events else None,
+            # Spread, so that watches which were opened together do not end together.
+            timeout_seconds=int(self._watch_timeout * (1 + self._chance())),
+        )
+        since = self._clock.monotonic()  # some proxies hold the answer back until the first event
+        context = self._source.watch(options, silence=self._selection.silence)
+        opened = await OpenWatch.open(context, opened_at=version, since=since)
+        self._liveness.reached()
+        return opened
+
+    def _refuse_table(self, page: Listing[T]) -> None:
+        if page.kind == "Table" and page.api_version in _TABLES:
+            raise RefletError(
+                f"unsupported list gvk: {page.api_version}, Kind=Table, type: {self._description}"
+            )

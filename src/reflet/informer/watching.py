@@ -1,0 +1,185 @@
+"""The rest of a pass: watch, and watch again, until only a new list helps.
+
+Owns: obeying the tables of ``watch_endings`` for watches.  Must not know how the sink was
+filled before, nor when a new pass begins.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar, assert_never
+
+from reflet.api.meta import KubernetesObject
+from reflet.api.status import is_internal_error
+from reflet.informer.delivery import Delivery
+from reflet.informer.liveness import Liveness
+from reflet.informer.open_watch import OpenWatch
+from reflet.informer.pacing import Pacing, Pause
+from reflet.informer.patience import Patience
+from reflet.informer.reflector_metrics import ReflectorMetrics
+from reflet.informer.reflector_requests import ReflectorRequests
+from reflet.informer.retry_window import RetryWindow
+from reflet.informer.version_cursor import VersionCursor
+from reflet.informer.watch_endings import (
+    AFTER_WATCH,
+    AFTER_WATCH_REQUEST,
+    SHORTEST_HONEST_WATCH,
+    Ending,
+    WatchStep,
+    ending_of_request,
+    ending_of_stream,
+)
+from reflet.runtime.clock import Clock
+
+T = TypeVar("T", bound=KubernetesObject)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PassEnd:
+    """Why a pass is over, and whether its error is told outside."""
+
+    cause: Exception | None
+    reported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """How one watch ended, and how long it lasted, in seconds."""
+
+    ending: Ending
+    error: Exception | None
+    lasted: float
+
+
+class Watching(Generic[T]):
+    """Follows a collection from the cursor's version on."""
+
+    def __init__(
+        self,
+        requests: ReflectorRequests[T],
+        delivery: Delivery[T],
+        cursor: VersionCursor,
+        *,
+        patience: Patience,
+        liveness: Liveness,
+        metrics: ReflectorMetrics,
+        clock: Clock,
+        name: str,
+        description: str,
+        internal_error_window: float,
+    ) -> None:
+        self._requests = requests
+        self._delivery = delivery
+        self._cursor = cursor
+        self._patience = patience
+        self._liveness = liveness
+        self._metrics = metrics
+        self._clock = clock
+        self._name = name
+        self._description = description
+        self._internal_error_window = internal_error_window
+
+    async def until_a_new_list_is_needed(self, watch: OpenWatch[T] | None) -> PassEnd:
+        """Hand on what comes; *watch*, if there is one, is open already and belongs to this now."""
+        window = RetryWindow(self._internal_error_window)
+        pacing = Pacing()
+        if watch is not None:
+            watch.since = self._clock.monotonic()  # what it brought before does not count here
+        while True:
+            if watch is None:
+                try:
+                    watch = await self._requests.watch(self._cursor.last)
+                except Exception as error:  # noqa: BLE001 - a source may be anybody's
+                    ending = ending_of_request(error)
+                    self._metrics.watch_refused(ending)
+                    self._liveness.failed(ending, error, refused=True)
+                    if AFTER_WATCH_REQUEST[ending] is WatchStep.WAIT_THEN_REWATCH:
+                        await self._patience.wait(error)
+                        continue
+                    return PassEnd(error, reported=True)
+            opened_at = watch.opened_at
+            followed = await self._follow(watch, window)
+            watch = None
+            step = AFTER_WATCH[followed.ending]
+            match step:
+                case WatchStep.REWATCH:
+                    moved = self._cursor.last != opened_at
+                    pause = pacing.after(lasted=followed.lasted, moved=moved)
+                    await self._keep_pace(pause, followed.lasted)
+                case WatchStep.WAIT_THEN_REWATCH:
+                    await self._patience.wait(followed.error)
+                case WatchStep.WAIT_THEN_RELIST | WatchStep.REPORT_THEN_RELIST:
+                    reported = step is WatchStep.REPORT_THEN_RELIST
+                    return PassEnd(followed.error, reported=reported)
+                case _:
+                    assert_never(step)
+
+    async def _keep_pace(self, pause: Pause, lasted: float) -> None:
+        match pause:
+            case Pause.NONE:
+                pass
+            case Pause.REST_OF_A_SECOND:
+                await self._clock.sleep(SHORTEST_HONEST_WATCH - lasted)
+            case Pause.BACKOFF:
+                await self._patience.wait()
+            case _:
+                assert_never(pause)
+
+    async def _follow(self, watch: OpenWatch[T], window: RetryWindow) -> _Followed:
+        """Hand on everything that one watch brings, and close it."""
+        failure: Exception | None = None
+        ending = Ending.STOPPED
+        try:
+            await self._read(watch)
+            ending = Ending.CLOSED
+        except Exception as error:  # noqa: BLE001 - a source may be anybody's; the table decides
+            failure = error
+            ending = Ending.FAILED
+        finally:
+            now = self._clock.monotonic()
+            lasted = now - watch.since
+            if ending is not Ending.STOPPED:
+                forgiven = _is_forgiven(failure, window, now)
+                ending = ending_of_stream(
+                    failure, lasted=lasted, events=watch.events, forgiven=forgiven
+                )
+            self._metrics.watch_ended(ending, lasted=lasted)
+            await watch.close()
+        if failure is not None:
+            self._liveness.failed(ending, failure)
+        self._log(ending, failure)
+        return _Followed(ending, failure, lasted)
+
+    async def _read(self, watch: OpenWatch[T]) -> None:
+        # The hot path: whatever is done here is done for every batch of every stream.
+        next_batch, new_bytes = watch.next_batch, watch.new_bytes
+        change = self._delivery.change
+        received: Callable[[int], None] = self._metrics.received
+        progressed = self._liveness.progressed
+        while (events := await next_batch()) is not None:
+            change(events, watch)
+            received(new_bytes())
+            progressed()
+
+    def _log(self, ending: Ending, error: Exception | None) -> None:
+        if ending is Ending.TOO_SHORT:
+            logger.warning(
+                "very short watch: %s: Unexpected watch close - watch lasted less than a second "
+                "and no items received",
+                self._name,
+            )
+        elif error is not None:
+            level = logging.DEBUG if ending is Ending.EXPIRED else logging.WARNING
+            message = "%s: watch of %s ended with: %s"
+            logger.log(level, message, self._name, self._description, error)
+
+
+def _is_forgiven(error: Exception | None, window: RetryWindow, now: float) -> bool:
+    if not is_internal_error(error):
+        return False
+    window.failed(now)
+    return window.is_open(now)

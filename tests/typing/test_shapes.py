@@ -1,0 +1,67 @@
+"""Who fits which protocol: the functions are for the type checker, the tests for their members."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from reflet.api.config import ConfigMap
+from reflet.api.unstructured import AnyObject
+from reflet.client.resource_client import ResourceClient
+from reflet.client.watching import Watch
+from reflet.informer.consistency import Held
+from reflet.informer.source import Source, WatchStream
+from reflet.store.deltas import Sink
+from reflet.store.store import Store
+from reflet.testing.scripted_source import ScriptedSource, ScriptedWatch
+
+
+def client_is_a_source(client: ResourceClient[ConfigMap]) -> Source[ConfigMap]:
+    return client
+
+
+def raw_client_is_a_source(client: ResourceClient[AnyObject]) -> Source[AnyObject]:
+    return client
+
+
+def watch_is_a_watch_stream(watch: Watch[ConfigMap]) -> WatchStream[ConfigMap]:
+    return watch
+
+
+def scripted_source_is_a_source(source: ScriptedSource[ConfigMap]) -> Source[ConfigMap]:
+    return source
+
+
+def scripted_watch_is_a_watch_stream(watch: ScriptedWatch[ConfigMap]) -> WatchStream[ConfigMap]:
+    return watch
+
+
+def store_is_a_sink(store: Store[ConfigMap]) -> Sink[ConfigMap]:
+    return store
+
+
+def store_can_be_compared(store: Store[ConfigMap]) -> Held[ConfigMap]:
+    return store
+
+
+def members(protocol: type) -> set[str]:
+    return {name for name in vars(protocol) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocol"),
+    [
+        (ResourceClient, Source),
+        (ScriptedSource, Source),
+        (Store, Sink),
+        (Store, Held),
+    ],
+)
+def test_a_class_has_the_methods_of_its_protocol(kind: type, protocol: type) -> None:
+    assert members(protocol)
+    assert members(protocol) <= {name for name, _ in inspect.getmembers(kind, callable)}
+
+
+def test_a_watch_of_the_client_takes_the_silence_that_a_source_is_given() -> None:
+    assert "silence" in inspect.signature(ResourceClient.watch).parameters
