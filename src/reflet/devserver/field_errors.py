@@ -1,0 +1,124 @@
+"""Complaints about fields, in the server's form.
+
+Owns: the kinds of complaints, their texts, and how values are shown in them.  Must not know
+which rules there are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, final
+
+from reflet.errors import Cause
+
+_ESCAPES: Final = {
+    "\a": r"\a",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+    "\v": r"\v",
+    '"': r"\"",
+    "\\": r"\\",
+}
+_HTML: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+@final
+class FieldErrors:
+    """The complaints about one object, in the order in which they were found.
+
+    ``path`` arguments name the field as messages do: ``spec.containers[0].name``.
+    """
+
+    __slots__ = ("causes",)
+
+    def __init__(self) -> None:
+        self.causes: list[Cause] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.causes)
+
+    def __len__(self) -> int:
+        return len(self.causes)
+
+    def required(self, path: str, detail: str = "") -> None:
+        """Say that a value is missing."""
+        self._add("FieldValueRequired", path, "Required value", detail)
+
+    def invalid(self, path: str, value: Any, detail: str) -> None:
+        """Say that a value is malformed or out of range."""
+        self._add("FieldValueInvalid", path, f"Invalid value: {shown(value)}", detail)
+
+    def each_invalid(self, path: str, value: Any, details: Iterable[str]) -> None:
+        """Say each of several things that are wrong with one value."""
+        for detail in details:
+            self.invalid(path, value, detail)
+
+    def type_invalid(self, path: str, value: Any, detail: str) -> None:
+        """Say that a value has a wrong type."""
+        self._add("FieldValueTypeInvalid", path, f"Invalid value: {shown(value)}", detail)
+
+    def not_supported(self, path: str, value: Any, supported: Sequence[Any]) -> None:
+        """Say that a value is none of those that exist."""
+        known = ", ".join(quoted(str(each)) for each in supported)
+        detail = f"supported values: {known}" if supported else ""
+        self._add("FieldValueNotSupported", path, f"Unsupported value: {shown(value)}", detail)
+
+    def duplicate(self, path: str, value: Any) -> None:
+        """Say that a value was there before."""
+        self._add("FieldValueDuplicate", path, f"Duplicate value: {shown(value)}", "")
+
+    def not_found(self, path: str, value: Any) -> None:
+        """Say that what a value refers to is not there."""
+        self._add("FieldValueNotFound", path, f"Not found: {shown(value)}", "")
+
+    def forbidden(self, path: str, detail: str) -> None:
+        """Say that a value must not be there, or not be changed."""
+        self._add("FieldValueForbidden", path, "Forbidden", detail)
+
+    def too_long(self, path: str, most: int) -> None:
+        """Say that a value is too long, without repeating it."""
+        unit = "byte" if most == 1 else "bytes"
+        self._add("FieldValueTooLong", path, "Too long", f"may not be more than {most} {unit}")
+
+    def too_many(self, path: str, count: int, most: int) -> None:
+        """Say that a list has too many items."""
+        items = "item" if most == 1 else "items"
+        self._add(
+            "FieldValueTooMany", path, f"Too many: {count}", f"must have at most {most} {items}"
+        )
+
+    def _add(self, kind: str, path: str, what: str, detail: str) -> None:
+        self.causes.append(Cause(kind, f"{what}: {detail}" if detail else what, path))
+
+
+def shown(value: Any) -> str:
+    """Write a value as messages show it."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=False)
+    for plain, escaped in _HTML.items():
+        text = text.replace(plain, escaped)
+    return text
+
+
+def quoted(text: str) -> str:
+    """Quote a text as Go does."""
+    return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    known = _ESCAPES.get(character)
+    if known is not None:
+        return known
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,118 @@
+"""Reads times as the real server does, with its words for what is wrong.
+
+Owns: the two time forms of the API and the texts of their refusals.  Must not know where in an
+object a time stands.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+SECONDS_LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
+MICROSECONDS_LAYOUT: Final = "2006-01-02T15:04:05.000000Z07:00"
+
+_FRACTION: Final = re.compile(r"[.,][0-9]+")
+_ZONE: Final = re.compile(r"Z|[+-][0-9]{2}:[0-9]{2}")
+_ELEMENTS: Final = (
+    ("2006", 4),
+    ("-", 0),
+    ("01", 2),
+    ("-", 0),
+    ("02", 2),
+    ("T", 0),
+    ("15", 2),
+    (":", 0),
+    ("04", 2),
+    (":", 0),
+    ("05", 2),
+)
+_RANGES: Final = (
+    ("month", range(1, 13)),
+    ("day", range(1, 32)),
+    ("hour", range(24)),
+    ("minute", range(60)),
+    ("second", range(60)),
+)
+
+
+class MalformedTime(ValueError):
+    """The text is no time; the message is the real server's."""
+
+
+def read_time(text: str) -> str:
+    """Read a time with second precision and give its canonical text, in UTC."""
+    moment = _parse(text, SECONDS_LAYOUT)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_micro_time(text: str) -> str:
+    """Read a time with exactly six digits of a second and give its canonical text, in UTC."""
+    moment = _parse(text, MICROSECONDS_LAYOUT)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def time_text(moment: datetime) -> str:
+    """Write a moment as a time with second precision."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def micro_time_text(moment: datetime) -> str:
+    """Write a moment as a time with six digits of a second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _parse(text: str, layout: str) -> datetime:
+    rest = text
+    numbers: list[int] = []
+    for element, digits in _ELEMENTS:
+        found = rest[:digits] if digits else rest[:1]
+        fits = found.isascii() and found.isdecimal() if digits else found == element
+        if not fits or len(found) < digits:
+            raise MalformedTime(
+                f'parsing time "{text}" as "{layout}": cannot parse "{rest}" as "{element}"'
+            )
+        if digits:
+            numbers.append(int(found))
+            _check_range(text, numbers)
+        rest = rest[len(found) :]
+    micro, rest = _fraction(text, rest, layout)
+    zone = _ZONE.match(rest)
+    if zone is None:
+        raise MalformedTime(
+            f'parsing time "{text}" as "{layout}": cannot parse "{rest}" as "Z07:00"'
+        )
+    if zone.end() < len(rest):
+        raise MalformedTime(f'parsing time "{text}": extra text: "{rest[zone.end() :]}"')
+    year, month, day, hour, minute, second = numbers
+    try:
+        moment = datetime(year, month, day, hour, minute, second, micro, UTC)
+        return moment - _offset(zone.group())
+    except (ValueError, OverflowError):
+        raise MalformedTime(f'parsing time "{text}": day out of range') from None
+
+
+def _check_range(text: str, numbers: list[int]) -> None:
+    if len(numbers) > 1:
+        name, allowed = _RANGES[len(numbers) - 2]
+        if numbers[-1] not in allowed:
+            raise MalformedTime(f'parsing time "{text}": {name} out of range')
+
+
+def _fraction(text: str, rest: str, layout: str) -> tuple[int, str]:
+    found = _FRACTION.match(rest)
+    if layout == MICROSECONDS_LAYOUT and (found is None or found.end() != 7):
+        raise MalformedTime(
+            f'parsing time "{text}" as "{layout}": cannot parse "{rest}" as ".000000"'
+        )
+    if found is None:
+        return 0, rest
+    return int(found.group()[1:7].ljust(6, "0")), rest[found.end() :]
+
+
+def _offset(zone: str) -> timedelta:
+    if zone == "Z":
+        return timedelta()
+    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+    return -offset if zone[0] == "-" else offset

@@ -1,0 +1,27 @@
+"""A development server for each test, in a thread of its own, and a client for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from reflet.testing import pytest_plugin
+from reflet.testing.pytest_plugin import RunningServer
+from tests.integration.plain_client import Client
+
+reflet_server = pytest_plugin.reflet_server
+reflet_server_options = pytest_plugin.reflet_server_options
+
+
+@pytest.fixture
+def server(reflet_server: RunningServer) -> RunningServer:
+    return reflet_server
+
+
+@pytest.fixture
+def client(server: RunningServer) -> Client:
+    return Client(server.url, server.token)
+
+
+@pytest.fixture
+def config_maps() -> str:
+    return "/api/v1/namespaces/default/configmaps"

@@ -1,0 +1,102 @@
+"""Who is let in, with TLS and without: clients send no credentials over plain HTTP."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import ssl
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import reflet
+from reflet.devserver.server import DevServer
+from reflet.testing.pytest_plugin import RunningServer, running_server
+from tests.integration.plain_client import Client
+
+NAMESPACES = "/api/v1/namespaces"
+
+
+def code_over_tls(server: RunningServer, headers: Mapping[str, str]) -> int:
+    context = ssl.create_default_context(cadata=server.ca_data.decode())
+    request = urllib.request.Request(server.url + NAMESPACES, headers=dict(headers))
+    try:
+        with urllib.request.urlopen(request, context=context, timeout=10) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code
+
+
+def test_with_tls_everybody_needs_the_token() -> None:
+    with running_server({"tls": True}) as server:
+        codes = [
+            code_over_tls(server, headers)
+            for headers in (
+                {},
+                {"Authorization": "Bearer wrong"},
+                {"Authorization": f"Bearer {server.token}"},
+            )
+        ]
+
+    assert codes == [401, 401, 200]
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({}, 200),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Authorization": "Basic eDp5"}, 401),
+        ({"Origin": "https://example.com"}, 401),
+        ({"Host": "rebound.example.com"}, 401),
+    ],
+    ids=["nothing", "a wrong token", "a password", "a web page", "a rebound name"],
+)
+def test_without_tls_whoever_shows_nothing_is_the_administrator(
+    client: Client, headers: dict[str, str], code: int
+) -> None:
+    assert client.with_token("").get(NAMESPACES, **headers).code == code
+
+
+def test_a_web_page_with_the_token_is_let_in(client: Client) -> None:
+    assert client.get(NAMESPACES, Origin="http://localhost:3000").code == 200
+
+
+async def test_our_own_client_works_without_tls() -> None:
+    async with (
+        DevServer(tls=False) as server,
+        reflet.connect(kubeconfig=str(server.kubeconfig_path)) as cluster,
+    ):
+        kube_system = await cluster.resource("namespaces").get("kube-system")
+
+    assert kube_system.metadata.name == "kube-system"
+
+
+@pytest.mark.skipif(
+    shutil.which("kubectl") is None and os.environ.get("CI") != "true",
+    reason="kubectl is not installed",
+)
+def test_kubectl_works_without_tls(server: RunningServer, tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+
+    finished = subprocess.run(
+        ["kubectl", "create", "configmap", "settings", "--from-literal=color=blue"],
+        env={**environment, "KUBECONFIG": str(server.kubeconfig)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+    assert (finished.stdout, finished.stderr) == ("configmap/settings created\n", "")
+
+
+async def test_a_server_that_others_can_reach_needs_the_token_without_tls_too() -> None:
+    # Nothing is started, so nothing listens to the world.
+    assert DevServer(host="0.0.0.0", tls=False).needs_token
+    assert not DevServer(tls=False).needs_token

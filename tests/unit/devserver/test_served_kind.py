@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from tests.unit.devserver.object_scene import kind_of
+
+
+def test_a_kind_of_the_core_group_is_named_without_a_group() -> None:
+    kind = kind_of("configmaps")
+
+    assert (kind.api_version, kind.qualified_resource, kind.qualified_kind) == (
+        "v1",
+        "configmaps",
+        "ConfigMap",
+    )
+    assert (kind.storage_key, kind.list_kind) == ("configmaps", "ConfigMapList")
+
+
+def test_a_kind_of_another_group_is_named_with_it() -> None:
+    kind = kind_of("deployments", "apps")
+
+    assert (kind.api_version, kind.qualified_resource, kind.qualified_kind) == (
+        "apps/v1",
+        "deployments.apps",
+        "Deployment.apps",
+    )
+
+
+def test_subresources_are_found_by_name() -> None:
+    kind = kind_of("deployments", "apps")
+    scale = kind.subresource("scale")
+
+    assert scale is not None
+    assert (scale.group, scale.kind) == ("autoscaling", "Scale")
+    assert kind.has_status
+    assert kind.subresource("log") is None
+
+
+def test_reviews_are_not_stored() -> None:
+    assert not kind_of("selfsubjectaccessreviews", "authorization.k8s.io").is_stored
+
+
+def test_the_hash_of_the_stored_version_is_the_real_servers() -> None:
+    assert kind_of("configmaps").storage_version_hash == "qFsyl6wFWjQ="
+    assert kind_of("events", "events.k8s.io").storage_version_hash == "r2yiGXH7wu8="
