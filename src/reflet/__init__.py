@@ -21,38 +21,52 @@ if TYPE_CHECKING:
     from reflet.client.client import ALL_NAMESPACES
     from reflet.cluster import Cluster, connect
     from reflet.errors import RefletError
+    from reflet.informer.changes import Change
+    from reflet.informer.filtering import filtered
+    from reflet.informer.informer_set import InformerSet
+    from reflet.informer.mirror import Mirror
+    from reflet.informer.shared_informer import SharedInformer
 
 _HOMES = {
     "ALL_NAMESPACES": "reflet.client.client",
     "AnyObject": "reflet.api.unstructured",
+    "Change": "reflet.informer.changes",
     "Cluster": "reflet.cluster",
     "ConfigMap": "reflet.api.config",
+    "InformerSet": "reflet.informer.informer_set",
     "ListOptions": "reflet.api.options",
+    "Mirror": "reflet.informer.mirror",
     "PatchType": "reflet.api.options",
     "Pod": "reflet.api.pods",
     "Quantity": "reflet.api.quantities",
     "RefletError": "reflet.errors",
     "Resource": "reflet.api.resources",
     "Secret": "reflet.api.config",
+    "SharedInformer": "reflet.informer.shared_informer",
     "WatchOptions": "reflet.api.options",
     "connect": "reflet.cluster",
     "decode_object": "reflet.api.codec",
     "encode": "reflet.api.codec",
+    "filtered": "reflet.informer.filtering",
 }
 _ROOMS = ("blocking", "errors")
 
 __all__ = [
     "ALL_NAMESPACES",
     "AnyObject",
+    "Change",
     "Cluster",
     "ConfigMap",
+    "InformerSet",
     "ListOptions",
+    "Mirror",
     "PatchType",
     "Pod",
     "Quantity",
     "RefletError",
     "Resource",
     "Secret",
+    "SharedInformer",
     "WatchOptions",
     "__version__",
     "blocking",
@@ -60,6 +74,7 @@ __all__ = [
     "decode_object",
     "encode",
     "errors",
+    "filtered",
 ]
 
 

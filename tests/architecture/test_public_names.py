@@ -7,15 +7,19 @@ import reflet
 PUBLIC_NAMES = [
     "ALL_NAMESPACES",
     "AnyObject",
+    "Change",
     "Cluster",
     "ConfigMap",
+    "InformerSet",
     "ListOptions",
+    "Mirror",
     "PatchType",
     "Pod",
     "Quantity",
     "RefletError",
     "Resource",
     "Secret",
+    "SharedInformer",
     "WatchOptions",
     "__version__",
     "blocking",
@@ -23,6 +27,7 @@ PUBLIC_NAMES = [
     "decode_object",
     "encode",
     "errors",
+    "filtered",
 ]
 
 

@@ -7,11 +7,11 @@ deltas.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, Protocol, TypeVar, assert_never
 
 from reflet.api.meta import KubernetesObject
+from reflet.informer.arrivals import Arrivals
 from reflet.informer.queued_deltas import (
     DeltaType,
     InitialList,
@@ -62,7 +62,7 @@ class DeltaFifo(Generic[T]):
         self._deltas: dict[str, list[QueuedDelta[T]]] = {}  # in order of first arrival
         self._initial = InitialList()
         self._closed = False
-        self._arrival: asyncio.Future[None] | None = None
+        self._arrivals = Arrivals()
 
     def __len__(self) -> int:
         return len(self._deltas)
@@ -153,11 +153,7 @@ class DeltaFifo(Generic[T]):
         while not self._deltas:
             if self._closed:
                 raise QueueClosed
-            self._arrival = asyncio.get_running_loop().create_future()
-            try:
-                await self._arrival
-            finally:
-                self._arrival = None
+            await self._arrivals.wait()
         return self.pop_now(process)
 
     def pop_now(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
@@ -172,7 +168,7 @@ class DeltaFifo(Generic[T]):
     def close(self) -> None:
         """No more will be waited for; what is queued can still be popped."""
         self._closed = True
-        self._wake()
+        self._arrivals.wake()
 
     def _append(self, kind: DeltaType, item: T | Tombstone[T]) -> None:
         key = key_of_deleted(item)
@@ -187,9 +183,4 @@ class DeltaFifo(Generic[T]):
 
     def _queue(self, key: str, delta: QueuedDelta[T]) -> None:
         self._deltas.setdefault(key, []).append(delta)
-        self._wake()
-
-    def _wake(self) -> None:
-        arrival = self._arrival
-        if arrival is not None and not arrival.done():
-            arrival.set_result(None)
+        self._arrivals.wake()

@@ -6,7 +6,6 @@ Must not know what is done with the deltas.
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
@@ -15,6 +14,7 @@ from typing import Final, Generic, TypeVar, assert_never
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
+from reflet.informer.arrivals import Arrivals
 from reflet.informer.delta_fifo import KnownObjects
 from reflet.informer.queued_deltas import (
     BATCHABLE,
@@ -58,7 +58,7 @@ class OrderedQueue(Generic[T]):
         self._deltas: deque[QueuedDelta[T]] = deque()
         self._initial = InitialList()
         self._closed = False
-        self._arrival: asyncio.Future[None] | None = None
+        self._arrivals = Arrivals()
 
     def __len__(self) -> int:
         return len(self._deltas)
@@ -153,7 +153,7 @@ class OrderedQueue(Generic[T]):
     def close(self) -> None:
         """No more will be waited for; what is queued can still be popped."""
         self._closed = True
-        self._wake()
+        self._arrivals.wake()
 
     def _take(self, event: WatchEvent[T]) -> None:
         if event.type == "BOOKMARK":
@@ -218,17 +218,8 @@ class OrderedQueue(Generic[T]):
         while not self._deltas:
             if self._closed:
                 raise QueueClosed
-            self._arrival = asyncio.get_running_loop().create_future()
-            try:
-                await self._arrival
-            finally:
-                self._arrival = None
+            await self._arrivals.wait()
 
     def _append(self, delta: QueuedDelta[T]) -> None:
         self._deltas.append(delta)
-        self._wake()
-
-    def _wake(self) -> None:
-        arrival = self._arrival
-        if arrival is not None and not arrival.done():
-            arrival.set_result(None)
+        self._arrivals.wake()

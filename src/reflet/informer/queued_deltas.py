@@ -116,4 +116,3 @@ def transformed_object(
     if transform is None or isinstance(item, Tombstone):
         return item
     return transform(item)
-

@@ -5,6 +5,7 @@
 - ``indexes``: from a value to the objects that have it
 - ``store``: the objects
 - ``transactions``: several changes at once, and what became of each
+- ``transforms``: what to leave out of objects
 - ``views``: reading by namespace, name and selector, and nothing but reading
 
 Must not know where objects come from, nor who is told about changes.

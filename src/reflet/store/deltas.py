@@ -17,7 +17,7 @@ from reflet.api.watch_events import WatchEvent
 T = TypeVar("T", bound=KubernetesObject)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Replaced[ConfigMap](…)
 class Replaced(Generic[T]):
     """The whole collection, as it was at *version*: what is not in it is gone."""
 
@@ -25,7 +25,7 @@ class Replaced(Generic[T]):
     version: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Changed[ConfigMap](…)
 class Changed(Generic[T]):
     """Events that arrived together, in the server's order, bookmarks included."""
 

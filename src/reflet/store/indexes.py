@@ -7,10 +7,10 @@ is around every call.  Must not know which values are worth an index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from reflet.api.meta import KubernetesObject
-from reflet.store.keys import split_key
+from reflet.store.keys import namespace_of
 
 T = TypeVar("T", bound=KubernetesObject)
 T_contra = TypeVar("T_contra", bound=KubernetesObject, contravariant=True)
@@ -22,16 +22,15 @@ NAMESPACE = "namespace"
 """The name of the index that every store of namespaced objects has."""
 
 
+class Move(NamedTuple):
+    """What a change of one object means for an index: the values it leaves, those it gets."""
+
+    lost: tuple[str, ...]
+    gained: tuple[str, ...]
+
+
 class Index(Protocol[T_contra]):
-    """Keeps value → keys true while objects come, change and go."""
-
-    def change(self, key: str, old: T_contra | None, new: T_contra | None) -> None:
-        """The object at *key* was *old* (None: absent) and is *new* (None: gone)."""
-        ...
-
-    def rebuild(self, items: Mapping[str, T_contra]) -> None:
-        """Forget everything and index *items*."""
-        ...
+    """Answers which keys have a value."""
 
     def values_of(self, key: str, item: T_contra) -> Iterable[str]:
         """The values of one object."""
@@ -47,28 +46,24 @@ class Index(Protocol[T_contra]):
 
 
 class NamespaceIndex:
-    """Namespace → keys.  An update never moves an object, so it costs nothing."""
+    """Namespace → keys.  Lives by the keys alone, so an update costs nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Iterable[str] = ()) -> None:
         self._keys: dict[str, dict[str, None]] = {}
+        for key in keys:
+            self.arrived(key)
 
-    def change(self, key: str, old: KubernetesObject | None, new: KubernetesObject | None) -> None:
-        """Note an arrival or a departure."""
-        if old is None:
-            if new is not None:
-                self._keys.setdefault(split_key(key)[0], {})[key] = None
-        elif new is None:
-            _discard(self._keys, split_key(key)[0], key)
+    def arrived(self, key: str) -> None:
+        """There is an object at *key* now."""
+        self._keys.setdefault(namespace_of(key), {})[key] = None
 
-    def rebuild(self, items: Mapping[str, KubernetesObject]) -> None:
-        """Start over."""
-        self._keys = {}
-        for key in items:
-            self._keys.setdefault(split_key(key)[0], {})[key] = None
+    def departed(self, key: str) -> None:
+        """There is no object at *key* any more."""
+        _discard(self._keys, namespace_of(key), key)
 
-    def values_of(self, key: str, item: KubernetesObject) -> Iterable[str]:  # noqa: ARG002 - protocol
+    def values_of(self, key: str, item: object) -> tuple[str, ...]:  # noqa: ARG002 - protocol
         """The object's namespace, empty where there is none."""
-        return (split_key(key)[0],)
+        return (namespace_of(key),)
 
     def keys(self, value: str) -> Iterable[str]:
         """The keys of one namespace."""
@@ -80,36 +75,47 @@ class NamespaceIndex:
 
 
 class FunctionIndex(Generic[T]):
-    """Values by a function of the object."""
+    """Values by a function of the object.
 
-    def __init__(self, name: str, function: IndexFunction[T]) -> None:
+    A change has two steps, so that a function which fails leaves every index as it was:
+    ``plan`` calls the function, ``carry_out`` cannot fail.
+    """
+
+    def __init__(self, name: str, function: IndexFunction[T], items: Mapping[str, T]) -> None:
         self._name = name
         self._function = function
         self._keys: dict[str, dict[str, None]] = {}
-
-    def change(self, key: str, old: T | None, new: T | None) -> None:
-        """Move the key from the old object's values to the new one's."""
-        before = () if old is None else self.values_of(key, old)
-        after = () if new is None else self.values_of(key, new)
-        if before == after:
-            return
-        for value in before:
-            if value not in after:
-                _discard(self._keys, value, key)
-        for value in after:
-            self._keys.setdefault(value, {})[key] = None
-
-    def rebuild(self, items: Mapping[str, T]) -> None:
-        """Start over."""
-        self._keys = {}
         for key, item in items.items():
             for value in self.values_of(key, item):
                 self._keys.setdefault(value, {})[key] = None
 
+    def rebuilt(self, items: Mapping[str, T]) -> FunctionIndex[T]:
+        """The same index of other objects."""
+        return FunctionIndex(self._name, self._function, items)
+
+    def plan(self, key: str, old: T | None, new: T | None) -> Move | None:
+        """What it means that *old* (None: absent) becomes *new* (None: gone); None for nothing."""
+        before = () if old is None else self.values_of(key, old)
+        after = () if new is None else self.values_of(key, new)
+        if before == after:
+            return None
+        return Move(tuple(value for value in before if value not in after), after)
+
+    def carry_out(self, key: str, move: Move) -> None:
+        """Do what was planned."""
+        for value in move.lost:
+            _discard(self._keys, value, key)
+        for value in move.gained:
+            self._keys.setdefault(value, {})[key] = None
+
     def values_of(self, key: str, item: T) -> tuple[str, ...]:
         """The values of one object; a function that fails is a mistake in the program."""
         try:
-            return tuple(self._function(item))
+            values = self._function(item)
+            if isinstance(values, str):
+                # Its letters would be taken for values.
+                raise TypeError(f"the index function gave the text {values!r}: it gives a tuple")
+            return tuple(values)
         except Exception as error:
             raise RuntimeError(
                 f'unable to calculate an index entry for key "{key}" on index '

@@ -26,7 +26,7 @@ class KeyFormatError(RefletError):
     """A text is not a key."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Tombstone[ConfigMap](…)
 class Tombstone(Generic[T]):
     """The object at *key* was deleted, and the deletion was missed.
 
@@ -71,3 +71,8 @@ def split_key(key: str) -> tuple[str, str]:
             return namespace, name
         case _:
             raise KeyFormatError(f'unexpected key format: "{key}"')
+
+
+def namespace_of(key: str) -> str:
+    """The namespace of a key, whatever the key looks like; empty where there is none."""
+    return key.rpartition("/")[0]

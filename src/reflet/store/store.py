@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Generic, TypeVar, assert_never
+from typing import Any, Generic, TypeVar, assert_never
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
@@ -32,6 +32,21 @@ class IndexConflict(RefletError):
     """An index of that name is there already."""
 
 
+class EventsRefused(RefletError):
+    """Some events of a batch were not applied; all others were.
+
+    ``refused`` has the error for each position that was left out, ``found`` what each event
+    found before it.
+    """
+
+    def __init__(self, found: Sequence[Any], refused: Mapping[int, Exception]) -> None:
+        first = next(iter(refused.values()))
+        super().__init__(f"{len(refused)} of {len(found)} events were not stored: {first}")
+        self.found = found
+        self.refused = refused
+        self.__cause__ = first
+
+
 class Store(Generic[T]):
     """A mirror's memory.  Is a ``Sink``.
 
@@ -40,7 +55,8 @@ class Store(Generic[T]):
     they are handed out as they are.  One thread writes at a time; any number may read.
 
     The store has the index ``namespace`` and those of *indexers*.  *transform* changes objects
-    on their way in; keys are taken before.
+    on their way in; keys are taken before.  Code of others, transforms and index functions, is
+    called before anything changes: when it fails, the store and its indexes still agree.
     """
 
     def __init__(
@@ -53,7 +69,8 @@ class Store(Generic[T]):
         self._items: dict[str, T] = {}
         self._version = ""
         self._transform = transform
-        self._indexes: dict[str, Index[T]] = {NAMESPACE: NamespaceIndex()}
+        self._namespaces = NamespaceIndex()
+        self._indexes: dict[str, FunctionIndex[T]] = {}
         self.add_indexers(indexers or {})
 
     # Reading
@@ -110,26 +127,31 @@ class Store(Generic[T]):
     def index_values(self, name: str) -> list[str]:
         """Every value that the index *name* has an object for; nothing for an unknown index."""
         with self._lock:
-            index = self._indexes.get(name)
-            return [] if index is None else list(index.values())
+            return list(self._index(name).values()) if name in self.indexes else []
+
+    def index_values_of(self, name: str, item: T) -> tuple[str, ...]:
+        """The values that *item* has, or would have, in the index *name*."""
+        return tuple(self._index(name).values_of(key_of(item), item))
 
     @property
     def indexes(self) -> frozenset[str]:
         """The names of the indexes."""
-        return frozenset(self._indexes)
+        return frozenset((NAMESPACE, *self._indexes))
 
     # Writing
 
     def add_indexers(self, indexers: Mapping[str, IndexFunction[T]]) -> None:
         """Add indexes, and index what is there; a known name is an IndexConflict, nothing added."""
         with self._lock:
-            known = self._indexes.keys() & indexers.keys()
+            known = self.indexes & indexers.keys()
             if known:
                 raise IndexConflict(f"indexer conflict: {', '.join(sorted(known))}")
-            made = {name: FunctionIndex(name, function) for name, function in indexers.items()}
-            for index in made.values():
-                index.rebuild(self._items)
-            self._indexes.update(made)
+            made = {
+                name: FunctionIndex(name, function, self._items)
+                for name, function in indexers.items()
+            }
+            # A new dictionary: writers may be walking through the old one.
+            self._indexes = {**self._indexes, **made}
 
     def apply(self, delta: Delta[T], /) -> None:
         """Take what a reflector learned."""
@@ -146,39 +168,48 @@ class Store(Generic[T]):
     def change(self, events: Sequence[WatchEvent[T]]) -> list[T | None]:
         """Apply a batch of events in order; the answer is what each one found before it.
 
-        The version becomes that of the last event, whatever it is: the server decides.
+        The version becomes that of the last event, whatever it is: the server decides.  Events
+        that cannot be applied are left out and reported by an EventsRefused; the others count.
         """
         found: list[T | None] = []
         note = found.append
+        refused: dict[int, Exception] = {}
         transform = self._transform
         with self._lock:
             items = self._items
             indexes = tuple(self._indexes.values())
             for event in events:
                 item = event.object
-                metadata = item.metadata
                 kind = event.type
                 if kind == "BOOKMARK":
                     note(None)
                     continue
+                metadata = item.metadata
                 namespace = metadata.namespace
                 key = f"{namespace}/{metadata.name}" if namespace else metadata.name
-                if kind == "DELETED":
-                    old = items.pop(key, None)
-                    note(old)
-                    if old is not None:
-                        for index in indexes:
-                            index.change(key, old, None)
-                    continue
-                if transform is not None:
-                    item = transform(item)
                 old = items.get(key)
-                items[key] = item
+                try:
+                    if kind == "DELETED":
+                        if old is not None:
+                            if indexes:
+                                self._reindex(key, old, None)
+                            del items[key]
+                            self._namespaces.departed(key)
+                    else:
+                        if transform is not None:
+                            item = self._transformed(item)
+                        if indexes:
+                            self._reindex(key, old, item)
+                        items[key] = item
+                        if old is None:
+                            self._namespaces.arrived(key)
+                except Exception as error:  # noqa: BLE001 - code of others; raised below
+                    refused[len(found)] = error
                 note(old)
-                for index in indexes:
-                    index.change(key, old, item)
             if events:
                 self._version = events[-1].object.metadata.resource_version
+        if refused:
+            raise EventsRefused(found, refused)
         return found
 
     def put(self, item: T) -> None:
@@ -199,22 +230,26 @@ class Store(Generic[T]):
             self._remove(key)
             self._take_version(item.object if isinstance(item, Tombstone) else item)
 
-    def replace(self, items: Iterable[T], version: str) -> None:
-        """Swap everything for *items*; a key that cannot be made changes nothing."""
+    def replace(self, items: Iterable[T], version: str) -> Mapping[str, T]:
+        """Swap everything for *items*, or nothing at all; the answer is what was there before."""
         fresh = {self._key(item): self._transformed(item) for item in items}
+        namespaces = NamespaceIndex(fresh)
         with self._lock:
-            self._items = fresh
+            indexes = {name: index.rebuilt(fresh) for name, index in self._indexes.items()}
+            before, self._items = self._items, fresh
+            self._namespaces = namespaces
+            self._indexes = indexes
             self._version = version
-            for index in self._indexes.values():
-                index.rebuild(fresh)
+        return before
 
     def transaction(self, operations: Sequence[Operation[T]]) -> None:
         """Carry out *operations* in order, at once for every reader; objects are not transformed.
 
-        Those whose key cannot be made are skipped and reported by a TransactionError.  The
-        version becomes that of the last one carried out.
+        Those whose key or index values cannot be made are skipped and reported by a
+        TransactionError.  The version becomes that of the last one carried out.
         """
         ready: list[tuple[int, str, Operation[T]]] = []
+        done: list[int] = []
         errors: list[Exception] = []
         for position, operation in enumerate(operations):
             try:
@@ -224,20 +259,24 @@ class Store(Generic[T]):
                 failure.__cause__ = error
                 errors.append(failure)
         with self._lock:
-            for _, key, operation in ready:
-                match operation:
-                    case Put(object=item):
-                        self._put(key, item)
-                    case Remove():
-                        self._remove(key)
-                    case _:
-                        assert_never(operation)
-            if ready:
-                last = ready[-1][2].object
+            for position, key, operation in ready:
+                try:
+                    match operation:
+                        case Put(object=item):
+                            self._put(key, item)
+                        case Remove():
+                            self._remove(key)
+                        case _:
+                            assert_never(operation)
+                except RuntimeError as error:
+                    errors.append(error)
+                else:
+                    done.append(position)
+            if done:
+                last = operations[done[-1]].object
                 self._take_version(last.object if isinstance(last, Tombstone) else last)
         if errors:
-            positions = [position for position, _, _ in ready]
-            raise TransactionError(positions, len(operations), errors)
+            raise TransactionError(done, len(operations), errors)
 
     def bookmark(self, version: str) -> None:
         """The store shows *version* too: nothing changed up to there."""
@@ -261,15 +300,24 @@ class Store(Generic[T]):
 
     def _put(self, key: str, item: T) -> None:
         old = self._items.get(key)
+        self._reindex(key, old, item)
         self._items[key] = item
-        for index in self._indexes.values():
-            index.change(key, old, item)
+        if old is None:
+            self._namespaces.arrived(key)
 
     def _remove(self, key: str) -> None:
-        old = self._items.pop(key, None)
+        old = self._items.get(key)
         if old is not None:
-            for index in self._indexes.values():
-                index.change(key, old, None)
+            self._reindex(key, old, None)
+            del self._items[key]
+            self._namespaces.departed(key)
+
+    def _reindex(self, key: str, old: T | None, new: T | None) -> None:
+        """Bring every index up to date, or none."""
+        moves = [(index, index.plan(key, old, new)) for index in self._indexes.values()]
+        for index, move in moves:
+            if move is not None:
+                index.carry_out(key, move)
 
     def _take_version(self, item: object) -> None:
         """Objects without metadata leave the version alone."""
@@ -278,7 +326,7 @@ class Store(Generic[T]):
             self._version = metadata.resource_version
 
     def _index(self, name: str) -> Index[T]:
-        index = self._indexes.get(name)
+        index = self._namespaces if name == NAMESPACE else self._indexes.get(name)
         if index is None:
             raise IndexMissing(f"Index with name {name} does not exist")
         return index

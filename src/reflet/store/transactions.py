@@ -17,14 +17,14 @@ from reflet.store.keys import Tombstone
 T = TypeVar("T", bound=KubernetesObject)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Put[ConfigMap](…)
 class Put(Generic[T]):
     """Store the object, whether or not there was one."""
 
     object: T
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Remove[ConfigMap](…)
 class Remove(Generic[T]):
     """Remove the object, or what a tombstone names."""
 

@@ -1,0 +1,183 @@
+"""A collection in memory, for programs without an event loop.
+
+Owns: the crossing to the loop for what has to wait, and the threads in which handlers run.  What
+a mirror does and promises is said in ``reflet.informer.mirror``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from types import TracebackType
+from typing import Final, Generic, Self, TypeVar
+
+from reflet.api.label_selectors import LabelSelector
+from reflet.api.meta import KubernetesObject
+from reflet.api.resources import Resource
+from reflet.blocking.loop_thread import LoopThread
+from reflet.informer.change_stream import ChangeStream
+from reflet.informer.changes import Change
+from reflet.informer.mirror import SIGN_OF_LIFE, Mirror
+from reflet.informer.queued_deltas import QueueClosed
+from reflet.informer.registrations import Handler, Registration
+
+T = TypeVar("T", bound=KubernetesObject)
+Result = TypeVar("Result")
+
+MOST_HANDLER_THREADS: Final = 64
+"""A handler uses one thread while it runs; more handlers than this wait for each other."""
+
+
+class BlockingMirror(Generic[T]):
+    """``Mirror``, waiting.
+
+    ::
+
+        with cluster.mirror("secrets", namespace="shop") as secrets:
+            secrets.synced(timeout=10)
+            password = secrets["database"].data["password"]
+
+    Reads go straight to memory, from any thread.  Handlers run in threads of their own, each
+    handler's calls one after the other, and may use this face.  Leaving the context stops them:
+    it waits for calls that are under way, so it must not be left from inside a handler.
+    """
+
+    def __init__(self, loop: LoopThread, mirror: Mirror[T]) -> None:
+        self._loop = loop
+        self._mirror = mirror
+        # Has no thread before the first handler.
+        self._threads = ThreadPoolExecutor(
+            MOST_HANDLER_THREADS, thread_name_prefix=f"handlers of {mirror.informer.name}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Blocking{repr(self._mirror)[1:]}"
+
+    def __enter__(self) -> Self:
+        self._loop.run(self._mirror.__aenter__())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._loop.run(self._mirror.__aexit__(kind, error, traceback))
+        finally:
+            self._threads.shutdown()
+
+    # Waiting
+
+    def synced(self, *, timeout: float | None = None) -> None:
+        """Return once everything that is on the server is here; NotSynced when it takes longer."""
+        self._loop.run(self._mirror.synced(timeout=timeout))
+
+    # Reading
+
+    @property
+    def resource(self) -> Resource:
+        """The resource that is mirrored."""
+        return self._mirror.resource
+
+    @property
+    def namespace(self) -> str | None:
+        """The namespace that is mirrored, None for all of them."""
+        return self._mirror.namespace
+
+    def get(self, name: str, namespace: str | None = None) -> T | None:
+        """The object of that name, None when there is none."""
+        return self._mirror.get(name, namespace)
+
+    def __getitem__(self, name: str) -> T:
+        return self._mirror[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._mirror
+
+    def __len__(self) -> int:
+        return len(self._mirror)
+
+    def __iter__(self) -> Iterator[T]:
+        """Every object of one moment."""
+        return iter(self._mirror)
+
+    def by_index(self, name: str, value: str) -> list[T]:
+        """The objects that have *value* in the index *name*."""
+        return self._mirror.by_index(name, value)
+
+    def list(self, selector: LabelSelector | str = "", namespace: str | None = None) -> list[T]:
+        """The objects whose labels match, of one namespace or of all that are mirrored."""
+        return self._mirror.list(selector, namespace)
+
+    @property
+    def last_version(self) -> str:
+        """The server's version up to which everything is here; empty before anything is."""
+        return self._mirror.last_version
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether everything that was on the server has been here once."""
+        return self._mirror.is_synced
+
+    def is_live(self, within: float = SIGN_OF_LIFE) -> bool:
+        """Whether the server gave a sign of life within the last *within* seconds."""
+        return self._mirror.is_live(within)
+
+    # Following
+
+    def changes(self, *, resync_every: float = 0.0) -> Iterator[Change[T]]:
+        """Iterate what changes, the present state first, until the loop is left.
+
+        Ends when the mirror is closed, from another thread for one.
+        """
+        stream = self._on_loop(lambda: self._mirror.changes(resync_every=resync_every))
+        return self._iterated(stream)
+
+    def _iterated(self, stream: ChangeStream[T]) -> Iterator[Change[T]]:
+        try:
+            while True:
+                try:
+                    changes = self._loop.run(_next_batch(stream))
+                except QueueClosed:
+                    return
+                yield from changes
+        finally:
+            if not self._mirror.informer.is_stopped:
+                self._on_loop(stream.close)
+
+    def add_handler(
+        self,
+        handler: Handler[T],
+        *,
+        name: str = "",
+        resync_every: float = 0.0,
+        executor: Executor | None = None,
+    ) -> Registration[T]:
+        """Tell *handler* every change from now on, the present state first.
+
+        It runs in a thread of the mirror's own, or of *executor*; a coroutine function runs on
+        the event loop.
+        """
+        threads = executor or self._threads
+        return self._on_loop(
+            lambda: self._mirror.add_handler(
+                handler, name=name, resync_every=resync_every, executor=threads
+            )
+        )
+
+    def remove_handler(self, registration: Registration[T]) -> None:
+        """Stop telling a handler; harmless when it is gone."""
+        self._on_loop(lambda: self._mirror.remove_handler(registration))
+
+    def _on_loop(self, function: Callable[[], Result]) -> Result:
+        return self._loop.run(_called(function))
+
+
+async def _called(function: Callable[[], Result]) -> Result:
+    return function()
+
+
+async def _next_batch(stream: ChangeStream[T]) -> Sequence[Change[T]]:
+    return await stream.next_batch()

@@ -1,0 +1,106 @@
+"""What handlers are told.
+
+Owns: the change that a handler gets, and how several changes of one key become fewer.  Must
+not know who tells whom.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from reflet.api.meta import KubernetesObject
+from reflet.store.keys import key_of
+
+T = TypeVar("T", bound=KubernetesObject)
+
+ChangeType: TypeAlias = Literal["ADDED", "UPDATED", "DELETED"]
+
+
+class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """An object came, changed or went; the store shows it already.
+
+    ``old`` is the state before: the one that an update replaced, or that a deletion ended; None
+    for a deletion of what nobody knew.  ``initial`` marks objects that were there when the
+    informer, or the handler, began.  ``stale`` marks a deletion
+    that was missed and noticed later: ``object`` is then the last state that was known.
+    """
+
+    type: ChangeType
+    object: T
+    old: T | None = None
+    initial: bool = False
+    stale: bool = False
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``, or ``name``."""
+        return key_of(self.object)
+
+    @property
+    def is_resync(self) -> bool:
+        """Nothing changed: the present state is told again."""
+        return (
+            self.old is not None
+            and self.type == "UPDATED"
+            and self.old.metadata.resource_version == self.object.metadata.resource_version
+        )
+
+
+class Backlog(Generic[T]):
+    """Changes that wait for a slow handler, at most three for each key.
+
+    What comes out tells the same story as what went in: each key's changes in order, ending in
+    the same state, no deletion of an object that the handler knows left out.  Successive updates
+    become one (the first old, the last new), and an object that came and went unseen between two
+    deletions is not told.  ``merged`` counts what was left out.  Keys come out in the order in
+    which they first went in.
+    """
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, list[Change[T]]] = {}
+        self._size = 0
+        self.merged = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, change: Change[T]) -> None:
+        """Let one more change wait."""
+        key = change.key
+        waiting = self._by_key.get(key)
+        if waiting is None:
+            self._by_key[key] = [change]
+            self._size += 1
+            return
+        last = waiting[-1]
+        match last.type, change.type:
+            case "ADDED", "UPDATED":
+                waiting[-1] = msgspec.structs.replace(last, object=change.object)
+            case "UPDATED", "UPDATED":
+                waiting[-1] = msgspec.structs.replace(change, old=last.old)
+            case "UPDATED", "DELETED":
+                # What the handler knows is the state before the update.
+                waiting[-1] = msgspec.structs.replace(change, old=last.old)
+            case "DELETED", "DELETED":
+                # Once gone is gone; who saw the end knows more than who missed it.
+                if last.stale:
+                    waiting[-1] = msgspec.structs.replace(change, old=last.old)
+            case "ADDED", "DELETED" if len(waiting) > 1:
+                # The deletion before it stays the end of what the handler knows.
+                waiting.pop()
+                self._size -= 1
+                self.merged += 1
+            case _:
+                waiting.append(change)
+                self._size += 1
+                return
+        self.merged += 1
+
+    def pop(self) -> list[Change[T]]:
+        """The changes of the key that waits longest."""
+        key = next(iter(self._by_key))
+        waiting = self._by_key.pop(key)
+        self._size -= len(waiting)
+        return waiting

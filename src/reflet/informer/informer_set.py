@@ -1,0 +1,138 @@
+"""Informers that live together, one for each collection that anybody asks for.
+
+Owns: which collections are the same, and the common life.  Must not know clients: sources come
+from whoever makes the set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from reflet.api.field_selectors import FieldSelector
+from reflet.api.label_selectors import LabelSelector
+from reflet.api.resources import Resource
+from reflet.informer.informer_errors import InformerStopped, NotSynced
+from reflet.informer.shared_informer import SharedInformer
+from reflet.informer.source import Source
+from reflet.runtime.tasks import TaskOwner
+
+SourceFor: TypeAlias = Callable[[Resource, str | None], Source[Any]]
+"""From a resource and a namespace, None for all of them, to where its objects come from."""
+
+
+class InformerSet:
+    """Shares informers: who asks for the same collection gets the same one.
+
+    ::
+
+        informers = InformerSet(lambda resource, namespace: cluster.resource(resource, ...))
+        config_maps = informers.informer(CONFIG_MAPS, namespace="shop")
+        async with informers:
+            await informers.wait_synced(timeout=10)
+
+    Entering the context starts all of them, and one that is asked for later starts at once.
+    Leaving it stops them, the last one first.  *options* are those of ``SharedInformer`` and
+    hold for all.  Belongs to one event loop, and can be entered once.
+    """
+
+    def __init__(self, source_for: SourceFor, **options: Any) -> None:
+        self._source_for = source_for
+        self._options = options
+        self._informers: dict[
+            tuple[Resource, str | None, LabelSelector, FieldSelector], SharedInformer[Any]
+        ] = {}
+        self._tasks = TaskOwner("informer set")
+        self._running: list[asyncio.Task[None]] = []
+        self._is_open = False
+        self._stopped = False
+
+    def __iter__(self) -> Iterator[SharedInformer[Any]]:
+        return iter(tuple(self._informers.values()))
+
+    def __len__(self) -> int:
+        return len(self._informers)
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        self._is_open = True
+        for informer in self:
+            self._start(informer)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_open = False
+        self._stopped = True
+        try:
+            for task in reversed(self._running):
+                await self._tasks.stop(task)
+        finally:
+            await self._tasks.__aexit__(kind, error, traceback)
+
+    def informer(
+        self,
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
+    ) -> SharedInformer[Any]:
+        """The informer of one collection; selectors are the same when they mean the same."""
+        if self._stopped:
+            raise InformerStopped("the set of informers has stopped already")
+        if isinstance(label_selector, str):
+            label_selector = LabelSelector.parse(label_selector)
+        if isinstance(field_selector, str):
+            field_selector = FieldSelector.parse(field_selector)
+        collection = (resource, namespace, label_selector, field_selector)
+        known = self._informers.get(collection)
+        if known is not None:
+            return known
+        informer: SharedInformer[Any] = SharedInformer(
+            self._source_for(resource, namespace),
+            name=_name(resource, namespace, label_selector, field_selector),
+            resource=resource.full_name,
+            label_selector=label_selector,
+            field_selector=field_selector,
+            **self._options,
+        )
+        self._informers[collection] = informer
+        if self._is_open:
+            self._start(informer)
+        return informer
+
+    async def wait_synced(self, *, timeout: float | None = None) -> None:
+        """Return once every informer has been filled.
+
+        Raises NotSynced, which names those that still wait, when that takes longer than
+        *timeout* seconds, and InformerStopped when it will never be.
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                for informer in self:
+                    await informer.wait_synced()
+        except TimeoutError:
+            waiting = [informer.name for informer in self if not informer.synced.is_set]
+            raise NotSynced(waiting, timeout) from None
+
+    def _start(self, informer: SharedInformer[Any]) -> None:
+        self._running.append(self._tasks.start(informer.run(), name=f"informer {informer.name}"))
+
+
+def _name(
+    resource: Resource,
+    namespace: str | None,
+    label_selector: LabelSelector,
+    field_selector: FieldSelector,
+) -> str:
+    selection = [str(selector) for selector in (label_selector, field_selector) if str(selector)]
+    where = f" in {namespace}" if namespace else ""
+    which = f" with {' and '.join(selection)}" if selection else ""
+    return f"{resource.full_name}{where}{which}"

@@ -1,0 +1,180 @@
+"""A collection in memory, as a program first meets it.
+
+Owns: the names by which people read a mirrored collection.  What keeps it fresh is the shared
+informer behind it.  Must not know HTTP, JSON or any client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from types import TracebackType
+from typing import Any, Final, Generic, Self, TypeVar
+
+from reflet.api.label_selectors import LabelSelector
+from reflet.api.meta import KubernetesObject
+from reflet.api.resources import Resource
+from reflet.api.status import not_found
+from reflet.errors import ConfigurationError
+from reflet.informer.change_stream import ChangeStream
+from reflet.informer.registrations import Handler, Registration
+from reflet.informer.shared_informer import SharedInformer
+from reflet.informer.source import Source
+
+T = TypeVar("T", bound=KubernetesObject)
+
+SIGN_OF_LIFE: Final = 120.0
+"""Seconds.  A healthy watch brings a bookmark about once a minute; this leaves room for one."""
+
+
+class Mirror(Generic[T]):
+    """The objects of one resource, kept equal to the server's while the context is open.
+
+    ::
+
+        async with cluster.mirror("configmaps", namespace="shop") as config_maps:
+            await config_maps.synced(timeout=10)
+            settings = config_maps.get("settings")
+            async for change in config_maps.changes():
+                print(change.type, change.object.metadata.name)
+
+    Reading is a look into memory: it never waits and may be done from any thread, all else
+    belongs to the event loop.  Before it is synced a mirror is empty, and when the server is
+    away it shows the last known state: ``is_live`` tells.
+
+    An object is found by its name, in the mirror's own *namespace* or in the one that is given;
+    ``"shop/settings"`` is a name too, and the only kind that will do where the mirror spans all
+    namespaces (*namespace* is None).  *options* are those of ``SharedInformer`` and
+    ``Reflector``.
+    """
+
+    def __init__(
+        self,
+        source: Source[T],
+        resource: Resource,
+        *,
+        namespace: str | None = None,
+        name: str = "",
+        **options: Any,
+    ) -> None:
+        self.resource = resource
+        self.namespace = namespace
+        where = f" in {namespace}" if namespace else ""
+        self.informer: SharedInformer[T] = SharedInformer(
+            source,
+            name=name or f"{resource.full_name}{where}",
+            **{"resource": resource.full_name, **options},
+        )
+        self._lister = self.informer.lister(resource.plural, group=resource.group)
+
+    def __repr__(self) -> str:
+        return f"<Mirror {self.informer.name}, {len(self)} objects at {self.last_version!r}>"
+
+    async def __aenter__(self) -> Self:
+        await self.informer.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.informer.__aexit__(kind, error, traceback)
+
+    # Waiting
+
+    async def synced(self, *, timeout: float | None = None) -> None:
+        """Return once everything that is on the server is here.
+
+        Raises NotSynced, which is a TimeoutError, when it takes longer than *timeout* seconds.
+        """
+        await self.informer.wait_synced(timeout=timeout)
+
+    # Reading
+
+    def get(self, name: str, namespace: str | None = None) -> T | None:
+        """The object of that name, None when there is none."""
+        return self.informer.store.get(self._key(name, namespace))
+
+    def __getitem__(self, name: str) -> T:
+        found = self.get(name)
+        if found is None:
+            raise not_found(self.resource.plural, name.rpartition("/")[2], self.resource.group)
+        return found
+
+    def __contains__(self, name: str) -> bool:
+        return self.get(name) is not None
+
+    def __len__(self) -> int:
+        return len(self.informer.store)
+
+    def __iter__(self) -> Iterator[T]:
+        """Every object of one moment."""
+        return iter(self.informer.store.objects())
+
+    def by_index(self, name: str, value: str) -> list[T]:
+        """The objects that have *value* in the index *name*, which *indexers* defined."""
+        return self.informer.store.by_index(name, value)
+
+    def list(self, selector: LabelSelector | str = "", namespace: str | None = None) -> list[T]:
+        """The objects whose labels match, of one namespace or of all that are mirrored."""
+        return self._lister.list(selector, namespace=namespace)
+
+    @property
+    def last_version(self) -> str:
+        """The server's version up to which everything is here; empty before anything is."""
+        return self.informer.last_version
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether everything that was on the server has been here once."""
+        return self.informer.synced.is_set
+
+    def is_live(self, within: float = SIGN_OF_LIFE) -> bool:
+        """Whether the server gave a sign of life within the last *within* seconds."""
+        reflector = self.informer.reflector
+        if reflector is None or self.informer.is_stopped:
+            return False
+        return reflector.is_live(within)
+
+    # Following
+
+    def changes(self, *, resync_every: float = 0.0) -> ChangeStream[T]:
+        """Iterate what changes, the present state first, until the loop is left.
+
+        Ends when the mirror is closed.
+        """
+        return self.informer.changes(
+            name=f"changes of {self.informer.name}", resync_every=resync_every
+        )
+
+    def add_handler(
+        self,
+        handler: Handler[T],
+        *,
+        name: str = "",
+        resync_every: float = 0.0,
+        executor: Executor | None = None,
+    ) -> Registration[T]:
+        """Tell *handler* every change from now on, the present state first."""
+        return self.informer.add_handler(
+            handler, name=name, resync_every=resync_every, executor=executor
+        )
+
+    def remove_handler(self, registration: Registration[T]) -> None:
+        """Stop telling a handler; harmless when it is gone."""
+        self.informer.remove_handler(registration)
+
+    def _key(self, name: str, namespace: str | None) -> str:
+        if not self.resource.namespaced:
+            return name
+        if "/" in name:
+            return name  # names of objects have none, so this is a key
+        namespace = namespace or self.namespace
+        if namespace:
+            return f"{namespace}/{name}"
+        raise ConfigurationError(
+            f"this mirror has {self.resource.full_name} of all namespaces: say in which one "
+            f"{name!r} is, as in '<namespace>/{name}'"
+        )

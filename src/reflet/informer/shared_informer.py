@@ -1,0 +1,306 @@
+"""Many handlers, one watch, one store.
+
+Owns: the life of an informer, and who is connected to whom.  Decisions about the watch belong to
+the reflector, the way into the store to the intake, what changed to the updater, who is told to
+the audience.  Must not know HTTP or JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from reflet.api.meta import KubernetesObject
+from reflet.informer.audience import Audience
+from reflet.informer.change_stream import ChangeStream
+from reflet.informer.changes import Change
+from reflet.informer.handler_queue import BACKLOG_LIMIT
+from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
+from reflet.informer.intake import (
+    Intake,
+    KeyedIntake,
+    OrderedIntake,
+    QueueKind,
+    TransformingIntake,
+)
+from reflet.informer.reflector import Reflector
+from reflet.informer.registrations import Handler, Registration
+from reflet.informer.source import Source
+from reflet.informer.updater import Updater
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.latch import Latch
+from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.tasks import TaskOwner
+from reflet.store.deltas import Delta, Replaced
+from reflet.store.indexes import IndexFunction
+from reflet.store.store import Store, Transform
+from reflet.store.views import Lister
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+class SharedInformer(Generic[T]):
+    """Keeps a store equal to a collection on the server, and tells handlers what changes.
+
+    ::
+
+        informer = SharedInformer(client.resource(ConfigMap, namespace="shop"), name="configmaps")
+        informer.add_handler(print)
+        async with informer:
+            await informer.wait_synced(timeout=10)
+            settings = informer.store.get("shop/settings")
+
+    One watch serves every handler.  A handler that joins late is told the present state first.
+    Handlers never hold back the store or each other; what waits for a slow one is bounded (see
+    ``Backlog``).  The store changes first, so a handler that reads it sees at least what it is
+    told.  Readers and handlers get the same objects, as *transform* made them.  An informer lives
+    once; leaving the context stops the watch, then the handlers, and what still waits for them
+    is dropped.
+
+    *queue* is the order in which deltas reach the store.  With ``"ordered"`` it is the server's:
+    a list is one change of the store, and so is each batch of events.  With ``"delta-fifo"``
+    they go through a ``DeltaFifo``, as they did in Kubernetes before 1.36: what arrived together
+    is taken key by key, a list object by object, and a deletion of what nobody knows is not
+    told.  Both end in the same state.  The deltas are in the store before ``apply`` returns
+    either way; whoever wants a queue between two tasks puts an ``OrderedQueue`` there.
+
+    *resync_every* is how often, in seconds, handlers that ask for it are told everything again;
+    0 is never.  *reflector_options* go to the ``Reflector``.  Everything but ``store`` belongs
+    to the event loop that runs the informer.
+    """
+
+    def __init__(
+        self,
+        source: Source[T],
+        *,
+        name: str,
+        indexers: Mapping[str, IndexFunction[T]] | None = None,
+        transform: Transform[T] | None = None,
+        queue: QueueKind = "ordered",
+        resync_every: float = 0.0,
+        backlog_limit: int = BACKLOG_LIMIT,
+        on_error: Callable[[Exception], None] | None = None,
+        clock: Clock | None = None,
+        metrics: Metrics = NO_METRICS,
+        **reflector_options: Any,
+    ) -> None:
+        self.name = name
+        self.store: Store[T] = Store(indexers=indexers)
+        self.synced = Latch()
+        self._source = source
+        self._on_error = on_error
+        self._clock = clock or SystemClock()
+        self._metrics = metrics
+        self._backlog_limit = backlog_limit
+        self._reflector_options = reflector_options
+        self._reflector: Reflector[T] | None = None
+        self._audience: Audience[T] = Audience(resync_every)
+        updater = Updater(self.store, self._audience.tell)
+        self._untransformed: Intake[T] = (
+            OrderedIntake(updater) if queue == "ordered" else KeyedIntake(updater, self.store)
+        )
+        self._intake: Intake[T] = self._untransformed
+        if transform is not None:
+            self._intake = TransformingIntake(transform, self._untransformed)
+        self._called_later: list[Registration[T]] = []  # handlers that joined before the start
+        self._tasks = TaskOwner(f"informer {name}")
+        self._watching: asyncio.Task[None] | None = None
+        self._started = False
+        self._stopped = False
+        self._settled = Latch()  # synced, or never to be
+
+    def __repr__(self) -> str:
+        return f"<SharedInformer {self.name}, {len(self.store)} objects at {self.last_version!r}>"
+
+    # Life
+
+    async def __aenter__(self) -> Self:
+        if self._started:
+            raise InformerStarted(f"informer {self.name} was started before; it lives once")
+        reflector = self._reflector = self._made_reflector()
+        self._started = True
+        await self._tasks.__aenter__()
+        for registration in self._called_later:
+            self._start(registration)
+        self._called_later.clear()
+        self._watching = self._tasks.start(reflector.run(), name=f"reflector {self.name}")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if self._watching is not None:
+                await self._tasks.stop(self._watching)
+        finally:
+            self._stopped = True
+            self._settled.set()
+            for registration in self._audience:
+                registration.stop()
+            await self._tasks.__aexit__(kind, error, traceback)
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+        async with self:
+            if self._watching is not None:
+                await asyncio.wait((self._watching,))
+
+    def _made_reflector(self) -> Reflector[T]:
+        plan = self._audience.plan
+        return Reflector(
+            self._source,
+            self,
+            name=self.name,
+            clock=self._clock,
+            metrics=self._metrics,
+            resync_every=plan.check_every,
+            should_resync=lambda: plan.check(self._clock.monotonic()),
+            on_error=self._on_error,
+            held=self.store,
+            **self._reflector_options,
+        )
+
+    # State
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it runs, or has run."""
+        return self._started
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it has lived."""
+        return self._stopped
+
+    @property
+    def last_version(self) -> str:
+        """The newest version that was seen on the server; empty before the start."""
+        return self._reflector.last_version if self._reflector is not None else ""
+
+    @property
+    def reflector(self) -> Reflector[T] | None:
+        """What keeps the store fresh: its progress, its liveness; None before the start."""
+        return self._reflector
+
+    def lister(self, resource: str = "", *, group: str = "") -> Lister[T]:
+        """A read-only view of the store."""
+        return Lister(self.store, resource or self.name, group=group)
+
+    async def wait_synced(self, *, timeout: float | None = None) -> None:
+        """Return once the store has been filled.
+
+        Raises NotSynced, which is a TimeoutError, when it takes longer than *timeout* seconds,
+        and InformerStopped when it will never be.
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                await self._settled.wait()
+        except TimeoutError:
+            raise NotSynced([self.name], timeout) from None
+        if not self.synced.is_set:
+            raise InformerStopped(f"informer {self.name} stopped before it was synced")
+
+    # Settings
+
+    def add_indexers(self, indexers: Mapping[str, IndexFunction[T]]) -> None:
+        """Add indexes, before or while it runs."""
+        if self._stopped:
+            raise InformerStopped("indexer was not added because it has stopped already")
+        self.store.add_indexers(indexers)
+
+    def set_transform(self, transform: Transform[T]) -> None:
+        """Change objects before they are stored; only before the start."""
+        self._refuse_when_started()
+        self._intake = TransformingIntake(transform, self._untransformed)
+
+    def set_error_handler(self, on_error: Callable[[Exception], None]) -> None:
+        """Be told when the watch fails; only before the start."""
+        self._refuse_when_started()
+        self._on_error = on_error
+
+    # Handlers
+
+    def add_handler(
+        self,
+        handler: Handler[T],
+        *,
+        name: str = "",
+        resync_every: float = 0.0,
+        executor: Executor | None = None,
+    ) -> Registration[T]:
+        """Tell *handler* every change from now on, the present state first.
+
+        *resync_every* asks to be told everything again that often, in seconds.  A plain function
+        runs on the event loop, or in *executor*.
+        """
+        name = name or getattr(handler, "__qualname__", type(handler).__qualname__)
+        if self._stopped:
+            raise InformerStopped(
+                f"handler {name} was not added to shared informer because it has stopped already"
+            )
+        registration = self._registered(handler, name, resync_every, executor)
+        if self._started:
+            self._start(registration)
+        else:
+            self._called_later.append(registration)
+        return registration
+
+    def remove_handler(self, registration: Registration[T]) -> None:
+        """Stop telling a handler; what waits for it is dropped.  Harmless when it is gone."""
+        if not isinstance(registration, Registration):
+            raise TypeError(f"invalid key type {type(registration).__name__}")
+        self._audience.leave(registration)
+
+    def changes(self, *, name: str = "changes", resync_every: float = 0.0) -> ChangeStream[T]:
+        """Iterate the changes, the present state first, until the loop is left.
+
+        Objects that did not change are told again only where *resync_every* asks for it.
+        """
+        if self._stopped:
+            raise InformerStopped(f"informer {self.name} has stopped already")
+        registration = self._registered(_nobody, name, resync_every, None)
+        return ChangeStream(registration, self._audience.leave, only_changes=not resync_every)
+
+    def _registered(
+        self, handler: Handler[T], name: str, resync_every: float, executor: Executor | None
+    ) -> Registration[T]:
+        registration = Registration(
+            handler,
+            name=name,
+            clock=self._clock,
+            metrics=self._metrics,
+            executor=executor,
+            backlog_limit=self._backlog_limit,
+        )
+        self._audience.plan.join(
+            registration, resync_every, started=self._started, now=self._clock.monotonic()
+        )
+        self._audience.join(registration, self.store.objects())
+        return registration
+
+    def _start(self, registration: Registration[T]) -> None:
+        self._tasks.start(registration.run(), name=f"handler {registration.name} of {self.name}")
+
+    def _refuse_when_started(self) -> None:
+        if self._started:
+            raise InformerStarted("informer has already started")
+
+    # From the reflector to the handlers
+
+    def apply(self, delta: Delta[T], /) -> None:
+        """Take what the reflector learned: the store first, then everybody."""
+        self._intake.take(delta, initial=not self.synced.is_set)
+        if isinstance(delta, Replaced) and self.synced.set():
+            self._audience.initial_complete()
+            self._settled.set()
+
+
+def _nobody(change: Change[Any]) -> None:
+    """Stands for the handler of a registration that is read instead."""
+    raise AssertionError(f"nobody is to be told of {change.key}")

@@ -1,0 +1,181 @@
+"""Deltas change the store first; what changed is told afterwards.
+
+Owns: the step from deltas to the store's new state and the changes to tell.  Must not know who
+is told, nor where deltas come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Generic, Protocol, TypeVar, assert_never
+
+from reflet.api.meta import KubernetesObject
+from reflet.api.watch_events import WatchEvent
+from reflet.errors import RefletError
+from reflet.informer.changes import Change
+from reflet.informer.queued_deltas import DeltaType, QueuedDelta
+from reflet.store.keys import Tombstone, key_of_deleted
+from reflet.store.store import EventsRefused, Store
+from reflet.store.transactions import Operation, Put, Remove, TransactionError
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+class Tell(Protocol[T]):
+    """Takes what changed, in order.
+
+    *repeated* says that some of it is no change: the state that was known is told again.
+    """
+
+    def __call__(self, changes: Sequence[Change[T]], /, *, repeated: bool) -> None:
+        """Tell whom it concerns."""
+        ...
+
+
+class BatchFailed(RefletError):
+    """Some deltas of a batch were not carried out, and nobody was told of them."""
+
+    def __init__(self, cause: TransactionError) -> None:
+        super().__init__(f"not all items in the batch successfully processed: {cause}")
+        self.successful = cause.successful
+        self.__cause__ = cause
+
+
+class Updater(Generic[T]):
+    """Keeps a store up to date and tells what changed.  Nobody else writes to the store."""
+
+    def __init__(self, store: Store[T], tell: Tell[T]) -> None:
+        self._store = store
+        self._tell = tell
+
+    def changed(self, events: Sequence[WatchEvent[T]]) -> None:
+        """Apply a batch of events.
+
+        Events that the store refuses are not told; once the others are, EventsRefused is raised.
+        """
+        refusal: EventsRefused | None = None
+        try:
+            found: Sequence[T | None] = self._store.change(events)
+        except EventsRefused as error:
+            refusal = error
+            events, found = _without(error.refused.keys(), events, error.found)
+        changes: list[Change[T]] = []
+        tell = changes.append
+        repeated = False
+        for event, old in zip(events, found, strict=True):
+            kind = event.type
+            item = event.object
+            if kind == "DELETED":
+                tell(Change("DELETED", item, old))
+            elif kind == "BOOKMARK":
+                continue
+            elif old is None:
+                tell(Change("ADDED", item))
+            else:
+                tell(Change("UPDATED", item, old))
+                if old.metadata.resource_version == item.metadata.resource_version:
+                    repeated = True
+        self._tell(changes, repeated=repeated)
+        if refusal is not None:
+            raise refusal
+
+    def replaced(self, items: Sequence[T], version: str, *, initial: bool) -> None:
+        """Swap the whole collection; deletions are told first, then the rest in its order."""
+        before = self._store.replace(items, version)
+        now, _ = self._store.snapshot()
+        changes = [
+            Change("DELETED", gone, gone, stale=True)
+            for key, gone in before.items()
+            if key not in now
+        ]
+        for key, item in now.items():
+            old = before.get(key)
+            if old is None:
+                changes.append(Change("ADDED", item, initial=initial))
+            else:
+                changes.append(Change("UPDATED", item, old))
+        self._tell(changes, repeated=True)
+
+    def resynced(self) -> None:
+        """Nothing changes; every object is told again."""
+        changes = [Change("UPDATED", item, item) for item in self._store.objects()]
+        self._tell(changes, repeated=True)
+
+    def process(self, deltas: Sequence[QueuedDelta[T]], is_initial: bool, /) -> None:
+        """Carry out what was popped from a queue: the store at once, then everybody is told.
+
+        Deltas that the store refuses are not told; once the others are, BatchFailed is raised.
+        """
+        match deltas:
+            case [QueuedDelta(type=DeltaType.REPLACED_ALL, items=items, version=version)]:
+                self.replaced(items, version, initial=is_initial)
+            case [QueuedDelta(type=DeltaType.SYNC_ALL)]:
+                self.resynced()
+            case [QueuedDelta(type=DeltaType.BOOKMARK, version=version)]:
+                self._store.bookmark(version)
+            case _:
+                self._process_objects(deltas, is_initial=is_initial)
+
+    def _process_objects(self, deltas: Sequence[QueuedDelta[T]], *, is_initial: bool) -> None:
+        operations = [_operation(delta) for delta in deltas]
+        state = self._states_of(operations)
+        failure: BatchFailed | None = None
+        carried_out: Sequence[Operation[T]] = operations
+        try:
+            self._store.transaction(operations)
+        except TransactionError as error:
+            failure = BatchFailed(error)
+            carried_out = [operations[position] for position in error.successful]
+        changes = []
+        for operation in carried_out:
+            key = key_of_deleted(operation.object)
+            change = _change(operation, state.get(key), initial=is_initial)
+            state[key] = operation.object if isinstance(operation, Put) else None
+            if change is not None:
+                changes.append(change)
+        self._tell(changes, repeated=True)
+        if failure is not None:
+            raise failure
+
+    def _states_of(self, operations: Sequence[Operation[T]]) -> dict[str, T | None]:
+        """What the store has now of all that the operations are about."""
+        states = {}
+        for operation in operations:
+            try:
+                key = key_of_deleted(operation.object)
+            except RefletError:
+                continue  # the transaction reports it
+            states[key] = self._store.get(key)
+        return states
+
+
+def _operation(delta: QueuedDelta[T]) -> Operation[T]:
+    item = delta.object
+    if item is None:
+        raise RefletError(f"a delta of type {delta.type.value} cannot be part of a batch")
+    if delta.type is DeltaType.DELETED or isinstance(item, Tombstone):
+        return Remove(item)
+    return Put(item)
+
+
+def _change(operation: Operation[T], old: T | None, *, initial: bool) -> Change[T] | None:
+    """What to tell of an operation; None when not even the last state of the object is known."""
+    match operation:
+        case Put(object=item):
+            if old is None:
+                return Change("ADDED", item, initial=initial)
+            return Change("UPDATED", item, old)
+        case Remove(object=item):
+            if not isinstance(item, Tombstone):
+                return Change("DELETED", item, old)
+            last = item.object if item.object is not None else old
+            return None if last is None else Change("DELETED", last, old, stale=True)
+        case _:
+            assert_never(operation)
+
+
+def _without(
+    refused: Collection[int], events: Sequence[WatchEvent[T]], found: Sequence[T | None]
+) -> tuple[Sequence[WatchEvent[T]], Sequence[T | None]]:
+    taken = [position for position in range(len(events)) if position not in refused]
+    return [events[position] for position in taken], [found[position] for position in taken]

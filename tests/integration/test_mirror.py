@@ -1,0 +1,139 @@
+"""Mirrors of a server with real sockets, with and without an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import reflet
+from reflet.api.config import ConfigMap
+from reflet.api.resources import CONFIG_MAPS, SECRETS
+from reflet.informer.changes import Change
+from reflet.informer.informer_set import InformerSet
+from reflet.store.transforms import drop_managed_fields
+from reflet.testing.pytest_plugin import RunningServer
+
+PATIENCE = 30.0  # seconds, for what takes a moment
+
+
+def config_map(name: str, **data: str) -> Mapping[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "labels": {"app": name}},
+        "data": data,
+    }
+
+
+async def test_the_shortest_useful_program(reflet_server: RunningServer) -> None:
+    printed: list[tuple[str, str]] = []
+    async with (
+        reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster,
+        asyncio.timeout(PATIENCE),
+    ):
+        writer = cluster.resource(ConfigMap)
+        await writer.create(config_map("before", color="red"))
+
+        async with cluster.mirror("configmaps") as config_maps:
+            await config_maps.synced(timeout=10)
+            first = config_maps["before"].data
+            async for change in config_maps.changes():
+                printed.append((change.type, change.object.metadata.name))
+                match printed[-1]:
+                    case ("ADDED", "before"):
+                        await writer.create(config_map("later"))
+                    case ("ADDED", "later"):
+                        await writer.patch("before", {"data": {"color": "green"}})
+                    case ("UPDATED", "before"):
+                        await writer.delete("later")
+                    case ("DELETED", "later"):
+                        break
+                    case _:
+                        pass
+
+            assert (first, config_maps["before"].data) == ({"color": "red"}, {"color": "green"})
+            assert "later" not in config_maps
+            assert config_maps.is_live()
+
+    assert [line for line in printed if line[1] in {"before", "later"}] == [
+        ("ADDED", "before"),
+        ("ADDED", "later"),
+        ("UPDATED", "before"),
+        ("DELETED", "later"),
+    ]
+
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_a_mirror_survives_a_restart_of_the_server(
+    reflet_server: RunningServer, queue: str, streaming: bool
+) -> None:
+    async with reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster:
+        writer = cluster.resource(ConfigMap)
+        await writer.create(config_map("a"))
+        mirror = cluster.mirror(ConfigMap, queue=queue, streaming=streaming)
+        async with mirror, asyncio.timeout(PATIENCE):
+            await mirror.synced()
+            await asyncio.to_thread(reflet_server.restart)
+            await writer.create(config_map("b"))
+            async for change in mirror.changes():
+                if change.object.metadata.name == "b":
+                    break
+
+            assert {"a", "b"} <= {item.metadata.name for item in mirror}
+
+
+async def test_a_raw_mirror_drops_managed_fields(reflet_server: RunningServer) -> None:
+    async with reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster:
+        await cluster.resource(ConfigMap).create(config_map("a", color="red"))
+        mirror = cluster.mirror("configmaps", raw=True, transform=drop_managed_fields)
+        async with mirror:
+            await mirror.synced(timeout=PATIENCE)
+
+            assert mirror["a"]["data"] == {"color": "red"}
+            assert "managedFields" not in mirror["a"]["metadata"]
+
+
+async def test_a_set_of_informers_shares_what_it_can(reflet_server: RunningServer) -> None:
+    async with reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster:
+        await cluster.resource(ConfigMap).create(config_map("a"))
+        informers = InformerSet(
+            lambda resource, namespace: cluster.resource(resource, namespace=namespace or "*")
+        )
+        async with informers:
+            config_maps = informers.informer(CONFIG_MAPS, namespace="default")
+            assert informers.informer(CONFIG_MAPS, namespace="default") is config_maps
+            informers.informer(SECRETS)
+            await informers.wait_synced(timeout=PATIENCE)
+
+        assert "default/a" in config_maps.store
+
+
+def test_a_program_without_an_event_loop(reflet_server: RunningServer) -> None:
+    told = threading.Event()
+
+    def handler(change: Change[ConfigMap]) -> None:
+        if change.object.data.get("color") == "green":
+            told.set()
+
+    with reflet.blocking.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster:
+        writer = cluster.resource(ConfigMap)
+        writer.create(config_map("a", color="red"))
+        with cluster.mirror(ConfigMap, label_selector="app in (a,b)") as mirror:
+            mirror.synced(timeout=PATIENCE)
+            before = mirror["a"].data
+            mirror.add_handler(handler)
+            writer.patch("a", {"data": {"color": "green"}})
+            assert told.wait(PATIENCE)
+            after = mirror["a"].data
+
+            writer.create(config_map("b"))
+            for change in mirror.changes():
+                if change.object.metadata.name == "b":
+                    break
+
+    assert (before, after) == ({"color": "red"}, {"color": "green"})

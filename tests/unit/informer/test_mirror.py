@@ -1,0 +1,166 @@
+"""A collection in memory, as a program first meets it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from reflet.api.config import ConfigMap
+from reflet.api.resources import CONFIG_MAPS, NODES, Resource
+from reflet.errors import ConfigurationError, NotFound
+from reflet.informer.informer_errors import NotSynced
+from reflet.informer.mirror import Mirror
+from reflet.testing.scripted_source import (
+    After,
+    Quiet,
+    ScriptedSource,
+    bookmark,
+    deleted,
+    listing,
+    modified,
+)
+from reflet.testing.virtual_time import VirtualClock
+from tests.unit.store.config_maps import config_map, names, users_of
+
+pytestmark = pytest.mark.virtual_time
+
+A1, A2 = config_map("a", "1", users="x"), config_map("a", "2", users="x")
+B1, BANK = config_map("b", "1"), config_map("a", "1", namespace="bank")
+
+
+def mirror_of(
+    *items: ConfigMap,
+    watch: Any = (),
+    namespace: str | None = "shop",
+    resource: Resource = CONFIG_MAPS,
+    **options: Any,
+) -> Mirror[ConfigMap]:
+    source = ScriptedSource[ConfigMap](
+        lists=[listing("1", *items)], watches=[[*watch, Quiet.HEALTHY]]
+    )
+    settings = {"clock": VirtualClock(), "streaming": False, **options}
+    return Mirror(source, resource, namespace=namespace, **settings)
+
+
+async def test_objects_are_read_by_name() -> None:
+    async with mirror_of(A1, B1) as mirror:
+        await mirror.synced(timeout=10)
+
+        assert (mirror.get("a"), mirror["b"], mirror.get("c")) == (A1, B1, None)
+        assert ("a" in mirror, "c" in mirror, len(mirror)) == (True, False, 2)
+
+
+async def test_a_missing_object_is_not_found() -> None:
+    async with mirror_of() as mirror:
+        await mirror.synced()
+
+        with pytest.raises(NotFound, match=r'^configmaps "c" not found$'):
+            _ = mirror["c"]
+
+
+async def test_a_mirror_of_all_namespaces_is_asked_with_the_namespace() -> None:
+    async with mirror_of(A1, BANK, namespace=None) as mirror:
+        await mirror.synced()
+
+        assert mirror.get("a", "bank") == mirror.get("a", namespace="bank") == BANK
+        assert mirror["shop/a"] == A1
+        with pytest.raises(ConfigurationError, match="say in which one 'a' is"):
+            mirror.get("a")
+        with pytest.raises(NotFound, match=r'^configmaps "z" not found$'):
+            _ = mirror["shop/z"]
+
+
+async def test_resources_without_namespaces_have_names_only() -> None:
+    node = config_map("node", namespace="")
+    async with mirror_of(node, namespace=None, resource=NODES) as mirror:
+        await mirror.synced()
+
+        assert mirror["node"] == node
+
+
+async def test_objects_are_listed_by_selector_namespace_and_index() -> None:
+    mirror = mirror_of(A1, B1, BANK, namespace=None, indexers={"users": users_of})
+    async with mirror:
+        await mirror.synced()
+
+        assert names(mirror.list()) == names(mirror) == ["a", "a", "b"]
+        assert names(mirror.list("app=a", namespace="shop")) == ["a"]
+        assert names(mirror.by_index("users", "x")) == ["a"]
+
+
+async def test_changes_are_iterated_until_the_loop_is_left() -> None:
+    watch = [After(1), [modified(A2), deleted(B1)]]
+    async with mirror_of(A1, B1, watch=watch) as mirror:
+        seen = []
+        async for change in mirror.changes():
+            seen.append((change.type, change.object.metadata.name))
+            if change.type == "DELETED":
+                break
+
+        assert len(mirror.informer._audience) == 0
+    assert seen == [("ADDED", "a"), ("ADDED", "b"), ("UPDATED", "a"), ("DELETED", "b")]
+
+
+async def test_handlers_are_told_until_they_are_removed() -> None:
+    heard: list[str] = []
+    async with mirror_of(A1, watch=[After(1), modified(A2)]) as mirror:
+        registration = mirror.add_handler(lambda change: heard.append(change.type), name="mine")
+        await registration.synced.wait()
+        mirror.remove_handler(registration)
+        await asyncio.sleep(5)
+
+    assert (heard, registration.name) == (["ADDED"], "mine")
+
+
+async def test_a_mirror_says_how_far_it_is_and_whether_it_lives() -> None:
+    mirror = mirror_of(A1, watch=[After(50), bookmark("7")])
+    before = (mirror.last_version, mirror.is_synced, mirror.is_live())
+    async with mirror:
+        await asyncio.sleep(100)
+        during = (mirror.last_version, mirror.is_synced, mirror.is_live(), mirror.is_live(10))
+    after = (mirror.is_synced, mirror.is_live())
+
+    assert before == ("", False, False)
+    assert during == ("7", True, True, False)
+    assert after == (True, False)
+
+
+async def test_a_mirror_that_is_not_filled_in_time_is_named() -> None:
+    source = ScriptedSource[ConfigMap]()
+    mirror = Mirror(
+        source,
+        CONFIG_MAPS,
+        namespace="shop",
+        clock=VirtualClock(),
+        on_error=lambda error: None,
+        streaming=False,
+    )
+    async with mirror:
+        with pytest.raises(NotSynced, match=r"^not synced after 3 s: configmaps in shop$"):
+            await mirror.synced(timeout=3)
+
+
+async def test_it_asks_for_what_is_selected() -> None:
+    source = ScriptedSource(lists=[listing("1", A1)])
+    mirror = Mirror(
+        source,
+        CONFIG_MAPS,
+        clock=VirtualClock(),
+        streaming=False,
+        label_selector="app=a",
+        field_selector="metadata.name=a",
+    )
+    async with mirror:
+        await mirror.synced()
+
+    options = source.asked[0]
+    assert (str(options.label_selector), str(options.field_selector)) == (
+        "app=a",
+        "metadata.name=a",
+    )
+
+
+async def test_it_says_what_it_is() -> None:
+    assert repr(mirror_of()) == "<Mirror configmaps in shop, 0 objects at ''>"

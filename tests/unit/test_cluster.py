@@ -1,0 +1,94 @@
+"""A cluster, as a program first meets it: what its mirrors ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reflet.api.config import ConfigMap
+from reflet.api.resources import CONFIG_MAPS
+from reflet.api.unstructured import AnyObject
+from reflet.client.client import ALL_NAMESPACES, Client
+from reflet.cluster import Cluster
+from reflet.errors import ParseError
+from reflet.store.transforms import drop_managed_fields
+from reflet.transport.interface import Response
+from reflet.transport.settings import ConnectionSettings
+from tests.unit.client.scripted_transport import ScriptedStream, ScriptedTransport, events, ok
+
+pytestmark = pytest.mark.virtual_time
+
+SETTINGS = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {
+        "name": "settings",
+        "namespace": "shop",
+        "resourceVersion": "4",
+        "managedFields": [{"manager": "kubectl"}],
+    },
+    "data": {"color": "red"},
+}
+LIST = {
+    "apiVersion": "v1",
+    "kind": "ConfigMapList",
+    "metadata": {"resourceVersion": "5"},
+    "items": [SETTINGS],
+}
+
+
+class ScriptedCluster(Cluster):
+    """A cluster whose server is a script."""
+
+    def __init__(self, *answers: Response | ScriptedStream) -> None:
+        self.transport = ScriptedTransport(*answers)
+        Client.__init__(self, self.transport, namespace="shop")
+        self.settings = ConnectionSettings(server="https://scripted")
+
+
+async def mirrored(
+    kind: Any, **options: Any
+) -> tuple[list[ConfigMap | AnyObject], ScriptedTransport]:
+    """What a mirror holds after its first list, and the requests that led to it."""
+    cluster = ScriptedCluster(ok(LIST), events(status=200))
+    async with cluster.mirror(kind, streaming=False, **options) as mirror:
+        await mirror.synced(timeout=10)
+        return list(mirror), cluster.transport
+
+
+@pytest.mark.parametrize("kind", [ConfigMap, "configmaps", "cm", CONFIG_MAPS])
+async def test_a_mirror_holds_typed_objects_of_the_own_namespace(kind: Any) -> None:
+    held, transport = await mirrored(kind)
+
+    assert isinstance(held[0], ConfigMap)
+    assert held[0].data == {"color": "red"}
+    assert transport.requests[0].path == "/api/v1/namespaces/shop/configmaps"
+
+
+async def test_a_mirror_may_span_all_namespaces() -> None:
+    _, transport = await mirrored(ConfigMap, namespace=ALL_NAMESPACES)
+
+    assert transport.requests[0].path == "/api/v1/configmaps"
+
+
+async def test_a_mirror_asks_for_what_is_selected() -> None:
+    _, transport = await mirrored(
+        ConfigMap, label_selector="app=web", field_selector="metadata.name=settings"
+    )
+
+    asked = dict(transport.requests[0].query)
+    assert (asked["labelSelector"], asked["fieldSelector"]) == ("app=web", "metadata.name=settings")
+
+
+async def test_a_raw_mirror_holds_everything_but_what_is_dropped() -> None:
+    held, _ = await mirrored("configmaps", raw=True, transform=drop_managed_fields)
+
+    assert isinstance(held[0], AnyObject)
+    assert "managedFields" not in held[0]["metadata"]
+    assert held[0]["data"] == {"color": "red"}
+
+
+async def test_a_name_that_nobody_knows_is_refused_at_once() -> None:
+    with pytest.raises(ParseError, match="widgets"):
+        ScriptedCluster().mirror("widgets")
