@@ -1,7 +1,7 @@
 """What works today, in a few seconds and with no cluster: run by ``make demo``.
 
 Starts a development API server in this process, loads a few manifests, and uses it the way a
-program would: typed reads, selectors, a watch that sees changes as they happen, refusals that
+program would: typed reads, selectors, a mirror that follows changes and survives, refusals that
 say what is wrong.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import reflet
 from reflet.api.config import ConfigMap, Secret
-from reflet.api.options import ListOptions, WatchOptions
+from reflet.api.options import ListOptions
 from reflet.api.pods import Pod
 from reflet.api.quantities import Quantity
 from reflet.devserver.server import DevServer
@@ -29,8 +29,8 @@ async def read(cluster: reflet.Cluster) -> None:
     title("Objects are typed and frozen, and secrets do not show themselves")
     config = await cluster.resource(ConfigMap).get("special-config")
     print(f"special-config holds {dict(config.data)}")
-    shown = repr(await cluster.resource(Secret).get("mysecret"))
-    print(f"mysecret shows as    {shown[shown.index('data=') :]}")
+    secret = repr(await cluster.resource(Secret).get("mysecret"))
+    print(f"mysecret shows as    {secret[secret.rindex(' data=') + 1 : secret.index(', string')]}")
     try:
         config.data["SPECIAL_LEVEL"] = "changed"  # type: ignore[index]  # what must not work
     except TypeError as error:
@@ -44,20 +44,39 @@ async def read(cluster: reflet.Cluster) -> None:
     print(f"half of 1Gi is       {Quantity.parse('1Gi').ceil_divide(Quantity.parse('2'))} bytes")
 
 
-async def watch(cluster: reflet.Cluster) -> None:
-    title("A watch sees each change as it happens")
-    maps = cluster.resource(ConfigMap)
-    listing = await maps.list()
-    options = WatchOptions(resource_version=listing.metadata.resource_version)
-    async with maps.watch(options) as events:
-        for level in ("very", "more", "most"):
+async def mirror(cluster: reflet.Cluster, server: DevServer) -> None:
+    title("A mirror is the collection in memory, and follows every change")
+    async with cluster.mirror("configmaps") as config_maps:
+        await config_maps.synced(timeout=10)
+        print(f"in memory: {[item.metadata.name for item in config_maps]}")
+        changes = config_maps.changes()
+        await anext(changes)  # the object that was there
+        for level in ("more", "most"):
             began = time.perf_counter()
-            await maps.patch("special-config", {"data": {"SPECIAL_LEVEL": level + "!"}})
-            async for event in events:
-                delay = (time.perf_counter() - began) * 1000
-                value = event.object.data["SPECIAL_LEVEL"]
-                print(f"{event.type} SPECIAL_LEVEL={value} seen {delay:.1f} ms after it was sent")
-                break
+            await set_level(cluster, level)
+            change = await anext(changes)
+            delay = (time.perf_counter() - began) * 1000
+            print(f"{change.type} {shown(change)} here {delay:.1f} ms after it was sent")
+
+        title("It survives a server that goes away and forgets")
+        await server.restart(0.5)
+        server.state.storage.expire_history()
+        print("the server broke every connection, was away, and forgot its history")
+        await set_level(cluster, "back again")
+        print(f"{(await anext(changes)).type} SPECIAL_LEVEL={level_of(config_maps)}")
+
+
+async def set_level(cluster: reflet.Cluster, level: str) -> None:
+    patch = {"data": {"SPECIAL_LEVEL": level}}
+    await cluster.resource(ConfigMap).patch("special-config", patch)
+
+
+def shown(change: reflet.Change[ConfigMap]) -> str:
+    return f"SPECIAL_LEVEL={change.object.data['SPECIAL_LEVEL']}"
+
+
+def level_of(config_maps: reflet.Mirror[ConfigMap]) -> str:
+    return config_maps["special-config"].data["SPECIAL_LEVEL"]
 
 
 async def refuse(cluster: reflet.Cluster) -> None:
@@ -83,7 +102,7 @@ async def main() -> None:
             print(f"  {loaded}")
         async with reflet.connect(kubeconfig=str(server.kubeconfig_path)) as cluster:
             await read(cluster)
-            await watch(cluster)
+            await mirror(cluster, server)
             await refuse(cluster)
     title("Try next")
     print(".venv/bin/reflet serve -f examples/manifests --kubeconfig-out /tmp/reflet.config")
