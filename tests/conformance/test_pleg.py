@@ -109,11 +109,10 @@ async def test_recorded_health() -> None:
 
     seen: list[list[Any]] = []
     for step, value in case["steps"]:
-        match step:
-            case "advance":
-                clock.advance(value)
-            case "relist":
-                await pleg.relist()
+        if step == "advance":
+            clock.advance(value)
+        elif step == "relist":
+            await pleg.relist()
         seen.append([step, pleg.healthy() if step == "healthy" else value])
 
     assert seen == case["steps"]
