@@ -36,9 +36,15 @@ MAY_USE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 # Foreign libraries, and the rooms that may know them.
 KNOWN_BY: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
-        "aiohttp": frozenset({"transport", "devserver"}),
+        "aiohttp": frozenset({"transport", "devserver", "adapters"}),
         "h2": frozenset({"transport", "devserver"}),
         "click": frozenset({"cli"}),
+        "httpx2": frozenset({"adapters"}),
+        "kubernetes": frozenset({"adapters"}),
+        "kubernetes_asyncio": frozenset({"adapters"}),
+        "lightkube": frozenset({"adapters"}),
+        "prometheus_client": frozenset({"adapters"}),
+        "urllib3": frozenset({"adapters"}),
     }
 )
 

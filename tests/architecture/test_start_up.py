@@ -16,6 +16,8 @@ import pytest
 HEAVY: Final = frozenset(
     {
         *("aiohttp", "cryptography", "h2", "msgspec", "uvloop", "yaml", "yarl"),
+        *("httpx2", "kubernetes", "kubernetes_asyncio", "lightkube"),
+        *("prometheus_client", "urllib3"),
         *("asyncio", "concurrent.futures", "email", "http", "logging", "multiprocessing"),
         *("socket", "ssl", "subprocess", "tempfile", "urllib.request", "xml"),
     }
@@ -58,6 +60,19 @@ except SystemExit as ended:
     )
 
     assert loaded <= what_only_click_loads()
+
+
+@pytest.mark.parametrize(
+    ("module", "library"),
+    [
+        ("asyncio_client", "kubernetes_asyncio"),
+        ("lightkube_client", "lightkube"),
+        ("official", "kubernetes"),
+        ("prometheus", "prometheus_client"),
+    ],
+)
+def test_an_adapter_loads_its_library_only_when_it_is_used(module: str, library: str) -> None:
+    assert library not in heavy_modules_after(f"import reflet.adapters.{module}")
 
 
 def test_a_heavy_module_would_be_noticed() -> None:

@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "get": "show objects, as the server has them now",
     "serve": "serve a Kubernetes API from this process, for development and tests",
     "version": "show the versions of Reflet and of the server",
+    "watch": "show objects as they change, whatever happens to the server",
 }
 
 FINDINGS, USAGE, UNREACHABLE, FORBIDDEN = 1, 2, 3, 4

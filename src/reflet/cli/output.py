@@ -23,10 +23,10 @@ def print_table(
     lines = [[visible(cell) for cell in row] for row in rows]
     if not no_headers:
         lines.insert(0, list(headings))
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (
-            cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)
+            cell + " " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=True)
         )
         click.echo(GAP.join(cells).rstrip())
 
@@ -48,7 +48,7 @@ def print_yaml(document: Any) -> None:
     click.echo(write_yaml(document), nl=False)
 
 
-def _width(text: str) -> int:
+def width_of(text: str) -> int:
     """Columns that the text takes on a terminal."""
     if text.isascii():
         return len(text)

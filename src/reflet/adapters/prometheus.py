@@ -1,0 +1,135 @@
+"""Reflet's numbers for Prometheus.
+
+Owns: everything that concerns ``prometheus_client``: how a name becomes a metric, and the
+buckets of durations.  Must not know who reports.
+
+::
+
+    cluster_metrics = PrometheusMetrics()
+    informer = SharedInformer(source, name="configmaps", metrics=cluster_metrics)
+    prometheus_client.start_http_server(9000)
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+    from prometheus_client.metrics import MetricWrapperBase
+
+    Metric = TypeVar("Metric", bound=MetricWrapperBase)
+
+BUCKETS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600)
+"""Seconds: from a handler's milliseconds to watches, which last five to ten minutes."""
+
+HELP: Final = {
+    "reflet_reflector_lists_total": "Lists, by how they ended.",
+    "reflet_reflector_streaming_lists_total": "Streaming lists, by how they ended.",
+    "reflet_reflector_items_total": "Objects that lists brought.",
+    "reflet_reflector_watches_total": "Watches, by how they ended.",
+    "reflet_reflector_watch_duration_seconds": "How long watches lasted.",
+    "reflet_reflector_events_total": "Events that watches brought.",
+    "reflet_reflector_received_bytes_total": "Bytes that watches brought.",
+    "reflet_reflector_sink_errors_total": "What could not be put into the store or queue.",
+    "reflet_reflector_delays_total": "Waits before the server was asked again.",
+    "reflet_reflector_last_progress_timestamp_seconds": "When the server last gave a sign.",
+    "reflet_handler_behind_seconds": "For how long changes have waited for a handler.",
+    "reflet_handler_failures_total": "Changes at which a handler failed.",
+    "reflet_handler_merged_total": "Changes that a slow handler was spared.",
+    "reflet_handler_waiting": "Changes that wait for a handler.",
+}
+
+logger = logging.getLogger(__name__)
+
+
+class PrometheusMetrics:
+    """Puts what Reflet reports into *registry*, the default one if None.  Is a ``Metrics``.
+
+    A metric comes into being when it is first reported, with the labels of that moment.  A later
+    report under the same name with other labels, or as another kind of number, is dropped and
+    logged once: reporting must not break what is reported.
+
+    All names begin with ``reflet_``; *prefix* takes the place of that word, for a program in
+    which two of these report side by side.
+    """
+
+    def __init__(
+        self, registry: CollectorRegistry | None = None, *, prefix: str = "reflet"
+    ) -> None:
+        import prometheus_client  # noqa: PLC0415 - an extra
+
+        self._library = prometheus_client
+        self._registry = prometheus_client.REGISTRY if registry is None else registry
+        self._prefix = prefix
+        self._lock = threading.Lock()
+        self._counters: dict[str, Counter] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._histograms: dict[str, Histogram] = {}
+        self._complained: set[str] = set()
+
+    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+        """Add ``amount``, which is not negative, to a counter."""
+        metric = self._counters.get(name)
+        try:
+            if metric is None:
+                metric = self._made(self._counters, self._library.Counter, name, labels)
+            (metric.labels(**labels) if labels else metric).inc(amount)
+        except ValueError as error:
+            self._drop(name, error)
+
+    def gauge(self, name: str, value: float, /, **labels: str) -> None:
+        """Set a value that goes up and down."""
+        metric = self._gauges.get(name)
+        try:
+            if metric is None:
+                metric = self._made(self._gauges, self._library.Gauge, name, labels)
+            (metric.labels(**labels) if labels else metric).set(value)
+        except ValueError as error:
+            self._drop(name, error)
+
+    def observe(self, name: str, seconds: float, /, **labels: str) -> None:
+        """Add one duration to a histogram."""
+        metric = self._histograms.get(name)
+        try:
+            if metric is None:
+                metric = self._made(self._histograms, self._histogram, name, labels)
+            (metric.labels(**labels) if labels else metric).observe(seconds)
+        except ValueError as error:
+            self._drop(name, error)
+
+    def _made(
+        self,
+        made: dict[str, Metric],
+        make: Callable[..., Metric],
+        name: str,
+        labels: dict[str, str],
+    ) -> Metric:
+        with self._lock:
+            # Another thread may have been faster.
+            if name not in made:
+                made[name] = make(
+                    self._prefix + name.removeprefix("reflet"),
+                    HELP.get(name, f"{name.replace('_', ' ')}."),
+                    labelnames=tuple(labels),
+                    registry=self._registry,
+                )
+            return made[name]
+
+    def _histogram(
+        self, name: str, text: str, *, labelnames: tuple[str, ...], registry: CollectorRegistry
+    ) -> Histogram:
+        return self._library.Histogram(
+            name, text, labelnames=labelnames, registry=registry, buckets=BUCKETS
+        )
+
+    def _drop(self, name: str, error: ValueError) -> None:
+        with self._lock:
+            if name in self._complained:
+                return
+            self._complained.add(name)
+        logger.warning("%s is not reported as it should be: %s", name, error)

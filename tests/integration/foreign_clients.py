@@ -1,0 +1,76 @@
+"""Other people's clients, made from a kubeconfig, and ours on top of each.
+
+Owns: how each client is made and closed.  Must not know what is asked of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import MappingProxyType
+from typing import Any, Final
+
+from reflet.adapters import asyncio_client, lightkube_client, official
+from reflet.client.client import Client
+
+Kubeconfig = dict[str, Any]
+
+
+def kubeconfig(server: str, *, token: str = "a-token") -> Kubeconfig:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "one", "cluster": {"server": server}}],
+        "users": [{"name": "one", "user": {"token": token}}],
+        "contexts": [{"name": "one", "context": {"cluster": "one", "user": "one"}}],
+        "current-context": "one",
+    }
+
+
+@asynccontextmanager
+async def on_official(config: Kubeconfig) -> AsyncIterator[Client]:
+    import kubernetes  # noqa: PLC0415 - takes a second
+
+    new_client: Any = kubernetes.config.new_client_from_config_dict  # it has no types
+    with new_client(config) as api_client:
+        yield official.client(api_client)
+
+
+@asynccontextmanager
+async def on_kubernetes_asyncio(config: Kubeconfig) -> AsyncIterator[Client]:
+    import kubernetes_asyncio  # noqa: PLC0415 - takes a second
+
+    configuration = kubernetes_asyncio.client.Configuration()
+    await kubernetes_asyncio.config.load_kube_config_from_dict(
+        config, client_configuration=configuration
+    )
+    async with kubernetes_asyncio.client.ApiClient(configuration) as api_client:
+        yield asyncio_client.client(api_client)
+
+
+@asynccontextmanager
+async def on_lightkube(config: Kubeconfig) -> AsyncIterator[Client]:
+    import lightkube  # noqa: PLC0415 - takes long
+
+    with lightkube.Client(lightkube.KubeConfig.from_dict(config)) as client:
+        yield lightkube_client.client(client)
+
+
+@asynccontextmanager
+async def on_lightkube_async(config: Kubeconfig) -> AsyncIterator[Client]:
+    import lightkube  # noqa: PLC0415 - takes long
+
+    async with lightkube.AsyncClient(lightkube.KubeConfig.from_dict(config)) as client:
+        yield lightkube_client.client(client)
+
+
+Adapter = Callable[[Kubeconfig], AbstractAsyncContextManager[Client]]
+
+ADAPTERS: Final[Mapping[str, Adapter]] = MappingProxyType(
+    {
+        "official": on_official,
+        "kubernetes_asyncio": on_kubernetes_asyncio,
+        "lightkube": on_lightkube,
+        "lightkube async": on_lightkube_async,
+    }
+)
