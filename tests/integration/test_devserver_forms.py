@@ -39,7 +39,7 @@ def test_yaml_is_read_and_written(client: Client, config_maps: str) -> None:
     answer = client.get(f"{config_maps}/a", Accept="application/yaml")
 
     assert answer.headers["content-type"] == "application/yaml"
-    assert b"data:\n  word: 'yes'\nkind: ConfigMap\n" in answer.content
+    assert b'data:\n  word: "yes"\nkind: ConfigMap\n' in answer.content
 
 
 def test_large_answers_are_compressed_for_those_who_ask(client: Client, config_maps: str) -> None:
