@@ -1,0 +1,58 @@
+"""Sub-paths of mounts: the part of a volume that a container sees.
+
+Owns: ``subPath`` and ``subPathExpr``.  Must not know what is at the path.
+
+A sub-path is looked up once, when the container starts.  What it shows never changes during
+the life of the container, whatever happens to the volume.
+"""
+
+from collections.abc import Mapping
+
+from reflet.api.containers import VolumeMount
+from reflet.resolution.expansion import expand
+from reflet.resolution.places import Place
+from reflet.resolution.problems import InvalidSubPath, MissingSubPathVariables
+
+
+def sub_path_of(
+    mount: VolumeMount, variables: Mapping[str, str], *, place: Place | None = None
+) -> str | MissingSubPathVariables | InvalidSubPath:
+    """Return the part of the volume that is mounted; empty for all of it.
+
+    ``variables`` is the finished environment; one that is missing or empty is an error.
+    """
+    where = place or Place(volume=mount.name)
+    path = mount.sub_path
+    if mount.sub_path_expr:
+        expanded = expand_sub_path(mount.sub_path_expr, variables, place=where)
+        if not isinstance(expanded, str):
+            return expanded
+        path = expanded
+    if path.startswith("/"):
+        text = f"error SubPath `{path}` must not be an absolute path"
+    elif ".." in path.split("/"):
+        text = f"unable to provision SubPath `{path}`: must not contain '..'"
+    else:
+        return path
+    return InvalidSubPath(place=where, kubelet=text, sub_path=path)
+
+
+def expand_sub_path(
+    expression: str, variables: Mapping[str, str], *, place: Place | None = None
+) -> str | MissingSubPathVariables:
+    """Return the expression with its variables replaced."""
+    missing: set[str] = set()
+
+    def lookup(name: str) -> str:
+        value = variables.get(name, "")
+        if not value:
+            missing.add(name)
+        return value
+
+    path = expand(expression, lookup)
+    if not missing:
+        return path
+    names = tuple(sorted(missing))
+    return MissingSubPathVariables(
+        place=place or Place(), kubelet=f"missing value for {', '.join(names)}", names=names
+    )

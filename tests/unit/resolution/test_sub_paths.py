@@ -1,0 +1,46 @@
+"""Sub-paths of mounts."""
+
+from __future__ import annotations
+
+import pytest
+
+from reflet.api.containers import VolumeMount
+from reflet.resolution.places import Place
+from reflet.resolution.problems import InvalidSubPath, MissingSubPathVariables
+from reflet.resolution.sub_paths import sub_path_of
+
+
+def test_an_expression_comes_before_a_plain_path() -> None:
+    mount = VolumeMount(name="v", sub_path="plain", sub_path_expr="$(A)")
+
+    assert sub_path_of(mount, {"A": "expanded"}) == "expanded"
+
+
+def test_a_plain_path_is_not_expanded() -> None:
+    assert sub_path_of(VolumeMount(name="v", sub_path="a/$(A)/..b"), {"A": "x"}) == "a/$(A)/..b"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/etc", "error SubPath `/etc` must not be an absolute path"),
+        ("a/../b", "unable to provision SubPath `a/../b`: must not contain '..'"),
+    ],
+)
+def test_a_path_that_leads_out_is_refused(path: str, text: str) -> None:
+    refused = InvalidSubPath(place=Place(volume="v"), kubelet=text, sub_path=path)
+
+    assert sub_path_of(VolumeMount(name="v", sub_path=path), {}) == refused
+    assert sub_path_of(VolumeMount(name="v", sub_path_expr="$(P)"), {"P": path}) == refused
+
+
+def test_missing_and_empty_variables_are_named_at_their_place() -> None:
+    place = Place(path="spec.containers[0].volumeMounts[0]", container="web", volume="v")
+
+    problem = sub_path_of(
+        VolumeMount(name="v", sub_path_expr="$(B)/$(A)/$(B)"), {"B": ""}, place=place
+    )
+
+    assert problem == MissingSubPathVariables(
+        place=place, kubelet="missing value for A, B", names=("A", "B")
+    )
