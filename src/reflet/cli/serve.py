@@ -70,15 +70,27 @@ def serve(
 
 
 async def _run(server: DevServer) -> None:
+    import gc  # noqa: PLC0415 - not needed for --help
     import signal  # noqa: PLC0415 - not needed for --help
 
+    _allow_many_connections()
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     async with server:
+        # What is there now stays: looking through it again and again would only cost pauses.
+        gc.freeze()
         _introduce(server)
         await stopped.wait()
+
+
+def _allow_many_connections() -> None:
+    """Use as many descriptors as the system allows: each watch is a connection of its own."""
+    import resource  # noqa: PLC0415 - not needed for --help
+
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _introduce(server: DevServer) -> None:

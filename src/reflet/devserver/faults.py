@@ -22,7 +22,7 @@ from typing import Any, Final, final
 
 from reflet.errors import ConfigurationError
 
-MOST_REQUESTS: Final = 100_000
+MOST_REQUESTS: Final = 10_000
 """Requests that are remembered; older ones are forgotten."""
 
 
