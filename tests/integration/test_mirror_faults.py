@@ -101,7 +101,7 @@ async def test_a_reset_in_the_middle_of_a_line_is_resumed_at_once(
         made.fault(Action.RESET, verb="watch", now=True)
         something_happens(made)
 
-        assert await made.agrees(within=NEXT_DELAY) < 1
+        assert await made.agrees(within=NEXT_DELAY) < 0.5
         assert_told_of_the_deletion(made)
         assert (made.requests() - before, made.requests("list") - lists) == (1, 0)
 

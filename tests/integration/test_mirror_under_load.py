@@ -95,7 +95,7 @@ async def test_everybody_agrees_after_a_busy_minute_of_faults(tls: bool, queue: 
                     await asyncio.to_thread(write_and_break, server, collection)
                     states = server.call(collection.states)
                     async with asyncio.timeout(PATIENCE):
-                        while is_behind(informer.store, witnesses, states):
+                        while is_behind(informer.store, witnesses, states):  # noqa: ASYNC110 - nobody tells when all have heard
                             await asyncio.sleep(LOOK_EVERY)
 
             assert differences(informer.store, witnesses, states) == []

@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 from reflet.devserver import json_text, refusals
 from reflet.devserver.custom_objects import prune
 from reflet.devserver.decoding import RepeatedKeys, decode
+from reflet.devserver.go_types import internal_package
 from reflet.devserver.schemas import OBJECT_META
 from reflet.devserver.served_kind import ServedKind
 from reflet.errors import Cause, DecodeError
@@ -24,8 +25,8 @@ _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
 )
-# Internal packages whose name is not the group's first word.
-_PACKAGES: Final = {"": "core", "events.k8s.io": "core"}
+# Kinds of the core group that are known, but not served.
+_NOT_SERVED: Final = frozenset({"List", "Binding", "ComponentStatus", "RangeAllocation"})
 
 
 class KnownKinds(Protocol):
@@ -132,16 +133,17 @@ def _check_built_in(kind: ServedKind, api_version: str, name: str, kinds: KnownK
     other = kinds.by_kind(api_version, name)
     if other is None and name.endswith("List"):
         other = kinds.by_kind(api_version, name.removesuffix("List"))
-    if other is None or other.custom is not None:
+    if other is None and (api_version != "v1" or name not in _NOT_SERVED):
         said = (
             f'no kind "{name}" is registered for version "{api_version}" in scheme '
             '"pkg/runtime/scheme.go:111"'
         )
         raise _cannot_be_handled(kind, api_version, name, said)
-    if other.storage_key == kind.storage_key and other.kind == name:
+    if other is not None and other.storage_key == kind.storage_key and other.kind == name:
         raise _other_version(kind, api_version)
-    package = _PACKAGES.get(kind.group, kind.group.partition(".")[0])
-    said = f"converting ({other.version}.{name}) to ({package}.{kind.kind}): unknown conversion"
+    version = api_version.rpartition("/")[2]
+    wanted = f"{internal_package(kind.group)}.{kind.kind}"
+    said = f"converting ({version}.{name}) to ({wanted}): unknown conversion"
     raise _cannot_be_handled(kind, api_version, name, said)
 
 

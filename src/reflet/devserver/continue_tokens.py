@@ -48,7 +48,7 @@ def read_token(text: str) -> Continuation:
         raise _invalid(str(error)) from None
     if not isinstance(document, dict) or document.get("v") != FORM:
         form = document.get("v", "") if isinstance(document, dict) else ""
-        raise _invalid(f'server does not recognize this encoded version "{form}"')
+        raise _invalid(f"server does not recognize this encoded version {form}")
     revision, start = document.get("rv"), document.get("start")
     if not isinstance(revision, int) or revision == 0:
         raise _invalid(f"incorrect encoded start resourceVersion (version {FORM})")

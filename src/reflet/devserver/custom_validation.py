@@ -42,6 +42,8 @@ def check_value(rules: Rules, value: Any, path: str, errors: FieldErrors) -> Non
     if value is None and rules.get("nullable"):
         return
     if not _check_type(rules, value, path, errors):
+        if rules.get("type") == "integer" and isinstance(value, float):
+            _check_number(rules, value, path, errors)
         return
     allowed = rules.get("enum")
     if allowed and not any(_same(value, each) for each in allowed):
@@ -70,23 +72,20 @@ def _check_type(rules: Rules, value: Any, path: str, errors: FieldErrors) -> boo
     if not fits:
         said = f'{path} in body must be of type {wanted}: "{found}"'
         errors.type_invalid(path or "<nil>", found, said)
-        if wanted == "integer" and found == "number" and _has_range(rules):
+        if wanted == "integer" and found == "number":
             said = f"Checked value must be of type integer (default format) in {path}"
             errors.invalid("<nil>", "", said)
     return fits
 
 
-def _has_range(rules: Rules) -> bool:
-    return any(rules.get(name) is not None for name in ("minimum", "maximum", "multipleOf"))
-
-
 def _check_text(rules: Rules, value: str, path: str, errors: FieldErrors) -> None:
     longest, shortest, pattern = (rules.get(x) for x in ("maxLength", "minLength", "pattern"))
+    # Of these three, only the first that is broken is told.
     if longest is not None and len(value) > longest:
         errors.too_long(path, longest)
-    if shortest is not None and len(value) < shortest:
+    elif shortest is not None and len(value) < shortest:
         errors.invalid(path, value, f"{path} in body should be at least {shortest} chars long")
-    if pattern and not _matches(pattern, value):
+    elif pattern and not _matches(pattern, value):
         errors.invalid(path, value, f"{path} in body should match '{pattern}'")
     form = rules.get("format")
     if form and not _has_format(form, value):

@@ -126,6 +126,15 @@ def _limit_range_item(document: dict[str, Any]) -> None:
     document.update({name: amounts for name, amounts in filled.items() if amounts})
 
 
+def _node_spec(document: dict[str, Any]) -> None:
+    # Two names for one thing: where they differ, the one range is meant.
+    network, networks = document.get("podCIDR"), document.get("podCIDRs")
+    if network and (not networks or networks[0] != network):
+        document["podCIDRs"] = [network]
+    elif networks:
+        document["podCIDR"] = networks[0]
+
+
 def _persistent_volume(document: dict[str, Any]) -> None:
     document["status"].setdefault("phase", "Pending")
     document["spec"].setdefault("persistentVolumeReclaimPolicy", "Retain")
@@ -182,6 +191,7 @@ DEFAULTERS: Final[Mapping[str, Defaulter]] = {
     f"{_CORE}Service": _service,
     f"{_CORE}Namespace": _namespace,
     f"{_CORE}NamespaceStatus": _absent("phase", "Active"),
+    f"{_CORE}NodeSpec": _node_spec,
     f"{_CORE}NodeStatus": _node_status,
     f"{_CORE}EndpointSubset": _endpoint_subset,
     f"{_CORE}LimitRangeItem": _limit_range_item,

@@ -34,13 +34,22 @@ def check_definition(document: Document, errors: FieldErrors) -> None:
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
             errors.required(f"spec.versions[{index}].schema.openAPIV3Schema")
     shared = len(versions) == 1  # the real server keeps the schema of a single version elsewhere
-    _check_versions(versions, errors, shared=shared)
+    _check_versions(versions, errors, shared=shared, given=spec.get("versions") is not None)
     _check_names(spec.get("names") or {}, errors)
     if shared:
         _check_schema(versions[0], "spec.validation", errors)
     stored = (document.get("status") or {}).get("storedVersions")
     if not stored:
         errors.invalid("status.storedVersions", None, "must have at least one stored version")
+    known = {version.get("name", "") for version in versions}
+    for index, name in enumerate(stored or ()):
+        if name not in known:
+            said = (
+                f"missing from spec.versions; {name} was previously a storage version, and must "
+                "remain in spec.versions until a storage migration ensures no data remains "
+                f"persisted in {name} and removes {name} from status.storedVersions"
+            )
+            errors.invalid(f"status.storedVersions[{index}]", name, said)
 
 
 def _check_name(document: Document, errors: FieldErrors) -> None:
@@ -62,7 +71,9 @@ def _check_group(group: str, errors: FieldErrors) -> None:
         errors.invalid("spec.group", group, "should be a domain with at least one dot")
 
 
-def _check_versions(versions: Sequence[Document], errors: FieldErrors, *, shared: bool) -> None:
+def _check_versions(
+    versions: Sequence[Document], errors: FieldErrors, *, shared: bool, given: bool
+) -> None:
     for index, version in enumerate(versions):
         here = f"spec.versions[{index}]"
         name = version.get("name", "")
@@ -77,7 +88,7 @@ def _check_versions(versions: Sequence[Document], errors: FieldErrors, *, shared
         errors.invalid("spec.versions", shown, "must contain unique version names")
     if sum(1 for version in versions if version.get("storage")) != 1:
         said = "must have exactly one version marked as storage version"
-        errors.invalid("spec.versions", _internal(versions, shared=shared), said)
+        errors.invalid("spec.versions", _internal(versions, shared=shared) if given else None, said)
     if called and names.dns_1035_label(called[0]):
         errors.invalid("spec.version", called[0], ",".join(names.dns_1035_label(called[0])))
 

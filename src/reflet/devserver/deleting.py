@@ -66,6 +66,7 @@ async def delete_collection(
     for stored in listed.items:
         present = state.storage.get(stored.key)
         if present is not None:
+            _check_preconditions(kind, present, options)
             _gone(state, kind, present, options)
     return listed
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 import msgspec
@@ -16,19 +16,30 @@ import msgspec
 from reflet.devserver import discovery, refusals
 from reflet.devserver.kinds import Kinds
 from reflet.devserver.openapi import OpenApi
-from reflet.devserver.representations import JSON, TEXT, Rendered
+from reflet.devserver.representations import (
+    JSON,
+    TEXT,
+    Rendered,
+    form_of_refusals,
+    render_document,
+)
 from reflet.devserver.requests import ApiRequest
 
 HEALTH: Final = ("/healthz", "/livez", "/readyz")
 CHECKS: Final = ("ping", "log", "storage")
+READING: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it is sent; ``etag`` lets clients ask whether it has changed."""
+    """A page as it is sent; ``etag`` lets clients ask whether it has changed.
+
+    Most pages are shown whatever the method; those that are ``is_read_only`` are not.
+    """
 
     rendered: Rendered
     etag: str = ""
+    is_read_only: bool = False
 
     def headers(self) -> Mapping[str, str]:
         """Give the headers that belong to the page."""
@@ -57,30 +68,33 @@ class FrontPages:
         key = (path, accept)
         if key not in self._pages:
             self._pages[key] = self._make(path, accept)
-        return self._pages[key]
+        page = self._pages[key]
+        if page is not None and page.is_read_only and request.method not in READING:
+            raise refusals.method_not_allowed()
+        return page
 
     def _make(self, path: str, accept: str) -> Page | None:
         kinds = self._kinds
-        match path.strip("/").split("/"):
+        match path.removeprefix("/").split("/"):
             case [""]:
                 return _json_page({"paths": sorted(self._index())})
             case ["version"]:
-                return _json_page(discovery.version())
+                return replace(_json_page(discovery.version()), is_read_only=True)
             case ["api" | "apis" as root] if "apidiscovery.k8s.io" in accept:
                 form = _aggregated_form(accept)
                 if form is not None:
                     document = discovery.aggregated(kinds, core=root == "api")
                     return _json_page(document, content_type=form, tagged=True)
-                return self._plain_root(root)
+                return self._plain_root(root, accept)
             case ["api" | "apis" as root]:
-                return self._plain_root(root)
+                return self._plain_root(root, accept)
             case ["api", version]:
-                return _found(discovery.resource_list(kinds, "", version))
+                return _resources(discovery.resource_list(kinds, "", version), accept)
             case ["apis", group]:
                 found = discovery.group(kinds, group)
-                return None if found is None else _json_page(found)
+                return None if found is None else _document_page(found, accept)
             case ["apis", group, version] if group in kinds.groups():
-                return _found(discovery.resource_list(kinds, group, version))
+                return self._resources_of(group, version, accept)
             case ["openapi", "v2"]:
                 return self._openapi_2(accept)
             case ["openapi", "v3"]:
@@ -90,10 +104,17 @@ class FrontPages:
             case _:
                 return None
 
-    def _plain_root(self, root: str) -> Page:
+    def _resources_of(self, group: str, version: str, accept: str) -> Page | None:
+        found = discovery.resource_list(self._kinds, group, version)
+        if found is None and self._kinds.is_custom(group):
+            return None
+        return _resources(found, accept)
+
+    def _plain_root(self, root: str, accept: str) -> Page:
         if root == "api":
-            return _json_page(discovery.core_versions(self._address()))
-        return _json_page(discovery.group_list(self._kinds))
+            versions = discovery.core_versions(self._address())
+            return replace(_document_page(versions, accept), is_read_only=True)
+        return _document_page(discovery.group_list(self._kinds), accept)
 
     def _openapi_2(self, accept: str) -> Page | None:
         offers_json = not accept or any(each in accept for each in ("json", "*/*"))
@@ -116,10 +137,15 @@ class FrontPages:
         return paths
 
 
-def _found(document: dict[str, Any] | None) -> Page:
+def _resources(document: dict[str, Any] | None, accept: str) -> Page:
     if document is None:
         raise refusals.no_such_resource()
-    return _json_page(document)
+    return replace(_document_page(document, accept), is_read_only=True)
+
+
+def _document_page(document: dict[str, Any], accept: str) -> Page:
+    """Show a document as clients like it best, in JSON or YAML."""
+    return Page(render_document(document, form_of_refusals(accept, ApiRequest("GET", "")), 200))
 
 
 def _aggregated_form(accept: str) -> str | None:

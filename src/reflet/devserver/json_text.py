@@ -108,7 +108,7 @@ class _Walk:
             return False
         closings.append(closing)
         if len(closings) > DEEPEST:
-            raise _Found("exceeded max depth")
+            raise _Found(f"invalid character '{opening}' exceeded max depth")
         if closing == "}":
             self._key()
         return True

@@ -17,6 +17,7 @@ from reflet.devserver.service_rules import (
     prepare_service,
     prepare_service_update,
 )
+from reflet.devserver.workload_defaults import TEMPLATE_GENERATION
 
 Document = dict[str, Any]
 
@@ -29,6 +30,7 @@ class Outside(Places, Protocol):
 GENERATION_FROM_START: Final = frozenset(
     {
         "pods",
+        "podtemplates",
         "replicationcontrollers",
         "deployments.apps",
         "replicasets.apps",
@@ -58,10 +60,9 @@ NO_EXECUTE: Final = tuple(
     for state in ("not-ready", "unreachable")
 )
 _CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
-_TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 
 
-def _pod(document: Document, _: Outside) -> None:
+def _pod(document: Document, outside: Outside) -> None:
     spec = document["spec"]
     _tolerate_short_outages(spec)
     if spec["terminationGracePeriodSeconds"] < 0:
@@ -69,7 +70,19 @@ def _pod(document: Document, _: Outside) -> None:
     if not spec.get("priorityClassName"):
         spec.setdefault("priority", 0)
         spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
-    document["status"] = {"phase": "Pending", "qosClass": quality_of_service(spec)}
+    status: Document = {"phase": "Pending"}
+    if spec.get("schedulingGates"):
+        status["conditions"] = [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "lastProbeTime": None,
+                "lastTransitionTime": time_text(outside.now),
+                "reason": "SchedulingGated",
+                "message": "Scheduling is blocked due to non-empty scheduling gates",
+            }
+        ]
+    document["status"] = status | {"qosClass": quality_of_service(spec)}
 
 
 def _tolerate_short_outages(spec: Document) -> None:
@@ -137,8 +150,6 @@ def _secret_update(_: Document, document: Document, outside: Outside) -> None:
 
 def _node(document: Document, _: Outside) -> None:
     spec = document["spec"]
-    if spec.get("podCIDR") and not spec.get("podCIDRs"):
-        spec["podCIDRs"] = [spec["podCIDR"]]
     # A new node is not ready until it says so.
     taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
     taints = spec.setdefault("taints", [])
@@ -146,15 +157,25 @@ def _node(document: Document, _: Outside) -> None:
         taints.append(taint)
 
 
+def _lease(document: Document, _: Outside) -> None:
+    """Drop what belongs to elections that the server is not asked to hold."""
+    for name in ("strategy", "preferredHolder"):
+        document.get("spec", {}).pop(name, None)
+
+
+def _lease_update(_: Document, document: Document, outside: Outside) -> None:
+    _lease(document, outside)
+
+
 def _daemon_set(document: Document, _: Outside) -> None:
-    document["metadata"].setdefault("annotations", {})[_TEMPLATE_GENERATION] = "1"
+    document["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
 
 
 def _daemon_set_update(old: Document, document: Document, _: Outside) -> None:
     annotations = document["metadata"].setdefault("annotations", {})
-    count = int(old["metadata"].get("annotations", {}).get(_TEMPLATE_GENERATION, "0"))
+    count = int(old["metadata"].get("annotations", {}).get(TEMPLATE_GENERATION, "0"))
     changed = document["spec"]["template"] != old["spec"]["template"]
-    annotations[_TEMPLATE_GENERATION] = str(count + 1 if changed else count)
+    annotations[TEMPLATE_GENERATION] = str(count + 1 if changed else count)
 
 
 def _stateful_set(document: Document, _: Outside) -> None:
@@ -243,6 +264,7 @@ CREATE_RULES: Final[Mapping[str, Callable[[Document, Outside], None]]] = {
     "daemonsets.apps": _daemon_set,
     "statefulsets.apps": _stateful_set,
     "jobs.batch": _job,
+    "leases.coordination.k8s.io": _lease,
     "persistentvolumes": _persistent_volume,
     "persistentvolumeclaims": _persistent_volume_claim,
 }
@@ -252,6 +274,7 @@ UPDATE_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]]
     "services": prepare_service_update,
     "daemonsets.apps": _daemon_set_update,
     "statefulsets.apps": _stateful_set_update,
+    "leases.coordination.k8s.io": _lease_update,
     "pods": _pod_update,
 }
 STATUS_RULES: Final[Mapping[str, Callable[[Document, Document], None]]] = {

@@ -65,6 +65,10 @@ class Kinds:
                 known.append(kind.version)
         return {group: tuple(sorted(found, key=version_rank)) for group, found in versions.items()}
 
+    def is_custom(self, group: str) -> bool:
+        """Whether a group is there because of definitions alone."""
+        return all(kind.custom is not None for kind in self if kind.group == group)
+
     def in_version(self, group: str, version: str) -> tuple[ServedKind, ...]:
         """Give the kinds of one group in one version."""
         return tuple(kind for kind in self if (kind.group, kind.version) == (group, version))

@@ -174,6 +174,54 @@ def check_new_event(document: Document, errors: FieldErrors) -> None:
             errors.invalid(old_name, "", "needs to be unset")
 
 
+_REFERENCE: Final = (
+    *("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"),
+)
+# In the order in which they are looked at, with the old names that complaints use; one is
+# looked at twice.
+_FIXED_IN_EVENTS: Final = (
+    *(("regarding", "involvedObject"), ("reason", "reason"), ("note", "message")),
+    ("deprecatedSource", "source"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    *(("deprecatedCount", "count"), ("reason", "reason"), ("type", "type")),
+    *(("eventTime", "eventTime"), ("action", "action"), ("related", "related")),
+    ("reportingController", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+)
+
+
+def check_new_event_update(new: Document, old: Document, errors: FieldErrors) -> None:
+    """Check that an event of ``events.k8s.io`` keeps everything but its series."""
+    for name, path in _FIXED_IN_EVENTS:
+        value = new.get(name)
+        if (value or None) != (old.get(name) or None):
+            errors.invalid(path, _internal_event_part(name, value), IMMUTABLE)
+
+
+def _internal_event_part(name: str, value: Any) -> Any:
+    """Show a part of an event as the real server does: under the names of its internal type."""
+    if name in {"regarding", "related"}:
+        reference = value or {}
+        capitals = {"uid": "UID", "apiVersion": "APIVersion"}
+        return {
+            capitals.get(part, part[:1].upper() + part[1:]): reference.get(part, "")
+            for part in _REFERENCE
+        }
+    if name == "deprecatedSource":
+        source = value or {}
+        return {"Component": source.get("component", ""), "Host": source.get("host", "")}
+    return value
+
+
+def check_node_update(new: Document, old: Document, errors: FieldErrors) -> None:
+    """Check that a node keeps the addresses of its pods, once it has some."""
+    before = (old.get("spec") or {}).get("podCIDRs")
+    if before and (new.get("spec") or {}).get("podCIDRs") != before:
+        said = 'node updates may not change podCIDR except from "" to valid'
+        errors.forbidden("spec.podCIDRs", said)
+
+
 def _check_event(document: Document, about: str, reporter: str, errors: FieldErrors) -> None:
     namespace = document["metadata"].get("namespace", "")
     subject = (document.get(about) or {}).get("namespace", "")

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from reflet.devserver.go_text import quoted
 from reflet.devserver.refusals import bad_request, invalid_options, unexpected
 from reflet.devserver.requests import ApiRequest
 from reflet.errors import ApiError, Cause
@@ -176,9 +177,12 @@ def _manager_causes(manager: str) -> list[Cause]:
     if len(manager.encode()) > LONGEST_MANAGER:
         message = f"Too long: may not be more than {LONGEST_MANAGER} bytes"
         causes.append(Cause("FieldValueTooLong", message, "fieldManager"))
-    if not manager.isprintable():
-        message = f'Invalid value: "{manager}": should only contain printable characters'
-        causes.append(Cause("FieldValueInvalid", message, "fieldManager"))
+    for position, character in enumerate(manager):
+        if not character.isprintable():
+            at = len(manager[:position].encode())
+            why = f"invalid character U+{ord(character):04X} (at position {at})"
+            message = f"Invalid value: {quoted(manager)}: {why}"
+            causes.append(Cause("FieldValueInvalid", message, "fieldManager"))
     return causes
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from reflet.devserver.admission import clone
 from reflet.devserver.custom_objects import fill_custom_defaults
@@ -22,6 +22,8 @@ from reflet.devserver.served_kind import ServedKind
 from reflet.devserver.server_side_apply import Target, apply, track_update
 
 Document = dict[str, Any]
+
+_NOT_FOR_NEW_OBJECTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,10 @@ class Ownership:
 
     def after_create(self, document: Document) -> Any:
         """Give the managers of a new object."""
-        return managed_fields_of(self._tracked(None, self._with_defaults(document)))
+        made = self._with_defaults(document)
+        for name in _NOT_FOR_NEW_OBJECTS:
+            (made.get("metadata") or {}).pop(name, None)
+        return managed_fields_of(self._tracked(None, made))
 
     def after_update(self, live: Document, document: Document, made: Document) -> Any:
         """Give the managers after an update, of which ``made`` is the result."""

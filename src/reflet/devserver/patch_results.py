@@ -29,6 +29,12 @@ def unreadable_strategic_result(patch: Mapping[str, Any], problem: str) -> ApiEr
     return _unreadable(go_text.plain(patch), problem)
 
 
+def without_prefix(message: str) -> str:
+    """Leave out of a refusal what only says for which kind a document cannot be read."""
+    _, found, problem = message.partition(": ")
+    return problem if found and "cannot be handled as" in message else message
+
+
 def _unreadable(shown: str, problem: str) -> ApiError:
     message = f"Invalid value: {go_text.quoted(shown)}: {problem}"
     return refusals.invalid("", "", [Cause("FieldValueInvalid", message, "patch")])

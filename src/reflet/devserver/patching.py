@@ -24,7 +24,11 @@ from reflet.devserver.patch_bodies import (
     read_merge_patch,
     read_strategic_patch,
 )
-from reflet.devserver.patch_results import unreadable_result, unreadable_strategic_result
+from reflet.devserver.patch_results import (
+    unreadable_result,
+    unreadable_strategic_result,
+    without_prefix,
+)
 from reflet.devserver.strategic_merge import strategic_merge
 from reflet.devserver.writing import Writing
 from reflet.errors import ApiError, BadRequest, UnsupportedMediaType
@@ -69,7 +73,7 @@ def patched(writing: Writing, stored: Stored, body: Body) -> Document:
     try:
         made = writing.checked(document, complaints=tuple(complaints))
     except BadRequest as error:
-        raise refuse(_without_prefix(error.message)) from error
+        raise refuse(without_prefix(error.message)) from error
     writing.check_name(made)
     return made
 
@@ -91,12 +95,6 @@ def _result(
     return made, lambda problem: unreadable_result(made, problem), complaints
 
 
-def _without_prefix(message: str) -> str:
-    """Leave out what only says for which kind a document cannot be read."""
-    _, found, problem = message.partition(": ")
-    return problem if found and "cannot be handled as" in message else message
-
-
 def _apply(writing: Writing, body: Body) -> ObjectAnswer:
     kind = writing.kind
     applied = read_applied(body.content)
@@ -115,6 +113,7 @@ def _apply(writing: Writing, body: Body) -> ObjectAnswer:
     if stored is None:
         if writing.subresource:
             raise refusals.not_found(kind.plural, writing.name, group=kind.group)
+        writing.check_name(document)
         return _create_by_apply(writing, document, managed)
     writing.check_name(document)
     return writing.replace(stored, document, managed=managed)

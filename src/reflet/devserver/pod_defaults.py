@@ -88,8 +88,19 @@ def _pod_spec(document: dict[str, Any]) -> None:
 
 _mode: Final = _unless_set(defaultMode=_DEFAULT_MODE)
 
+
+def _pod_status(document: dict[str, Any]) -> None:
+    # Two names for one thing: where they differ, the one address is meant.
+    address, addresses = document.get("podIP"), document.get("podIPs")
+    if address and (not addresses or addresses[0].get("ip") != address):
+        document["podIPs"] = [{"ip": address}]
+    elif addresses:
+        document["podIP"] = addresses[0].get("ip", "")
+
+
 DEFAULTERS: Final[Mapping[str, Defaulter]] = {
     f"{_CORE}Pod": _pod,
+    f"{_CORE}PodStatus": _pod_status,
     f"{_CORE}PodSpec": _pod_spec,
     f"{_CORE}Container": _container,
     f"{_CORE}EphemeralContainer": _container,

@@ -15,10 +15,12 @@ from reflet.devserver.changes import Stored
 from reflet.devserver.deleting import delete
 from reflet.devserver.go_times import time_text
 from reflet.devserver.options import DeleteOptions
+from reflet.devserver.ownership import Ownership
 from reflet.devserver.requests import ApiRequest
 from reflet.devserver.served_kind import ServedKind
 from reflet.devserver.service_account_tokens import ISSUER, ServiceAccount
 from reflet.devserver.state import LogRequest, State
+from reflet.devserver.subresource_bodies import subresource_kind
 from reflet.errors import Cause
 
 Document = dict[str, Any]
@@ -29,14 +31,21 @@ LONGEST_TOKEN: Final = 2**32
 USUAL_TOKEN: Final = 3600
 
 
+def check_pod_name(subresource: str, name: str, document: Document) -> None:
+    """Refuse a binding or an eviction that names another pod than the URL."""
+    named = (document.get("metadata") or {}).get("name") or ""
+    if named != name:
+        what = subresource.capitalize()
+        raise refusals.bad_request(f"name in URL does not match name in {what} object")
+
+
 def bind(state: State, stored: Stored, binding: Document, *, dry_run: bool) -> DocumentAnswer:
     """Assign a pod to a node."""
     name = stored.key.name
     target = binding.get("target") or {}
     node = target.get("name") or ""
     if not node:
-        cause = Cause("FieldValueRequired", "Required value", "target.name")
-        raise refusals.invalid("Binding", name, [cause])
+        raise refusals.unexpected("target.name: Required value")
     pod = stored.object
     if "deletionTimestamp" in pod["metadata"]:
         raise refusals.conflict(
@@ -115,9 +124,12 @@ def log_request(request: ApiRequest, stored: Stored) -> LogRequest:
     )
 
 
-def request_token(state: State, stored: Stored, document: Document) -> DocumentAnswer:
+def request_token(
+    state: State, stored: Stored, document: Document, *, manager: str
+) -> DocumentAnswer:
     """Make a token for a service account."""
     spec = document.get("spec") or {}
+    _check_account_name(stored, document)
     seconds = spec.get("expirationSeconds")
     seconds = USUAL_TOKEN if seconds is None else seconds
     problem = ""
@@ -140,6 +152,8 @@ def request_token(state: State, stored: Stored, document: Document) -> DocumentA
         seconds=seconds,
         bound_to=spec.get("boundObjectRef"),
     )
+    ownership = Ownership(subresource_kind(state.kinds, "token"), "token", manager, now)
+    asked = {**document, "spec": {**spec, "expirationSeconds": seconds}}
     made: Document = {
         "kind": "TokenRequest",
         "apiVersion": "authentication.k8s.io/v1",
@@ -148,6 +162,7 @@ def request_token(state: State, stored: Stored, document: Document) -> DocumentA
             "namespace": account.namespace,
             "uid": account.uid,
             "creationTimestamp": time_text(now),
+            "managedFields": ownership.after_create(asked),
         },
         "spec": {
             "audiences": audiences,
@@ -157,3 +172,12 @@ def request_token(state: State, stored: Stored, document: Document) -> DocumentA
         "status": {"token": token, "expirationTimestamp": time_text(ends)},
     }
     return DocumentAnswer(made, 201)
+
+
+def _check_account_name(stored: Stored, document: Document) -> None:
+    name = stored.key.name
+    named = (document.get("metadata") or {}).get("name")
+    if named and named != name:
+        message = f'Invalid value: "{named}": must match the service account name if specified'
+        cause = Cause("FieldValueInvalid", message, "metadata.name")
+        raise refusals.invalid("TokenRequest", name, [cause], group="authentication.k8s.io")

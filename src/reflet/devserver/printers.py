@@ -58,11 +58,13 @@ def selector_text(selector: Document | None) -> str:
     return str(parsed) or NONE
 
 
-def _pairs(labels: Document | None) -> str:
+def pairs_text(labels: Document | None) -> str:
+    """Write labels on one line."""
     return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
 
 
-def _containers(template: Document) -> tuple[str, str]:
+def containers_of(template: Document) -> tuple[str, str]:
+    """Give the names and the images of a template's containers, each on one line."""
     containers = template.get("spec", {}).get("containers") or ()
     names = ",".join(container.get("name", "") for container in containers)
     images = ",".join(container.get("image", "") for container in containers)
@@ -101,7 +103,7 @@ def _service(obj: Document, now: datetime) -> Cells:
         _external_address(obj),
         _ports(spec.get("ports") or ()) or NONE,
         created(obj, now),
-        _pairs(spec.get("selector")),
+        pairs_text(spec.get("selector")),
     ]
 
 
@@ -211,7 +213,7 @@ def _deployment(obj: Document, now: datetime) -> Cells:
         status.get("updatedReplicas", 0),
         status.get("availableReplicas", 0),
         created(obj, now),
-        *_containers(spec.get("template", {})),
+        *containers_of(spec.get("template", {})),
         selector_text(spec.get("selector")),
     ]
 
@@ -224,7 +226,7 @@ def _replica_set(obj: Document, now: datetime) -> Cells:
         status.get("replicas", 0),
         status.get("readyReplicas", 0),
         created(obj, now),
-        *_containers(spec.get("template", {})),
+        *containers_of(spec.get("template", {})),
         selector_text(spec.get("selector")),
     ]
 
@@ -232,7 +234,7 @@ def _replica_set(obj: Document, now: datetime) -> Cells:
 def _stateful_set(obj: Document, now: datetime) -> Cells:
     spec, status = obj.get("spec", {}), obj.get("status", {})
     ready = f"{status.get('readyReplicas', 0)}/{spec.get('replicas', 0)}"
-    return [name_of(obj), ready, created(obj, now), *_containers(spec.get("template", {}))]
+    return [name_of(obj), ready, created(obj, now), *containers_of(spec.get("template", {}))]
 
 
 def _daemon_set(obj: Document, now: datetime) -> Cells:
@@ -245,9 +247,9 @@ def _daemon_set(obj: Document, now: datetime) -> Cells:
         status.get("numberReady", 0),
         status.get("updatedNumberScheduled", 0),
         status.get("numberAvailable", 0),
-        _pairs(template.get("spec", {}).get("nodeSelector")),
+        pairs_text(template.get("spec", {}).get("nodeSelector")),
         created(obj, now),
-        *_containers(template),
+        *containers_of(template),
         selector_text(spec.get("selector")),
     ]
 
@@ -267,7 +269,7 @@ def _job(obj: Document, now: datetime) -> Cells:
         completions,
         "" if began is None else duration_text((ended - began).total_seconds()),
         created(obj, now),
-        *_containers(spec.get("template", {})),
+        *containers_of(spec.get("template", {})),
         selector_text(spec.get("selector")),
     ]
 
@@ -298,7 +300,7 @@ def _cron_job(obj: Document, now: datetime) -> Cells:
         len(status.get("active") or ()),
         age(scheduled, now) if scheduled else NONE,
         created(obj, now),
-        *_containers(template.get("template", {})),
+        *containers_of(template.get("template", {})),
         selector_text(template.get("selector")),
     ]
 

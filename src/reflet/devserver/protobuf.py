@@ -171,6 +171,8 @@ def _fields(content: bytes) -> Iterator[tuple[int, Value]]:
     while position < len(content):
         tag, position = _varint(content, position)
         number, wire = tag >> 3, tag & 7
+        if number == 0:
+            raise DecodeError(f"proto: Unknown: illegal tag 0 (wire type {wire})")
         if wire == _VARINT:
             value, position = _varint(content, position)
             yield number, value

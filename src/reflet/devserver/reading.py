@@ -53,10 +53,6 @@ async def list_objects(
     """Answer with the objects of a collection, all or a page."""
     chosen = selection(kind, query.labels, query.fields)
     if query.continue_:
-        if query.resource_version not in {"", "0"}:
-            raise refusals.bad_request(
-                "specifying resource version is not allowed when using continue"
-            )
         return _next_page(storage, kind, namespace, query, chosen)
     asked = read_list_version(query.resource_version)
     await reached(storage, asked)
@@ -89,6 +85,8 @@ def _next_page(
     chosen: Selection,
 ) -> ListAnswer:
     continuation = read_token(query.continue_)
+    if query.resource_version not in {"", "0"}:
+        raise refusals.bad_request("specifying resource version is not allowed when using continue")
     revision = continuation.revision
     if revision == INCONSISTENT:
         revision = storage.revision

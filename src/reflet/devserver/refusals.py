@@ -182,14 +182,27 @@ def unsupported_patch_type() -> ApiError:
     )
 
 
-def not_acceptable() -> ApiError:
+def not_acceptable(*, watch: bool = False) -> ApiError:
     """None of the media types asked for is served."""
+    streams = ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
     return errors.NotAcceptable(
         "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
-        "application/vnd.kubernetes.protobuf",
+        f"application/vnd.kubernetes.protobuf{streams if watch else ''}",
         code=406,
         reason="NotAcceptable",
     )
+
+
+def is_a_list(form: str, go_type: str) -> ApiError:
+    """A list was asked for in a form for one object."""
+    message = f"you requested {form}, but the requested object is a list ({go_type})"
+    return errors.NotAcceptable(message, code=406, reason="NotAcceptable")
+
+
+def not_a_list(form: str, go_type: str) -> ApiError:
+    """An object was asked for in a form for lists."""
+    message = f"you requested {form}, but the requested object is not a list ({go_type})"
+    return errors.NotAcceptable(message, code=406, reason="NotAcceptable")
 
 
 def only_these_media_types(*accepted: str) -> ApiError:

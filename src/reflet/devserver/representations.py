@@ -23,6 +23,7 @@ from reflet.devserver.answers import (
 )
 from reflet.devserver.changes import Stored
 from reflet.devserver.faces import is_own_face, shown
+from reflet.devserver.go_types import internal_package
 from reflet.devserver.requests import ApiRequest
 from reflet.devserver.served_kind import ServedKind
 from reflet.devserver.tables import IncludeObject, include_object, partial, table
@@ -46,7 +47,6 @@ TEXT: Final = "text/plain; charset=utf-8"
 _PEOPLE: Final = ("curl", "Wget", "Mozilla/5.0")
 _MEDIA: Final[dict[str, Media]] = {
     JSON: "json",
-    "application/*": "json",
     "*/*": "json",
     YAML: "yaml",
     "text/yaml": "yaml",
@@ -91,7 +91,7 @@ def negotiate(accept: str, request: ApiRequest, *, watch: bool = False) -> Form:
         raise refusals.only_these_media_types(f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
     if known:
         raise refusals.only_these_media_types(JSON, YAML, PROTOBUF)
-    raise refusals.not_acceptable()
+    raise refusals.not_acceptable(watch=watch)
 
 
 def form_of_refusals(accept: str, request: ApiRequest) -> Form:
@@ -150,20 +150,21 @@ def render(answer: Answer, form: Form, now: datetime) -> Rendered:
         case TextAnswer(text=text, code=code):
             return Rendered(code, text, TEXT)
         case DocumentAnswer(document=document, code=code):
-            return _document(document, form, code)
+            return render_document(document, form, code)
         case ObjectAnswer(kind=kind, document=document, encoded=encoded, code=code):
             if form == PLAIN and encoded is not None and is_own_face(kind):
                 return Rendered(code, encoded + b"\n")
-            return _document(_one(kind, document, form, now), form, code)
+            return render_document(_one(kind, document, form, now), form, code)
         case ListAnswer():
             if form == PLAIN:
                 return Rendered(200, _plain_list(answer))
-            return _document(_many(answer, form, now), form, 200)
+            return render_document(_many(answer, form, now), form, 200)
         case _:
             assert_never(answer)
 
 
-def _document(document: Any, form: Form, code: int) -> Rendered:
+def render_document(document: Any, form: Form, code: int) -> Rendered:
+    """Write a document, whatever it is about."""
     if form.media == "yaml":
         from reflet.devserver.yaml_output import write_yaml  # noqa: PLC0415 - rarely asked for
 
@@ -177,9 +178,18 @@ def _document(document: Any, form: Form, code: int) -> Rendered:
 def _one(kind: ServedKind, document: dict[str, Any], form: Form, now: datetime) -> dict[str, Any]:
     if form.as_ == "Table":
         return _table(kind, [document], _table_metadata(document), form, now)
+    if form.as_ == "PartialObjectMetadataList":
+        raise refusals.not_a_list(form.as_, _go_type(kind))
     if form.as_:
         return partial(document)
     return shown(kind, document)
+
+
+def _go_type(kind: ServedKind, suffix: str = "") -> str:
+    """Name the real server's type of a kind, or of its list."""
+    if kind.custom is not None:
+        return f"*unstructured.Unstructured{suffix}"
+    return f"*{internal_package(kind.group)}.{kind.kind}{suffix}"
 
 
 def _table_metadata(document: dict[str, Any]) -> dict[str, Any]:
@@ -209,6 +219,8 @@ def _many(answer: ListAnswer, form: Form, now: datetime) -> dict[str, Any]:
     kind, documents = answer.kind, [stored.object for stored in answer.items]
     if form.as_ == "Table":
         return _table(kind, documents, answer.metadata, form, now)
+    if form.as_ == "PartialObjectMetadata":
+        raise refusals.is_a_list(form.as_, _go_type(kind, "List"))
     if form.as_:
         return {
             "kind": "PartialObjectMetadataList",

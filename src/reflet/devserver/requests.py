@@ -100,7 +100,7 @@ class ApiRequest:
 
 def target_of(path: str) -> Target | None:
     """Find what a path is about; None when it is not about a resource."""
-    parts = path.strip("/").split("/")
+    parts = path.removeprefix("/").rstrip("/").split("/")
     if parts[0] == "api" and len(parts) > 2:
         group, version, rest = "", parts[1], parts[2:]
     elif parts[0] == "apis" and len(parts) > 3:

@@ -21,6 +21,9 @@ _IN_TWO_PARTS: Final = frozenset(
         *("namespaces", "nodes", "pods", "services"),
         *("daemonsets.apps", "deployments.apps", "replicasets.apps", "statefulsets.apps"),
         *("cronjobs.batch", "jobs.batch"),
+        *("persistentvolumeclaims", "persistentvolumes", "replicationcontrollers"),
+        *("resourcequotas", "ingresses.networking.k8s.io", "poddisruptionbudgets.policy"),
+        "horizontalpodautoscalers.autoscaling",
         "customresourcedefinitions.apiextensions.k8s.io",
     }
 )

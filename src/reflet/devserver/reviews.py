@@ -64,6 +64,8 @@ def answer_review(
             del review["spec"]
             review["status"] = {"userInfo": user.document()}
         case "SelfSubjectRulesReview":
+            if not review["spec"].get("namespace"):
+                raise refusals.bad_request("no namespace on request")
             review["spec"] = {}
             review["status"] = {
                 "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],

@@ -12,18 +12,19 @@ from reflet.devserver import refusals
 from reflet.devserver.admission import clone
 from reflet.devserver.answers import DocumentAnswer
 from reflet.devserver.changes import Stored
-from reflet.devserver.documents import Body, read_object
+from reflet.devserver.documents import Body
 from reflet.devserver.faces import shown
-from reflet.devserver.go_text import json_type
 from reflet.devserver.json_patch import json_patch
 from reflet.devserver.json_paths import first_at
 from reflet.devserver.merge_patch import merge_patch
 from reflet.devserver.patch_bodies import read_applied, read_json_patch, read_merge_patch
+from reflet.devserver.patch_results import unreadable_result, without_prefix
 from reflet.devserver.patching import APPLY_PATCH, JSON_PATCH
 from reflet.devserver.printers import NONE, selector_text
 from reflet.devserver.served_kind import ServedKind
+from reflet.devserver.subresource_bodies import check_subresource, read_subresource
 from reflet.devserver.writing import Writing
-from reflet.errors import Cause
+from reflet.errors import BadRequest, Cause, InternalError
 
 Document = dict[str, Any]
 
@@ -62,13 +63,30 @@ def _numbers(kind: ServedKind, document: Document) -> tuple[int, int, str]:
 
 def get_scale(kind: ServedKind, stored: Stored) -> DocumentAnswer:
     """Answer with the Scale of a stored object."""
-    return DocumentAnswer(scale_of(kind, shown(kind, stored.object)))
+    document = shown(kind, stored.object)
+    if kind.custom is not None and kind.custom.scale is not None:
+        path = kind.custom.scale.spec_replicas
+        if first_at(document, path) is None:
+            why = f'the spec replicas field "{path}" does not exist'
+            raise InternalError(
+                f"Internal error occurred: {why}",
+                code=500,
+                reason="InternalError",
+                causes=[Cause(message=why)],
+            )
+    return DocumentAnswer(scale_of(kind, document))
 
 
 def replace_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
     """Write the Scale in the body of a PUT."""
-    document = read_object(writing.kind, body, writing.state.kinds)
-    return _write(writing, stored, document if isinstance(document, dict) else {})
+    document = read_subresource(
+        writing.state.kinds,
+        "scale",
+        body,
+        validation=writing.options.validation,
+        warnings=writing.warnings,
+    )
+    return _write(writing, stored, document)
 
 
 def patch_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
@@ -82,18 +100,23 @@ def patch_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
     else:
         # In a Scale there is no list, so a strategic patch means the same.
         document = merge_patch(present, read_merge_patch(body.content, complaints))
-    return _write(writing, stored, document)
+    try:
+        made = check_subresource(
+            writing.state.kinds,
+            "scale",
+            document,
+            validation=writing.options.validation,
+            warnings=writing.warnings,
+        )
+    except BadRequest as error:
+        raise unreadable_result(document, without_prefix(error.message)) from error
+    return _write(writing, stored, made)
 
 
 def _write(writing: Writing, stored: Stored, scale: Document) -> DocumentAnswer:
     kind = writing.kind
     writing.check_name(scale)
     replicas = (scale.get("spec") or {}).get("replicas", 0)
-    if not isinstance(replicas, int) or isinstance(replicas, bool):
-        raise refusals.bad_request(
-            f"json: cannot unmarshal {json_type(replicas)} into Go struct field "
-            "ScaleSpec.spec.replicas of type int32"
-        )
     if replicas < 0:
         message = f"Invalid value: {replicas}: must be greater than or equal to 0"
         cause = Cause("FieldValueInvalid", message, "spec.replicas")
@@ -102,15 +125,33 @@ def _write(writing: Writing, stored: Stored, scale: Document) -> DocumentAnswer:
     version = scale.get("metadata", {}).get("resourceVersion")
     document["metadata"]["resourceVersion"] = version or str(stored.revision)
     _set_replicas(kind, document, replicas)
-    answer = writing.replace(stored, document)
+    managed = document["metadata"].get("managedFields") or []
+    # Whoever scales comes to own the number only if somebody owns it already.
+    is_owned = any(_owns(entry, _steps(kind)) for entry in managed)
+    answer = writing.replace(stored, document, managed=None if is_owned else managed)
     return DocumentAnswer(scale_of(kind, shown(kind, answer.document)))
 
 
 def _set_replicas(kind: ServedKind, document: Document, replicas: int) -> None:
-    steps = ["spec", "replicas"]
-    if kind.custom is not None and kind.custom.scale is not None:
-        steps = kind.custom.scale.spec_replicas.removeprefix(".").split(".")
+    steps = _steps(kind)
     place = document
     for step in steps[:-1]:
         place = place.setdefault(step, {})
     place[steps[-1]] = replicas
+
+
+def _steps(kind: ServedKind) -> list[str]:
+    """Give the way to the wanted number in an object."""
+    if kind.custom is not None and kind.custom.scale is not None:
+        return kind.custom.scale.spec_replicas.removeprefix(".").split(".")
+    return ["spec", "replicas"]
+
+
+def _owns(entry: Document, steps: list[str]) -> bool:
+    """Whether one of an object's managers owns the field at the end of a way."""
+    fields: Any = entry.get("fieldsV1") or {}
+    for step in steps:
+        fields = fields.get(f"f:{step}")
+        if fields is None:
+            return False
+    return True

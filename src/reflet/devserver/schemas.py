@@ -191,6 +191,8 @@ class Schema:
         """``atomic`` when an object or a map is owned as a whole, else empty."""
         if self._map_type:
             return self._map_type
+        if self.go_type == "runtime.RawExtension":
+            return "atomic"  # the real server does not look inside
         structure = self.structure
         return "" if structure is None else structure.map_type
 

@@ -38,6 +38,7 @@ def _kubernetes_service(state: State, port: int) -> None:
         "spec": {
             "type": "ClusterIP",
             "clusterIP": state.addresses.kubernetes_address,
+            "ipFamilyPolicy": "SingleStack",
             "sessionAffinity": "None",
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}],
         },

@@ -10,32 +10,14 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from reflet.devserver.names import label_value, qualified_name
+
 _TOKEN: Final = re.compile(r"!=|==|[=!(),<>]|[^ \t\r\n=!(),<>]+")
 _SYMBOLS: Final = frozenset({"!=", "==", "=", "!", "(", ")", ",", "<", ">"})
 _OPERATORS: Final = frozenset({"in", "notin", "=", "==", "!=", ">", "<"})
 _OPERATOR_NAMES: Final = "in, notin, =, ==, !=, gt, lt"
 
-LONGEST_VALUE: Final = 63
-
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_NAME_PART: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_PREFIX: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-NAME_RULE: Final = (
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
-    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-)
-PREFIX_RULE: Final = (
-    "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
-    "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. "
-    "'example.com', regex used for validation is "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-)
-VALUE_RULE: Final = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value', "
-    " or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-)
 
 
 class _Complaint(Exception):
@@ -70,7 +52,8 @@ def complaint_about_fields(text: str) -> str:
         if bad is not None:
             return f"invalid field selector: invalid escape sequence: \\{bad.group(1)}"
         if "=" in re.sub(r"\\[\\,=]", "", value):
-            return f"invalid field selector: unescaped character in value: {value}"
+            # Only an equals sign can stand there, and the real server shows its number.
+            return f"invalid field selector: unescaped character in value: {ord('=')}"
     return ""
 
 
@@ -177,14 +160,7 @@ class _Labels:
 
 
 def _check_key(key: str) -> None:
-    prefix, slash, name = key.rpartition("/")
-    problems = []
-    if slash and (not _PREFIX.fullmatch(prefix) or len(prefix) > 253):
-        problems.append(PREFIX_RULE)
-    if len(name) > 63:
-        problems.append("name part must be no more than 63 bytes")
-    if not _NAME_PART.fullmatch(name):
-        problems.append(NAME_RULE if name else f"name part must be non-empty, {NAME_RULE}")
+    problems = qualified_name(key)
     if problems:
         raise _Complaint(f'<nil>: Invalid value: "{key}": {"; ".join(problems)}')
 
@@ -197,11 +173,7 @@ def _check_values(key: str, operator: str, values: list[str]) -> None:
             "be an integer"
         )
     for index, value in enumerate(values):
-        problems = []
-        if len(value) > LONGEST_VALUE:
-            problems.append(f"must be no more than {LONGEST_VALUE} bytes")
-        if value and not _NAME_PART.fullmatch(value):
-            problems.append(VALUE_RULE)
+        problems = label_value(value)
         if problems:
             said = "; ".join(problems)
             complaints.append(f'values[{index}][{key}]: Invalid value: "{value}": {said}')

@@ -21,7 +21,7 @@ import logging
 import os
 import secrets
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +49,7 @@ EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognized, not
 CONTEXT: Final = "reflet"
 WAITING_CONNECTIONS: Final = 4096
 LONGEST_LINE: Final = 128 * 1024  # bytes of a request line or header
+STEPS_OF_A_CONNECTION: Final = 3  # rounds of the loop from accepting one to knowing it
 STOP_PATIENCE: Final = 1.0  # seconds for answers that are being sent when the server stops
 
 TOKEN_FILE: Final = "token"  # noqa: S105 - a file's name
@@ -94,6 +95,7 @@ class DevServer:
         self._certificate: ServingCertificate | None = None
         self._closing = AsyncExitStack()
         self._listener: asyncio.Server | None = None
+        self._tls_connections: set[asyncio.Transport] = set()
         self._pause: asyncio.Task[None] | None = None
         self.loaded: tuple[str, ...] = ()
 
@@ -256,7 +258,9 @@ class DevServer:
 
     async def _listen(self) -> None:
         loop = asyncio.get_running_loop()
-        connection = self._web if self._context is None else tls_factory(self._web, self._context)
+        connection: Callable[[], asyncio.BaseProtocol] = self._web
+        if self._context is not None:
+            connection = tls_factory(self._web, self._context, self._tls_connections)
         try:
             self._listener = await loop.create_server(
                 connection,
@@ -282,10 +286,12 @@ class DevServer:
             )
 
     async def _pause_listening(self, seconds: float) -> None:
-        self._close_listener()
+        await self._close_listener()
         for connection in self._web.connections:
             if connection.transport is not None:
                 connection.transport.abort()
+        for transport in tuple(self._tls_connections):
+            transport.abort()
         await asyncio.sleep(seconds)
         try:
             await self._listen()
@@ -293,15 +299,26 @@ class DevServer:
             # Nobody waits for this task: the loss of the port must not go unnoticed.
             logger.exception("the development server could not go on after its restart")
 
-    def _close_listener(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
+    async def _close_listener(self) -> None:
+        """Take no more connections, and return when those that were taken are known."""
+        listener, self._listener = self._listener, None
+        if listener is None:
+            return
+        loop = asyncio.get_running_loop()
+        for listening in listener.sockets:
+            loop.remove_reader(listening)
+        # asyncio forgets to close what a listener took in the moment in which it is closed.
+        for _ in range(STEPS_OF_A_CONNECTION):
+            await asyncio.sleep(0)
+        listener.close()
 
     async def _stop_serving(self) -> None:
         if self._pause is not None:
             self._pause.cancel()
             await asyncio.gather(self._pause, return_exceptions=True)
-        self._close_listener()
+        await self._close_listener()
         self.state.watchers.close()
         await self._web.shutdown(STOP_PATIENCE)
+        for transport in tuple(self._tls_connections):
+            transport.abort()
+        await asyncio.sleep(0)

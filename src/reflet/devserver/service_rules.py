@@ -51,6 +51,7 @@ def prepare_service_update(old: Document, document: Document, places: Places) ->
     if spec["type"] == "ExternalName":
         if before["type"] != "ExternalName":
             _drop_addresses(spec, before)
+            _keep_ports(spec, before)
         return
     if before["type"] != "ExternalName":
         # Clients that know only clusterIP send it alone; it says then what is meant.
@@ -176,6 +177,9 @@ def _keep_ports(spec: Document, before: Document) -> None:
 
 
 def _drop_addresses(spec: Document, before: Document) -> None:
-    for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+    for name in (
+        *("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"),
+        "internalTrafficPolicy",
+    ):
         if spec.get(name) == before.get(name):
             spec.pop(name, None)

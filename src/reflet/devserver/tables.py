@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from reflet.devserver.ages import age, moment_of
 from reflet.devserver.columns import AGE, COLUMNS, NAME, NAMED_ONLY, Column, column
+from reflet.devserver.further_printers import FURTHER_TABLES
 from reflet.devserver.json_paths import first_at
 from reflet.devserver.printers import PRINTERS, created, name_of, named_only
 from reflet.devserver.refusals import bad_request
@@ -23,8 +24,8 @@ IncludeObject = Literal["Metadata", "Object", "None"]
 META_VERSION: Final = "meta.k8s.io/v1"
 
 _COMPLETED: Final[Mapping[str, str]] = {
-    "Succeeded": "The pod has ended, all its containers with success.",
-    "Failed": "The pod has ended, at least one of its containers with a failure.",
+    "Succeeded": "The pod has completed successfully.",
+    "Failed": "The pod failed.",
 }
 
 
@@ -67,7 +68,8 @@ def table(
 def columns_of(kind: ServedKind) -> tuple[Column, ...]:
     """Give the headings of a kind's table."""
     if kind.custom is None:
-        return COLUMNS.get(kind.storage_key, NAMED_ONLY)
+        further = FURTHER_TABLES.get(kind.storage_key)
+        return COLUMNS.get(kind.storage_key, NAMED_ONLY) if further is None else further.columns
     if not kind.custom.printer_columns:
         return (NAME, AGE)
     return (NAME, *map(_custom_column, kind.custom.printer_columns))
@@ -76,6 +78,9 @@ def columns_of(kind: ServedKind) -> tuple[Column, ...]:
 def cells_of(kind: ServedKind, obj: Document, now: datetime) -> list[Any]:
     """Give the cells of one object, in the order of the headings."""
     if kind.custom is None:
+        further = FURTHER_TABLES.get(kind.storage_key)
+        if further is not None:
+            return further.cells(obj, now)
         return PRINTERS.get(kind.storage_key, named_only)(obj, now)
     if not kind.custom.printer_columns:
         return [name_of(obj), created(obj, now)]

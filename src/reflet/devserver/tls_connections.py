@@ -3,7 +3,8 @@
 asyncio gives every TLS connection a buffer of 256 KiB to receive into, which for five thousand
 watches is more than a gigabyte.  Requests are small, so here the buffer is small.
 
-Owns: that buffer.  Must not know what is sent.
+Owns: that buffer, and knowing every connection from its first moment: before its handshake is
+over nobody else does.  Must not know what is sent.
 """
 
 from __future__ import annotations
@@ -22,16 +23,33 @@ HANDSHAKE_PATIENCE: Final = 10  # seconds
 
 class _SmallBuffer(SSLProtocol):
     max_size = RECEIVED_AT_ONCE
+    connections: set[asyncio.Transport]
+    connection: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.Transport):
+            self.connection = transport
+            self.connections.add(transport)
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self.connections.discard(self.connection)
+        super().connection_lost(exc)
 
 
 def tls_factory(
-    make_protocol: Callable[[], asyncio.BaseProtocol], context: ssl.SSLContext
+    make_protocol: Callable[[], asyncio.BaseProtocol],
+    context: ssl.SSLContext,
+    connections: set[asyncio.Transport],
 ) -> Callable[[], asyncio.BaseProtocol]:
-    """Make a protocol factory that speaks TLS around another one, for a server's socket."""
+    """Make a protocol factory that speaks TLS around another one, for a server's socket.
+
+    *connections* has every connection while it is open.
+    """
     loop = asyncio.get_running_loop()
 
     def make() -> asyncio.BaseProtocol:
-        return _SmallBuffer(
+        protocol = _SmallBuffer(
             loop,
             make_protocol(),
             context,
@@ -39,5 +57,7 @@ def tls_factory(
             server_side=True,
             ssl_handshake_timeout=HANDSHAKE_PATIENCE,
         )
+        protocol.connections = connections
+        return protocol
 
     return make

@@ -27,6 +27,7 @@ from reflet.devserver.metadata_validation import (
     check_qualified_finalizers,
 )
 from reflet.devserver.served_kind import ServedKind
+from reflet.errors import Cause
 
 Document = Mapping[str, Any]
 CreateCheck = Callable[[Document, FieldErrors], None]
@@ -62,6 +63,7 @@ _UPDATE: Final[Mapping[str, UpdateCheck]] = {
     "configmaps": object_validation.check_config_map_update,
     "secrets": object_validation.check_secret_update,
     "services": service_validation.check_service_update,
+    "nodes": object_validation.check_node_update,
     "deployments.apps": workload_validation.check_selector_kept,
     "replicasets.apps": workload_validation.check_selector_kept,
     "daemonsets.apps": workload_validation.check_selector_kept,
@@ -145,6 +147,8 @@ def validate_update(
     check = _CREATE.get(kind.storage_key)
     if kind.storage_key == "events":
         _check_event(kind, new, errors)
+        if kind.group:
+            object_validation.check_new_event_update(new, old, errors)
     elif check is not None and kind.storage_key not in _NOT_CHECKED_AS_NEW:
         check(new, errors)
     _refuse(kind, new, errors)
@@ -161,10 +165,21 @@ def _check_custom_update(
         return
     status = (rules.get("properties") or {}).get("status")
     if status is not None and new.get("status") is not None:
-        check_value(status, new["status"], "status", errors)
+        found = FieldErrors()
+        check_value(status, new["status"], "", found)
+        # Messages name places as seen from the status, fields as seen from the object.
+        errors.causes += [
+            Cause(cause.type, cause.message, _in_status(cause.field)) for cause in found.causes
+        ]
+
+
+def _in_status(field: str) -> str:
+    return "status" if field == "<nil>" else f"status.{field}"
 
 
 def _refuse(kind: ServedKind, document: Document, errors: FieldErrors) -> None:
     if errors:
         name = document["metadata"].get("name", "")
-        raise refusals.invalid(kind.kind, name, errors.causes, group=kind.group)
+        # Events of either group are refused as those of the core group.
+        group = "" if kind.storage_key == "events" else kind.group
+        raise refusals.invalid(kind.kind, name, errors.causes, group=group)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from reflet.devserver import refusals
 from reflet.devserver.answers import Answer
@@ -25,13 +25,20 @@ from reflet.devserver.options import (
 )
 from reflet.devserver.ownership import Ownership
 from reflet.devserver.patching import APPLY_PATCH, check_patch_type, patch
-from reflet.devserver.pod_subresources import POD_SUBRESOURCES, bind, evict, request_token
+from reflet.devserver.pod_subresources import (
+    POD_SUBRESOURCES,
+    bind,
+    check_pod_name,
+    evict,
+    request_token,
+)
 from reflet.devserver.reading import find, get, list_objects
 from reflet.devserver.requests import ApiRequest, Target
 from reflet.devserver.reviews import User, answer_review
 from reflet.devserver.scales import get_scale, patch_scale, replace_scale
 from reflet.devserver.served_kind import ServedKind
 from reflet.devserver.state import State
+from reflet.devserver.subresource_bodies import read_subresource
 from reflet.devserver.writing import Writing
 
 _COLLECTION_VERBS: Final[Mapping[str, str]] = MappingProxyType(
@@ -85,7 +92,7 @@ def understand(kinds: Kinds, request: ApiRequest, target: Target) -> Call:
     """Find the kind and the verb that are meant, or refuse."""
     kind = kinds.by_resource(target.group, target.version, target.plural)
     if kind is None:
-        if target.group and target.group not in kinds.groups():
+        if target.group and kinds.is_custom(target.group):
             raise PageNotFound(request.path)
         raise refusals.no_such_resource()
     is_named = target.namespace is not None
@@ -194,32 +201,31 @@ def _review(
 
 def _subresource(state: State, call: Call, body: Body) -> Answer:
     target, kind = call.target, call.kind
-    stored = find(state.storage, kind, target.namespace, target.name)
-    match target.subresource, call.verb:
-        case "scale", "get":
-            return get_scale(kind, stored)
-        case "scale", "update":
-            return replace_scale(_writing(state, call, body), stored, body)
-        case "scale", _:
-            return patch_scale(_writing(state, call, body), stored, body)
-        case _:
-            pass
+    if target.subresource == "scale":
+        stored = find(state.storage, kind, target.namespace, target.name)
+        match call.verb:
+            case "get":
+                return get_scale(kind, stored)
+            case "update":
+                return replace_scale(_writing(state, call, body), stored, body)
+            case _:
+                return patch_scale(_writing(state, call, body), stored, body)
     options = read_write_options(call.request, _OPTIONS[call.verb])
-    document = _any_document(state, call, body)
+    document = read_subresource(
+        state.kinds,
+        target.subresource,
+        body,
+        validation=options.validation,
+        warnings=call.warnings,
+    )
+    if target.subresource != "token":
+        check_pod_name(target.subresource, target.name, document)
+    stored = find(state.storage, kind, target.namespace, target.name)
     match target.subresource:
         case "token":
-            return request_token(state, stored, document)
+            return request_token(state, stored, document, manager=options.manager)
         case "binding":
             return bind(state, stored, document, dry_run=options.dry_run)
         case _:
             deletion = read_delete_options(call.request, document.get("deleteOptions") or {})
             return evict(state, kind, stored, deletion)
-
-
-def _any_document(state: State, call: Call, body: Body) -> dict[str, Any]:
-    """Read the body of a subresource, which is of no registered kind."""
-    from reflet.devserver.subresource_bodies import subresource_schema  # noqa: PLC0415 - rare
-
-    schema = subresource_schema(state.kinds.schemas, call.target.subresource)
-    document = read_object(call.kind, body, state.kinds, schema)
-    return document if isinstance(document, dict) else {}

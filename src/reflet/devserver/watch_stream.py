@@ -23,7 +23,12 @@ _LINGER: Final = struct.pack("ii", 1, 0)
 
 
 def reset(transport: asyncio.Transport) -> None:
-    """Break a connection so that the other side sees a reset, not an end."""
+    """Break a connection so that the other side sees a reset, not an end.
+
+    One that is broken already stays as it is.
+    """
+    if transport.is_closing():
+        return  # its socket may be gone
     connection = transport.get_extra_info("socket")
     if connection is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER)

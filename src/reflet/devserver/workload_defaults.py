@@ -32,8 +32,14 @@ def _replica_set(document: dict[str, Any]) -> None:
     document["spec"].setdefault("replicas", 1)
 
 
+TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+
+
 def _daemon_set(document: dict[str, Any]) -> None:
     spec = document["spec"]
+    metadata = document["metadata"] = document.get("metadata") or {}
+    annotations = metadata["annotations"] = metadata.get("annotations") or {}
+    annotations.setdefault(TEMPLATE_GENERATION, "0")
     strategy = spec["updateStrategy"]
     strategy.setdefault("type", "RollingUpdate")
     if strategy["type"] == "RollingUpdate":

@@ -26,7 +26,7 @@ from reflet.devserver.reading import key_of
 from reflet.devserver.served_kind import ServedKind
 from reflet.devserver.state import DEFINITIONS, State
 from reflet.devserver.validation import validate_create, validate_update
-from reflet.errors import Cause
+from reflet.errors import ApiError, Cause
 
 Document = dict[str, Any]
 
@@ -112,12 +112,19 @@ class Writing:
         if self.kind.storage_key == DEFINITIONS and not self.options.dry_run:
             made = self._established(made)
         if is_taken:
-            raise refusals.already_exists(self.kind.plural, key.name, group=self.kind.group)
+            raise self._taken(key)
         if self.options.dry_run:
             return ObjectAnswer(self.kind, kept(self.kind, made), code=201)
         return ObjectAnswer.of(
             self.kind, self.state.storage.create(key, kept(self.kind, made)), 201
         )
+
+    def _taken(self, key: Key) -> ApiError:
+        refusal = refusals.already_exists(self.kind.plural, key.name, group=self.kind.group)
+        present = self.state.storage.get(key)
+        if present is not None and "deletionTimestamp" in present.object["metadata"]:
+            refusal.message = f"object is being deleted: {refusal.message}"
+        return refusal
 
     def _made(self, document: Document, managed: Any) -> Document:
         made = prepare_create(

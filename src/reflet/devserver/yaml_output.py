@@ -11,6 +11,7 @@ import yaml
 
 _BASE: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
+_TEXT_TAG: Final = "tag:yaml.org,2002:str"
 # Words that the real server's reader of YAML takes for something else than text, and PyYAML's
 # does not, so they need quotes.
 _WORDS: Final = frozenset({"y", "Y", "n", "N"})
@@ -24,8 +25,12 @@ class _Dumper(_BASE):  # type: ignore[misc]  # the C dumper has no types
 
 
 def _text(dumper: Any, text: str) -> Any:
-    style = '"' if text in _WORDS else "|" if "\n" in text and text.isascii() else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    style = None
+    if "\n" in text and text.isascii():
+        style = "|"
+    elif text in _WORDS or dumper.resolve(yaml.ScalarNode, text, (True, False)) != _TEXT_TAG:
+        style = '"'  # without quotes it would be no text
+    return dumper.represent_scalar(_TEXT_TAG, text, style=style)
 
 
 _Dumper.add_representer(str, _text)

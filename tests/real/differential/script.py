@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final
 
 JSON: Final = "application/json"
@@ -29,8 +28,6 @@ APPS: Final = "/apis/apps/v1/namespaces/<ns>"
 BATCH: Final = "/apis/batch/v1/namespaces/<ns>"
 CONFIG_MAPS: Final = f"{CORE}/configmaps"
 PODS: Final = f"{CORE}/pods"
-
-NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class _Absent:
@@ -63,10 +60,21 @@ class Ask:
     body: object = None
     content_type: str = JSON
     accept: str = JSON
-    headers: Mapping[str, str] = NOTHING
-    keep: Mapping[str, str] = NOTHING
+    headers: Mapping[str, str] = field(default_factory=dict)
+    keep: Mapping[str, str] = field(default_factory=dict)
     view: Callable[[Any], Any] | None = None
-    differs: Mapping[str, str] = NOTHING
+    differs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Name the request in reports."""
+        parts = [self.method, self.path]
+        if self.accept != JSON:
+            parts.append(f"as {self.accept or 'anything'}")
+        if self.body is not None:
+            body = self.body if isinstance(self.body, bytes) else str(self.body)
+            parts += ["with", self.content_type or "untyped", f"{body!r:.200}"]
+        return " ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +88,14 @@ class Watch:
     events: int | None = None
     during: tuple[Ask, ...] = ()
     accept: str = JSON
-    keep: Mapping[str, str] = NOTHING
+    keep: Mapping[str, str] = field(default_factory=dict)
     view: Callable[[Any], Any] | None = None
-    differs: Mapping[str, str] = NOTHING
+    differs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Name the request in reports."""
+        return f"watch {self.path} as {self.accept}"
 
 
 @dataclass(frozen=True, slots=True)

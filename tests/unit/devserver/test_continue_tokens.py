@@ -26,8 +26,8 @@ def test_a_token_has_the_real_servers_form() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"{}", 'server does not recognize this encoded version ""'),
-        (b"[]", 'server does not recognize this encoded version ""'),
+        (b"{}", "server does not recognize this encoded version "),
+        (b"[]", "server does not recognize this encoded version "),
         (b'{"v":"meta.k8s.io/v1"}', "incorrect encoded start resourceVersion"),
         (b'{"v":"meta.k8s.io/v1","rv":5}', "encoded start key empty"),
         (b"nonsense", "invalid character 'o' in literal null (expecting 'u')"),

@@ -93,3 +93,17 @@ def test_storage_and_priorities_have_their_usual_policies() -> None:
 
     assert (storage["reclaimPolicy"], storage["volumeBindingMode"]) == ("Delete", "Immediate")
     assert priority["preemptionPolicy"] == "PreemptLowerPriority"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"podCIDR": "a"},
+        {"podCIDRs": ["a"]},
+        {"podCIDR": "a", "podCIDRs": ["b"]},
+    ],
+)
+def test_both_names_of_a_nodes_network_say_the_same(spec: dict[str, Any]) -> None:
+    filled = made("nodes", spec=spec)["spec"]
+
+    assert (filled["podCIDR"], filled["podCIDRs"]) == ("a", ["a"])

@@ -30,7 +30,7 @@ from reflet.errors import DecodeError
         (b"01", "invalid character '1' after top-level value"),
         (b"\x81", r"invalid character '\u0081' looking for beginning of value"),
         (b"'", r"invalid character '\'' looking for beginning of value"),
-        (b"[" * (DEEPEST + 1), "exceeded max depth"),
+        (b"[" * (DEEPEST + 1), "invalid character '[' exceeded max depth"),
         (b"NaN", "invalid character 'N' looking for beginning of value"),
     ],
 )

@@ -94,3 +94,24 @@ def test_storage_is_protected_while_it_is_used() -> None:
         "phase": "Pending",
         "lastPhaseTransitionTime": "2020-02-03T04:05:06Z",
     }
+
+
+def test_a_gated_pod_says_why_it_is_not_scheduled() -> None:
+    made = created(kind_of("pods"), pod_body(schedulingGates=[{"name": "example.com/g"}]))
+
+    (condition,) = made["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == (
+        "PodScheduled",
+        "False",
+        "SchedulingGated",
+    )
+
+
+def test_a_lease_keeps_nothing_of_elections_that_nobody_holds() -> None:
+    spec = {"holderIdentity": "me", "strategy": "OldestEmulationVersion", "preferredHolder": "you"}
+
+    made = created(
+        kind_of("leases", "coordination.k8s.io"), {"metadata": {"name": "x"}, "spec": spec}
+    )
+
+    assert made["spec"] == {"holderIdentity": "me"}

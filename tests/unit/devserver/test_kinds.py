@@ -70,3 +70,10 @@ def test_every_change_can_be_noticed() -> None:
 
 def test_kinds_of_one_group_version_are_listed() -> None:
     assert {kind.kind for kind in Kinds().in_version("batch", "v1")} == {"Job", "CronJob"}
+
+
+def test_a_group_is_custom_while_definitions_alone_make_it() -> None:
+    kinds = Kinds()
+    kinds.add_custom(DEFINITION)
+
+    assert [kinds.is_custom(group) for group in ("", "apps", "example.org")] == [False, False, True]

@@ -179,3 +179,26 @@ def test_a_binding_keeps_its_role() -> None:
     (complaint,) = wrong_with(rules.check_binding_update, {"roleRef": {"name": "a"}}, {})
 
     assert complaint.endswith("cannot change roleRef")
+
+
+def test_a_new_event_keeps_everything_but_its_series() -> None:
+    old = {"regarding": {"kind": "Pod", "name": "a"}, "reason": "R", "note": "n"}
+    new = {"regarding": {"kind": "Pod", "name": "b"}, "reason": "S", "note": "n"}
+    reference = '{"Kind":"Pod","Namespace":"","Name":"b","UID":"","APIVersion":"",'
+
+    wrong = wrong_with(rules.check_new_event_update, new, old)
+
+    # The reason is looked at twice.
+    assert [each.partition(":")[0] for each in wrong] == ["involvedObject", "reason", "reason"]
+    assert wrong[0].startswith(f"involvedObject: Invalid value: {reference}")
+    series = old | {"series": {"count": 2}}
+    assert wrong_with(rules.check_new_event_update, series, old) == []
+
+
+def test_a_node_keeps_the_addresses_of_its_pods() -> None:
+    none, one, other = ({"spec": {"podCIDRs": networks}} for networks in ([], ["a"], ["b"]))
+
+    assert wrong_with(rules.check_node_update, one, none) == []
+    assert wrong_with(rules.check_node_update, other, one) == [
+        'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid'
+    ]
