@@ -16,22 +16,22 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.devserver.custom_kinds import custom_kinds
-from reflet.devserver.decoding import decode, empty_object
-from reflet.devserver.json_patch import json_patch
-from reflet.devserver.managed_fields import managed_fields_of
-from reflet.devserver.merge_patch import merge_patch
-from reflet.devserver.patch_bodies import (
+from reflet.devserver.kinds.custom_kinds import custom_kinds
+from reflet.devserver.kinds.decoding import decode, empty_object
+from reflet.devserver.kinds.schemas import Schemas
+from reflet.devserver.patches.json_patch import json_patch
+from reflet.devserver.patches.managed_fields import managed_fields_of
+from reflet.devserver.patches.merge_patch import merge_patch
+from reflet.devserver.patches.patch_bodies import (
     read_applied,
     read_json_patch,
     read_merge_patch,
     read_strategic_patch,
 )
+from reflet.devserver.patches.reset_fields import custom_reset_fields, reset_fields
+from reflet.devserver.patches.server_side_apply import Target, apply, track_update
+from reflet.devserver.patches.strategic_merge import strategic_merge
 from reflet.devserver.refusals import status_document
-from reflet.devserver.reset_fields import custom_reset_fields, reset_fields
-from reflet.devserver.schemas import Schemas
-from reflet.devserver.server_side_apply import Target, apply, track_update
-from reflet.devserver.strategic_merge import strategic_merge
 from reflet.errors import ApiError
 from tests.conformance.recorder.scenes import WIDGET_DEFINITION
 

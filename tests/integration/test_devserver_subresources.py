@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reflet.devserver.state import LogRequest
+from reflet.devserver.verbs.state import LogRequest
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.plain_client import MERGE_PATCH, TABLE, Client, config_map, pod
 

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.devserver import discovery
-from reflet.devserver.decoding import decode
-from reflet.devserver.kinds import Kinds
-from reflet.devserver.openapi import OpenApi
-from reflet.devserver.protobuf import MEDIA_TYPE, decode_protobuf
-from reflet.devserver.served_kind import ServedKind
+from reflet.devserver.kinds import discovery
+from reflet.devserver.kinds.decoding import decode
+from reflet.devserver.kinds.kinds import Kinds
+from reflet.devserver.kinds.openapi import OpenApi
+from reflet.devserver.kinds.protobuf import MEDIA_TYPE, decode_protobuf
+from reflet.devserver.kinds.served_kind import ServedKind
 from tests.real.devserver_objects import Case, config_map, definition, good_objects, pod
 from tests.real.devserver_side import DevServerSide, comparable
 from tests.real.kube_server import KubeServer

@@ -4,30 +4,15 @@ Good enough for kubectl and the usual clients: it stores, validates, patches and
 and runs no controllers.  It shares no code with the clients that are tested against it.
 Everything runs on one event loop; storage calls are plain functions, and so atomic.
 
-What is kept, and who is told:
-
-- ``changes``: keys, stored states and changes
-- ``collection``: the objects of one resource in order, and their recent past
-- ``storage``: the whole state, with one counter of revisions
-- ``journal``: the same in a SQLite file, safe from ``kill -9``
-- ``watch_request``, ``watch_events``, ``watch_feed``, ``watchers``: what is asked for, what is
-  seen of a change, one watch, all of them
-- ``freshness``: waits for a revision that is not there yet
-
-What is served:
-
-- ``kinds``, ``schemas``: which kinds there are, and the structure of their objects
-- ``discovery``: the documents by which clients find out
-- ``decoding``, ``admission``, ``defaults`` and the validations: from what a client sends to what
-  is stored
-- ``json_patch``, ``merge_patch``, ``strategic_merge``, ``server_side_apply``: from a patch to the
-  new object
-- ``tables``, ``printers``: what ``kubectl get`` prints
-
-How it is reached:
-
-- ``requests``, ``verbs``, ``refusals``: from a path and a query to an answer, or a refusal
-- ``application``: HTTP, content types, credentials
-- ``faults``: what goes wrong on request
-- ``certificates``, ``server``: the running server with its authority and kubeconfig
+- ``server``: the running server, with its authority, its kubeconfig and its data
+- ``faults``: what goes wrong on request, and the record of what was asked
+- ``refusals``: every refusal, in the real server's words
+- ``edge``: HTTP, TLS, credentials
+- ``verbs``: what a request means, and what is done about it
+- ``forms``: JSON, YAML and the tables that ``kubectl get`` prints
+- ``patches``: from a patch to the new object, and who owns its fields
+- ``admission``: defaults and rules, from what a client sends to what is stored
+- ``kinds``: which kinds there are, their structure, and the documents that describe them
+- ``watches``: one watch, and all of them
+- ``storage``: the whole state with one counter of revisions, and the same in a SQLite file
 """

@@ -114,15 +114,6 @@ def unauthorized() -> ApiError:
     return errors.Unauthorized("Unauthorized", code=401, reason="Unauthorized")
 
 
-def anonymous_path(method: str, path: str) -> ApiError:
-    """Somebody without credentials asks for a path that is not about objects."""
-    return errors.Forbidden(
-        f'forbidden: User "system:anonymous" cannot {method.lower()} path "{path}"',
-        code=403,
-        reason="Forbidden",
-    )
-
-
 def forbidden(resource: str, name: str, why: str, *, group: str = "") -> ApiError:
     """A rule forbids it."""
     named = f' "{name}"' if name else ""

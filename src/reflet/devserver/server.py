@@ -29,16 +29,16 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 
 from aiohttp import web
 
-from reflet.devserver import manifests, seeds
-from reflet.devserver.application import Application
-from reflet.devserver.certificates import ServingCertificate, serving_certificate
-from reflet.devserver.credentials import Credentials, is_loopback
-from reflet.devserver.journal import SqliteJournal
-from reflet.devserver.private_files import write_private
-from reflet.devserver.service_account_tokens import TokenIssuer
-from reflet.devserver.state import LogSource, State, utc_now
-from reflet.devserver.storage import Storage
-from reflet.devserver.tls_connections import tls_factory
+from reflet.devserver.edge.application import Application
+from reflet.devserver.edge.certificates import ServingCertificate, serving_certificate
+from reflet.devserver.edge.credentials import Credentials, is_loopback
+from reflet.devserver.edge.private_files import write_private
+from reflet.devserver.edge.tls_connections import tls_factory
+from reflet.devserver.storage.journal import SqliteJournal
+from reflet.devserver.storage.storage import Storage
+from reflet.devserver.verbs import manifests, seeds
+from reflet.devserver.verbs.service_account_tokens import TokenIssuer
+from reflet.devserver.verbs.state import LogSource, State, utc_now
 from reflet.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
-from reflet.devserver.changes import JsonObject, Key
-from reflet.devserver.watch_feed import WatchEnding, WatchFeed
-from reflet.devserver.watch_request import WatchRequest
-from reflet.devserver.watchers import Watchers
+from reflet.devserver.storage.changes import JsonObject, Key
+from reflet.devserver.watches.watch_feed import WatchEnding, WatchFeed
+from reflet.devserver.watches.watch_request import WatchRequest
+from reflet.devserver.watches.watchers import Watchers
 
 BLANK: Final[Mapping[str, Any]] = {"kind": "ConfigMap", "apiVersion": "v1"}
 

@@ -1,0 +1,189 @@
+"""The verbs delete and deletecollection, and how objects go.
+
+Owns: preconditions, finalizers, the grace of pods, what goes with a namespace or a definition,
+and what a delete answers.  Must not know forms or HTTP.
+
+Different from the real server, where controllers do the rest: a namespace is emptied and
+removed at once, a definition with all its objects too; a pod goes at once unless a grace period
+is asked for; dependents stay, whatever the propagation policy.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from reflet.devserver import refusals
+from reflet.devserver.forms.answers import Answer, DocumentAnswer, ListAnswer, ObjectAnswer
+from reflet.devserver.kinds.go_times import time_text
+from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.devserver.storage.changes import Key, Stored
+from reflet.devserver.verbs.options import DeleteOptions, ListQuery
+from reflet.devserver.verbs.reading import find, list_objects
+from reflet.devserver.verbs.state import DEFINITIONS, NAMESPACES, State
+
+Document = dict[str, Any]
+
+IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
+PODS: Final = "pods"
+
+# Kinds that answer a delete with the object and not with a Status.
+_SHOWN_WHEN_DELETED: Final = frozenset(
+    {
+        *(PODS, "podtemplates", "resourcequotas", "serviceaccounts", "services"),
+        *("persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"),
+        *(NAMESPACES, DEFINITIONS),
+    }
+)
+
+
+def delete(
+    state: State, kind: ServedKind, namespace: str | None, name: str, options: DeleteOptions
+) -> Answer:
+    """Delete one object, or begin to, and say what became of it."""
+    stored = find(state.storage, kind, namespace, name)
+    _check_preconditions(kind, stored, options)
+    if kind.storage_key == NAMESPACES and name in IMMORTAL:
+        raise refusals.forbidden(NAMESPACES, name, "this namespace may not be deleted")
+    last, is_gone = _gone(state, kind, stored, options)
+    if is_gone and kind.storage_key not in _SHOWN_WHEN_DELETED:
+        uid = stored.object["metadata"].get("uid", "")
+        return DocumentAnswer(
+            refusals.success(name=name, group=kind.group, kind=kind.plural, uid=uid)
+        )
+    return ObjectAnswer(kind, last)
+
+
+async def delete_collection(
+    state: State,
+    kind: ServedKind,
+    namespace: str | None,
+    query: ListQuery,
+    options: DeleteOptions,
+) -> ListAnswer:
+    """Delete the objects that a list would show, and show them."""
+    listed = await list_objects(state.storage, kind, namespace, query)
+    for stored in listed.items:
+        present = state.storage.get(stored.key)
+        if present is not None:
+            _check_preconditions(kind, present, options)
+            _gone(state, kind, present, options)
+    return listed
+
+
+def _check_preconditions(kind: ServedKind, stored: Stored, options: DeleteOptions) -> None:
+    uid, name = stored.object["metadata"].get("uid"), stored.key.name
+    if options.uid is not None and options.uid != uid:
+        why = (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record "
+            f"({uid}). The object might have been deleted and then recreated"
+        )
+        raise refusals.conflict(kind.kind, name, why, group=kind.group)
+    version = options.resource_version
+    if version is not None and version != str(stored.revision):
+        why = (
+            f"the ResourceVersion in the precondition ({version}) does not match the "
+            f"ResourceVersion in record ({stored.revision}). The object might have been modified"
+        )
+        raise refusals.conflict(kind.kind, name, why, group=kind.group)
+
+
+def _gone(
+    state: State, kind: ServedKind, stored: Stored, options: DeleteOptions
+) -> tuple[Document, bool]:
+    """Let an object go as far as it can; give its last state, and whether it is gone."""
+    grace = _grace(kind, stored.object, options)
+    marked = _marked(state, kind, stored.object, grace)
+    finalizers = marked["metadata"].get("finalizers")
+    if options.dry_run:
+        return marked, not finalizers and not grace
+    if kind.storage_key == NAMESPACES:
+        return _namespace_gone(state, stored, marked)
+    if kind.storage_key == DEFINITIONS:
+        _remove_custom_objects(state, stored.key.name)
+    if finalizers or grace:
+        return state.storage.replace(stored.key, marked).object, False
+    if kind.storage_key == PODS:
+        # As in the real server, watchers see a pod that is going before it is gone.
+        marked = state.storage.replace(stored.key, marked).object
+    state.storage.delete(stored.key)
+    return marked if kind.storage_key in {PODS, DEFINITIONS} else stored.object, True
+
+
+def _grace(kind: ServedKind, document: Document, options: DeleteOptions) -> int:
+    """Give the seconds that a pod may still take; a pod that nobody runs takes none."""
+    asked = options.grace_seconds
+    if kind.storage_key != PODS or asked is None:
+        return 0
+    is_running = document.get("spec", {}).get("nodeName") and document.get("status", {}).get(
+        "phase"
+    ) not in {"Succeeded", "Failed"}
+    if not is_running:
+        return 0
+    seconds = max(asked, 0) if asked >= 0 else 1
+    already = document["metadata"].get("deletionGracePeriodSeconds")
+    return seconds if already is None else min(seconds, already)
+
+
+def _marked(state: State, kind: ServedKind, document: Document, grace: int) -> Document:
+    """Say in an object's metadata that it is going; unchanged if it says so already."""
+    metadata = document["metadata"]
+    if "deletionTimestamp" in metadata:
+        before = metadata.get("deletionGracePeriodSeconds", 0)
+        if grace >= before:
+            return document
+        shorter = {"deletionGracePeriodSeconds": grace, "deletionTimestamp": _moment(state, grace)}
+        return {**document, "metadata": {**metadata, **shorter}}
+    added: Document = {"deletionTimestamp": _moment(state, grace)}
+    if kind.storage_key not in {NAMESPACES, DEFINITIONS}:
+        added["deletionGracePeriodSeconds"] = grace
+    if kind.storage_key != DEFINITIONS and "generation" in metadata:
+        added["generation"] = metadata["generation"] + 1
+    return {**document, "metadata": {**metadata, **added}}
+
+
+def _moment(state: State, seconds: int) -> str:
+    return time_text(state.now() + timedelta(seconds=seconds))
+
+
+def _namespace_gone(state: State, stored: Stored, marked: Document) -> tuple[Document, bool]:
+    status = {**marked.get("status", {}), "phase": "Terminating"}
+    last = state.storage.replace(stored.key, {**marked, "status": status}).object
+    name = stored.key.name
+    with state.emptying(name):
+        for key in state.contents_of(name):
+            _remove(state, key)
+    return last, state.storage.get(stored.key) is None
+
+
+def _remove_custom_objects(state: State, definition: str) -> None:
+    for kind in tuple(state.kinds):
+        if kind.custom is not None and kind.custom.definition == definition:
+            for stored in state.storage.list(kind.storage_key):
+                _remove(state, stored.key)
+
+
+def _remove(state: State, key: Key) -> None:
+    """Remove an object for a reason of the server's own; finalizers hold it."""
+    stored = state.storage.get(key)
+    kind = state.kinds.by_storage_key(key.resource)
+    if stored is not None and kind is not None:
+        _gone(state, kind, stored, DeleteOptions())
+
+
+def finish(state: State, kind: ServedKind, key: Key, document: Document) -> bool:
+    """Remove an object that is going and that nobody holds any longer; say whether it was so.
+
+    ``document`` is its new state, which is not stored.
+    """
+    metadata = document["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    if metadata.get("deletionGracePeriodSeconds"):
+        return False
+    if kind.storage_key == NAMESPACES:
+        is_released = not document.get("spec", {}).get("finalizers")
+        if not is_released and state.contents_of(key.name):
+            return False
+    state.storage.delete(key)
+    return True

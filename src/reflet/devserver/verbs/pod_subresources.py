@@ -1,0 +1,183 @@
+"""What can be done to a pod besides reading and writing it: bind, evict, read its log.
+
+Also the tokens of service accounts, which are asked for in the same way.
+
+Owns: these subresources.  Must not know forms or HTTP, nor where logs come from.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from reflet.devserver import refusals
+from reflet.devserver.forms.answers import DocumentAnswer
+from reflet.devserver.kinds.go_times import time_text
+from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.devserver.storage.changes import Stored
+from reflet.devserver.verbs.deleting import delete
+from reflet.devserver.verbs.options import DeleteOptions
+from reflet.devserver.verbs.ownership import Ownership
+from reflet.devserver.verbs.requests import ApiRequest
+from reflet.devserver.verbs.service_account_tokens import ISSUER, ServiceAccount
+from reflet.devserver.verbs.state import LogRequest, State
+from reflet.devserver.verbs.subresource_bodies import subresource_kind
+from reflet.errors import Cause
+
+Document = dict[str, Any]
+
+POD_SUBRESOURCES: Final = frozenset({"binding", "eviction", "log"})
+SHORTEST_TOKEN: Final = 600  # seconds
+LONGEST_TOKEN: Final = 2**32
+USUAL_TOKEN: Final = 3600
+
+
+def check_pod_name(subresource: str, name: str, document: Document) -> None:
+    """Refuse a binding or an eviction that names another pod than the URL."""
+    named = (document.get("metadata") or {}).get("name") or ""
+    if named != name:
+        what = subresource.capitalize()
+        raise refusals.bad_request(f"name in URL does not match name in {what} object")
+
+
+def bind(state: State, stored: Stored, binding: Document, *, dry_run: bool) -> DocumentAnswer:
+    """Assign a pod to a node."""
+    name = stored.key.name
+    target = binding.get("target") or {}
+    node = target.get("name") or ""
+    if not node:
+        raise refusals.unexpected("target.name: Required value")
+    pod = stored.object
+    if "deletionTimestamp" in pod["metadata"]:
+        raise refusals.conflict(
+            "pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host"
+        )
+    assigned = pod.get("spec", {}).get("nodeName")
+    if assigned:
+        why = f'pod {name} is already assigned to node "{assigned}"'
+        raise refusals.conflict("pods/binding", name, why)
+    annotations = (binding.get("metadata") or {}).get("annotations") or {}
+    metadata = pod["metadata"]
+    if annotations:
+        metadata = {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}
+    conditions = [
+        each
+        for each in pod.get("status", {}).get("conditions") or ()
+        if each.get("type") != "PodScheduled"
+    ]
+    conditions.append(
+        {
+            "type": "PodScheduled",
+            "status": "True",
+            "lastProbeTime": None,
+            "lastTransitionTime": time_text(state.now()),
+        }
+    )
+    bound = {
+        **pod,
+        "metadata": metadata,
+        "spec": {**pod["spec"], "nodeName": node},
+        "status": {**pod.get("status", {}), "conditions": conditions},
+    }
+    if not dry_run:
+        state.storage.replace(stored.key, bound)
+    return DocumentAnswer(refusals.success(code=201), 201)
+
+
+def evict(state: State, kind: ServedKind, stored: Stored, options: DeleteOptions) -> DocumentAnswer:
+    """Delete a pod; disruption budgets are not looked at."""
+    delete(state, kind, stored.key.namespace, stored.key.name, options)
+    return DocumentAnswer(refusals.success(code=201), 201)
+
+
+def log_request(request: ApiRequest, stored: Stored) -> LogRequest:
+    """Read which log of a pod is asked for."""
+    pod, name = stored.object, stored.key.name
+    spec = pod.get("spec", {})
+    containers = [each.get("name", "") for each in spec.get("containers") or ()]
+    others = [
+        each.get("name", "")
+        for part in ("initContainers", "ephemeralContainers")
+        for each in spec.get(part) or ()
+    ]
+    chosen = request.text("container")
+    if not chosen:
+        if len(containers) != 1:
+            init = f" or one of the init containers: [{' '.join(others)}]" if others else ""
+            raise refusals.bad_request(
+                f"a container name must be specified for pod {name}, choose one of: "
+                f"[{' '.join(containers)}]{init}"
+            )
+        chosen = containers[0]
+    elif chosen not in containers and chosen not in others:
+        raise refusals.bad_request(f"container {chosen} is not valid for pod {name}")
+    return LogRequest(
+        namespace=stored.key.namespace,
+        pod=name,
+        container=chosen,
+        follow=request.flag("follow"),
+        previous=request.flag("previous"),
+        timestamps=request.flag("timestamps"),
+        tail_lines=request.integer("tailLines"),
+        limit_bytes=request.integer("limitBytes"),
+        since_seconds=request.integer("sinceSeconds"),
+        since_time=request.text("sinceTime"),
+    )
+
+
+def request_token(
+    state: State, stored: Stored, document: Document, *, manager: str
+) -> DocumentAnswer:
+    """Make a token for a service account."""
+    spec = document.get("spec") or {}
+    _check_account_name(stored, document)
+    seconds = spec.get("expirationSeconds")
+    seconds = USUAL_TOKEN if seconds is None else seconds
+    problem = ""
+    if not isinstance(seconds, int) or seconds < SHORTEST_TOKEN:
+        problem = "may not specify a duration less than 10 minutes"
+    elif seconds > LONGEST_TOKEN:
+        problem = "may not specify a duration larger than 2^32 seconds"
+    if problem:
+        message = f"Invalid value: {seconds}: {problem}"
+        cause = Cause("FieldValueInvalid", message, "spec.expirationSeconds")
+        raise refusals.invalid("TokenRequest", "", [cause], group="authentication.k8s.io")
+    metadata = stored.object["metadata"]
+    account = ServiceAccount(stored.key.namespace, stored.key.name, metadata.get("uid", ""))
+    audiences = spec.get("audiences") or [ISSUER]
+    now = state.now()
+    token, ends = state.tokens.issue(
+        account,
+        audiences=audiences,
+        now=now,
+        seconds=seconds,
+        bound_to=spec.get("boundObjectRef"),
+    )
+    ownership = Ownership(subresource_kind(state.kinds, "token"), "token", manager, now)
+    asked = {**document, "spec": {**spec, "expirationSeconds": seconds}}
+    made: Document = {
+        "kind": "TokenRequest",
+        "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {
+            "name": account.name,
+            "namespace": account.namespace,
+            "uid": account.uid,
+            "creationTimestamp": time_text(now),
+            "managedFields": ownership.after_create(asked),
+        },
+        "spec": {
+            "audiences": audiences,
+            "expirationSeconds": seconds,
+            "boundObjectRef": spec.get("boundObjectRef"),
+        },
+        "status": {"token": token, "expirationTimestamp": time_text(ends)},
+    }
+    return DocumentAnswer(made, 201)
+
+
+def _check_account_name(stored: Stored, document: Document) -> None:
+    name = stored.key.name
+    named = (document.get("metadata") or {}).get("name")
+    if named and named != name:
+        message = f'Invalid value: "{named}": must match the service account name if specified'
+        cause = Cause("FieldValueInvalid", message, "metadata.name")
+        raise refusals.invalid("TokenRequest", name, [cause], group="authentication.k8s.io")

@@ -1,0 +1,118 @@
+"""The verbs get and list.
+
+Owns: which objects a request is about and at which version, pages, and what a list says about
+itself.  Must not know forms or HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from reflet.devserver import refusals
+from reflet.devserver.forms.answers import ListAnswer, ObjectAnswer
+from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.devserver.storage.changes import Key, Stored
+from reflet.devserver.storage.freshness import reached
+from reflet.devserver.storage.storage import Storage
+from reflet.devserver.verbs.continue_tokens import (
+    INCONSISTENT,
+    Continuation,
+    read_token,
+    write_token,
+)
+from reflet.devserver.verbs.options import ListQuery, read_list_version, read_version
+from reflet.devserver.verbs.selection import Selection, selection
+from reflet.errors import Expired
+
+
+def key_of(kind: ServedKind, namespace: str | None, name: str) -> Key:
+    """Give the key of an object."""
+    return Key(kind.storage_key, (namespace or "") if kind.namespaced else "", name)
+
+
+def find(storage: Storage, kind: ServedKind, namespace: str | None, name: str) -> Stored:
+    """Find an object or refuse."""
+    stored = storage.get(key_of(kind, namespace, name))
+    if stored is None:
+        raise refusals.not_found(kind.plural, name, group=kind.group)
+    return stored
+
+
+async def get(
+    storage: Storage, kind: ServedKind, namespace: str | None, name: str, version: str = ""
+) -> ObjectAnswer:
+    """Answer with one object, at least as new as a version."""
+    await reached(storage, read_version(version))
+    return ObjectAnswer.of(kind, find(storage, kind, namespace, name))
+
+
+async def list_objects(
+    storage: Storage, kind: ServedKind, namespace: str | None, query: ListQuery
+) -> ListAnswer:
+    """Answer with the objects of a collection, all or a page."""
+    chosen = selection(kind, query.labels, query.fields)
+    if query.continue_:
+        return _next_page(storage, kind, namespace, query, chosen)
+    asked = read_list_version(query.resource_version)
+    await reached(storage, asked)
+    is_exact = query.match == "Exact" or (not query.match and asked > 0 and query.limit > 0)
+    revision = asked if is_exact else storage.revision
+    if is_exact:
+        objects: Sequence[Stored] = storage.list_at(kind.storage_key, namespace, asked)
+    else:
+        objects = _narrowed(storage, kind, namespace, chosen)
+    # The real server answers from memory here, and its memory knows no pages.
+    limit = 0 if query.resource_version == "0" and query.match != "Exact" else query.limit
+    return _page(kind, objects, revision, limit, chosen)
+
+
+def _narrowed(
+    storage: Storage, kind: ServedKind, namespace: str | None, chosen: Selection
+) -> Sequence[Stored]:
+    """Give the objects that may match, without looking at all of them where one name is meant."""
+    if chosen.name is not None and (namespace is not None or not kind.namespaced):
+        stored = storage.get(key_of(kind, namespace, chosen.name))
+        return () if stored is None else (stored,)
+    return storage.list(kind.storage_key, namespace)
+
+
+def _next_page(
+    storage: Storage,
+    kind: ServedKind,
+    namespace: str | None,
+    query: ListQuery,
+    chosen: Selection,
+) -> ListAnswer:
+    continuation = read_token(query.continue_)
+    if query.resource_version not in {"", "0"}:
+        raise refusals.bad_request("specifying resource version is not allowed when using continue")
+    revision = continuation.revision
+    if revision == INCONSISTENT:
+        revision = storage.revision
+    try:
+        objects = storage.list_at(kind.storage_key, namespace, revision)
+    except Expired:
+        again = Continuation(INCONSISTENT, continuation.after)
+        raise refusals.expired_continue(write_token(again)) from None
+    rest = [stored for stored in objects if stored.key.path > continuation.after]
+    return _page(kind, rest, revision, query.limit, chosen)
+
+
+def _page(
+    kind: ServedKind, objects: Sequence[Stored], revision: int, limit: int, chosen: Selection
+) -> ListAnswer:
+    matches = chosen.matches
+    items: list[Stored] = []
+    metadata: dict[str, Any] = {"resourceVersion": str(revision)}
+    for index, stored in enumerate(objects):
+        if matches is not None and not matches(stored.object):
+            continue
+        items.append(stored)
+        left = len(objects) - index - 1
+        if limit and len(items) == limit and left:
+            metadata["continue"] = write_token(Continuation(revision, stored.key.path))
+            if chosen.selects_everything:
+                metadata["remainingItemCount"] = left
+            break
+    return ListAnswer(kind, items, metadata)

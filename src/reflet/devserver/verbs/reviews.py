@@ -1,0 +1,101 @@
+"""Reviews: questions about who somebody is and what they may do.
+
+Owns: the answers.  Whoever is known here may do everything, so the answers are short; about
+somebody else, nothing is known.  Must not know requests or HTTP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from reflet.devserver import refusals
+from reflet.devserver.forms.answers import DocumentAnswer
+from reflet.devserver.kinds.go_times import time_text
+from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.errors import Cause
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks."""
+
+    name: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+
+    def document(self) -> Document:
+        """Describe the user as reviews do."""
+        described: Document = {"username": self.name}
+        if self.uid:
+            described["uid"] = self.uid
+        if self.groups:
+            described["groups"] = list(self.groups)
+        return described
+
+
+def answer_review(
+    kind: ServedKind,
+    document: Document,
+    *,
+    user: User,
+    now: datetime,
+    managed: Any = None,
+    who: User | None = None,
+) -> DocumentAnswer:
+    """Answer a review; ``who`` is whoever the token of a TokenReview belongs to.
+
+    ``managed`` are the managers of the review, which the real server repeats.
+    """
+    review: Document = {
+        "kind": kind.kind,
+        "apiVersion": kind.api_version,
+        "metadata": document.get("metadata") or {},
+        "spec": document.get("spec") or {},
+    }
+    if managed and kind.kind != "SelfSubjectRulesReview":
+        review["metadata"] = {**review["metadata"], "managedFields": managed}
+    match kind.kind:
+        case "SelfSubjectReview":
+            review["metadata"] = {"creationTimestamp": time_text(now)}
+            del review["spec"]
+            review["status"] = {"userInfo": user.document()}
+        case "SelfSubjectRulesReview":
+            if not review["spec"].get("namespace"):
+                raise refusals.bad_request("no namespace on request")
+            review["spec"] = {}
+            review["status"] = {
+                "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+                "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+                "incomplete": False,
+            }
+        case "TokenReview":
+            if who is None:
+                review["status"] = {"user": {}, "error": "invalid bearer token"}
+            else:
+                review["status"] = {"authenticated": True, "user": who.document()}
+        case "SelfSubjectAccessReview":
+            _check_attributes(review["spec"])
+            review["status"] = {"allowed": True}
+        case _:
+            _check_attributes(review["spec"])
+            review["status"] = {"allowed": _is_known(review["spec"], user)}
+    return DocumentAnswer(review, 201)
+
+
+def _is_known(spec: Document, user: User) -> bool:
+    return spec.get("user") == user.name or "system:masters" in (spec.get("groups") or ())
+
+
+def _check_attributes(spec: Document) -> None:
+    given = [name for name in ("resourceAttributes", "nonResourceAttributes") if spec.get(name)]
+    if len(given) != 1:
+        message = (
+            "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes "
+            "must be specified"
+        )
+        cause = Cause("FieldValueInvalid", message, "spec.resourceAttributes")
+        raise refusals.invalid("", "", [cause], group="authorization.k8s.io")

@@ -1,0 +1,157 @@
+"""The scale subresource: the number of replicas, seen apart from the rest.
+
+Owns: where each kind keeps what a Scale shows, and how a Scale is written back.  Must not know
+forms or HTTP.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from reflet.devserver import refusals
+from reflet.devserver.admission.admission import clone
+from reflet.devserver.forms.answers import DocumentAnswer
+from reflet.devserver.forms.json_paths import first_at
+from reflet.devserver.forms.printers import NONE, selector_text
+from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.devserver.patches.json_patch import json_patch
+from reflet.devserver.patches.merge_patch import merge_patch
+from reflet.devserver.patches.patch_bodies import read_applied, read_json_patch, read_merge_patch
+from reflet.devserver.patches.patch_results import unreadable_result, without_prefix
+from reflet.devserver.storage.changes import Stored
+from reflet.devserver.verbs.documents import Body
+from reflet.devserver.verbs.faces import shown
+from reflet.devserver.verbs.patching import APPLY_PATCH, JSON_PATCH
+from reflet.devserver.verbs.subresource_bodies import check_subresource, read_subresource
+from reflet.devserver.verbs.writing import Writing
+from reflet.errors import BadRequest, Cause, InternalError
+
+Document = dict[str, Any]
+
+_SHOWN_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+def scale_of(kind: ServedKind, document: Document) -> Document:
+    """Give the Scale of an object."""
+    metadata = document["metadata"]
+    wanted, present, selector = _numbers(kind, document)
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: metadata[name] for name in _SHOWN_METADATA if name in metadata},
+        "spec": {"replicas": wanted} if wanted else {},
+        "status": {"replicas": present} | ({"selector": selector} if selector else {}),
+    }
+
+
+def _numbers(kind: ServedKind, document: Document) -> tuple[int, int, str]:
+    if kind.custom is not None and kind.custom.scale is not None:
+        paths = kind.custom.scale
+        selector = first_at(document, paths.label_selector) if paths.label_selector else ""
+        return (
+            first_at(document, paths.spec_replicas) or 0,
+            first_at(document, paths.status_replicas) or 0,
+            selector or "",
+        )
+    spec, status = document.get("spec", {}), document.get("status", {})
+    selector = spec.get("selector")
+    if kind.storage_key == "replicationcontrollers":
+        selector = {"matchLabels": selector or {}}
+    text = selector_text(selector)
+    return spec.get("replicas", 0), status.get("replicas", 0), "" if text == NONE else text
+
+
+def get_scale(kind: ServedKind, stored: Stored) -> DocumentAnswer:
+    """Answer with the Scale of a stored object."""
+    document = shown(kind, stored.object)
+    if kind.custom is not None and kind.custom.scale is not None:
+        path = kind.custom.scale.spec_replicas
+        if first_at(document, path) is None:
+            why = f'the spec replicas field "{path}" does not exist'
+            raise InternalError(
+                f"Internal error occurred: {why}",
+                code=500,
+                reason="InternalError",
+                causes=[Cause(message=why)],
+            )
+    return DocumentAnswer(scale_of(kind, document))
+
+
+def replace_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
+    """Write the Scale in the body of a PUT."""
+    document = read_subresource(
+        writing.state.kinds,
+        "scale",
+        body,
+        validation=writing.options.validation,
+        warnings=writing.warnings,
+    )
+    return _write(writing, stored, document)
+
+
+def patch_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
+    """Write the Scale that a patch makes of the present one."""
+    present = scale_of(writing.kind, shown(writing.kind, stored.object))
+    complaints: list[str] = []
+    if body.media_type == JSON_PATCH:
+        document = json_patch(present, read_json_patch(body.content, complaints))
+    elif body.media_type == APPLY_PATCH:
+        document = merge_patch(present, read_applied(body.content))
+    else:
+        # In a Scale there is no list, so a strategic patch means the same.
+        document = merge_patch(present, read_merge_patch(body.content, complaints))
+    try:
+        made = check_subresource(
+            writing.state.kinds,
+            "scale",
+            document,
+            validation=writing.options.validation,
+            warnings=writing.warnings,
+        )
+    except BadRequest as error:
+        raise unreadable_result(document, without_prefix(error.message)) from error
+    return _write(writing, stored, made)
+
+
+def _write(writing: Writing, stored: Stored, scale: Document) -> DocumentAnswer:
+    kind = writing.kind
+    writing.check_name(scale)
+    replicas = (scale.get("spec") or {}).get("replicas", 0)
+    if replicas < 0:
+        message = f"Invalid value: {replicas}: must be greater than or equal to 0"
+        cause = Cause("FieldValueInvalid", message, "spec.replicas")
+        raise refusals.invalid("Scale", writing.name, [cause], group="autoscaling")
+    document: Document = clone(shown(kind, stored.object))
+    version = scale.get("metadata", {}).get("resourceVersion")
+    document["metadata"]["resourceVersion"] = version or str(stored.revision)
+    _set_replicas(kind, document, replicas)
+    managed = document["metadata"].get("managedFields") or []
+    # Whoever scales comes to own the number only if somebody owns it already.
+    is_owned = any(_owns(entry, _steps(kind)) for entry in managed)
+    answer = writing.replace(stored, document, managed=None if is_owned else managed)
+    return DocumentAnswer(scale_of(kind, shown(kind, answer.document)))
+
+
+def _set_replicas(kind: ServedKind, document: Document, replicas: int) -> None:
+    steps = _steps(kind)
+    place = document
+    for step in steps[:-1]:
+        place = place.setdefault(step, {})
+    place[steps[-1]] = replicas
+
+
+def _steps(kind: ServedKind) -> list[str]:
+    """Give the way to the wanted number in an object."""
+    if kind.custom is not None and kind.custom.scale is not None:
+        return kind.custom.scale.spec_replicas.removeprefix(".").split(".")
+    return ["spec", "replicas"]
+
+
+def _owns(entry: Document, steps: list[str]) -> bool:
+    """Whether one of an object's managers owns the field at the end of a way."""
+    fields: Any = entry.get("fieldsV1") or {}
+    for step in steps:
+        fields = fields.get(f"f:{step}")
+        if fields is None:
+            return False
+    return True

@@ -1,0 +1,142 @@
+"""What one watcher sees of a change, and the bytes that say it.
+
+Owns: how a selector turns a change into an event, the objects of bookmarks and errors, and that
+an event is put into bytes once however many watchers get it.  Must not know who watches, when
+bytes are sent, or what tables look like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, final
+
+import msgspec
+
+from reflet.devserver import refusals
+from reflet.devserver.storage.changes import Change, JsonObject, Stored, moved_to
+from reflet.errors import ApiError
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
+Matches = Callable[[JsonObject], bool]
+
+INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """One event of a watch: its type, its object, and the object's JSON."""
+
+    type: EventType
+    object: JsonObject
+    encoded: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Representation:
+    """A form in which events are sent: the object itself, its metadata, or a table.
+
+    ``render`` makes the bytes of an event, and ``render_first`` those of the first one in a
+    stream where they differ (a table names its columns once).  Watchers share bytes when they
+    share a representation, so there should be one for each form, not one for each watcher.
+    """
+
+    render: Callable[[Event], bytes]
+    render_first: Callable[[Event], bytes] | None = None
+
+
+def json_line(event: Event) -> bytes:
+    """Put an event into a line of JSON."""
+    return b'{"type":"%b","object":%b}\n' % (event.type.encode(), event.encoded)
+
+
+def http_chunk(content: bytes) -> bytes:
+    """Put bytes into a chunk of HTTP/1.1; chunks one after another may be sent at once."""
+    return b"%x\r\n%b\r\n" % (len(content), content)
+
+
+def _chunked_json_line(event: Event) -> bytes:
+    return http_chunk(json_line(event))
+
+
+JSON_LINES: Final = Representation(json_line)
+CHUNKED_JSON_LINES: Final = Representation(_chunked_json_line)
+
+
+def event_of(event_type: EventType, content: JsonObject) -> Event:
+    """Make an event of an object that is not stored."""
+    return Event(event_type, content, msgspec.json.encode(content))
+
+
+def addition(stored: Stored) -> Event:
+    """Make the event that tells a new watcher of an object which is there already."""
+    return Event("ADDED", stored.object, stored.encoded)
+
+
+def refusal(error: ApiError) -> Event:
+    """Make the event that ends a stream and says why."""
+    return event_of("ERROR", refusals.status_document(error))
+
+
+def bookmark(
+    blank: Mapping[str, Any], revision: int, *, ends_initial_events: bool = False
+) -> Event:
+    """Make a bookmark: the stream has told everything up to a revision.
+
+    ``blank`` is an object of the watched kind with nothing in it: its kind, its apiVersion, and
+    the fields that the real server writes always.
+    """
+    metadata = {**blank.get("metadata", {}), "resourceVersion": str(revision)}
+    if ends_initial_events:
+        metadata["annotations"] = {**metadata.get("annotations", {}), INITIAL_EVENTS_END: "true"}
+    return event_of("BOOKMARK", {**blank, "metadata": metadata})
+
+
+@final
+class Sightings:
+    """The ways in which watchers see one change, each put into bytes once.
+
+    A selector decides: an object that begins to match is added, one that ceases to match is
+    deleted, as it last matched but with the version of the change.
+    """
+
+    __slots__ = ("_change", "_events", "_rendered", "revision")
+
+    def __init__(self, change: Change) -> None:
+        self.revision = change.revision
+        self._change = change
+        self._events: dict[EventType, Event] = {}
+        self._rendered: dict[tuple[EventType, Representation], bytes] = {}
+
+    def type_for(self, matches: Matches | None) -> EventType | None:
+        """Say which event a selector makes of the change, or None when it sees nothing."""
+        change = self._change
+        if matches is None:
+            return change.type
+        before = change.previous is not None and matches(change.previous.object)
+        after = change.type != "DELETED" and matches(change.stored.object)
+        if after:
+            return "MODIFIED" if before else "ADDED"
+        return "DELETED" if before else None
+
+    def event(self, event_type: EventType) -> Event:
+        """Give the event of a type that ``type_for`` gave."""
+        event = self._events.get(event_type)
+        if event is None:
+            change = self._change
+            stored = change.stored
+            if (
+                event_type == "DELETED"
+                and change.type == "MODIFIED"
+                and change.previous is not None
+            ):
+                stored = moved_to(change.previous, change.revision)
+            event = self._events[event_type] = Event(event_type, stored.object, stored.encoded)
+        return event
+
+    def rendered(self, event_type: EventType, representation: Representation) -> bytes:
+        """Give the bytes of an event, which every watcher with that representation shares."""
+        content = self._rendered.get((event_type, representation))
+        if content is None:
+            content = representation.render(self.event(event_type))
+            self._rendered[event_type, representation] = content
+        return content
