@@ -1,7 +1,7 @@
 """What patching needs to know about the place in an object that it changes.
 
-Owns: the interface, which :class:`reflet.devserver.kinds.schemas.Schema` fits by shape, and the answer
-to it where nothing is described.  Must not know where descriptions come from.
+Owns: the interface, which ``reflet.devserver.kinds.schemas.Schema`` fits by shape, and the
+answer to it where nothing is described.  Must not know where descriptions come from.
 """
 
 from __future__ import annotations
