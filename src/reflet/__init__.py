@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from reflet.informer.informer_set import InformerSet
     from reflet.informer.mirror import Mirror
     from reflet.informer.shared_informer import SharedInformer
+    from reflet.managers.config_map_manager import ConfigMapManager
+    from reflet.managers.secret_manager import SecretManager
+    from reflet.resolution.environment import resolve_environment
+    from reflet.resolution.volume_contents import resolve_volume
 
 _HOMES = {
     "ALL_NAMESPACES": "reflet.client.client",
@@ -33,6 +37,7 @@ _HOMES = {
     "Change": "reflet.informer.changes",
     "Cluster": "reflet.cluster",
     "ConfigMap": "reflet.api.config",
+    "ConfigMapManager": "reflet.managers.config_map_manager",
     "InformerSet": "reflet.informer.informer_set",
     "ListOptions": "reflet.api.options",
     "Mirror": "reflet.informer.mirror",
@@ -42,12 +47,15 @@ _HOMES = {
     "RefletError": "reflet.errors",
     "Resource": "reflet.api.resources",
     "Secret": "reflet.api.config",
+    "SecretManager": "reflet.managers.secret_manager",
     "SharedInformer": "reflet.informer.shared_informer",
     "WatchOptions": "reflet.api.options",
     "connect": "reflet.cluster",
     "decode_object": "reflet.api.codec",
     "encode": "reflet.api.codec",
     "filtered": "reflet.informer.filtering",
+    "resolve_environment": "reflet.resolution.environment",
+    "resolve_volume": "reflet.resolution.volume_contents",
 }
 _ROOMS = ("blocking", "errors")
 
@@ -57,6 +65,7 @@ __all__ = [
     "Change",
     "Cluster",
     "ConfigMap",
+    "ConfigMapManager",
     "InformerSet",
     "ListOptions",
     "Mirror",
@@ -66,6 +75,7 @@ __all__ = [
     "RefletError",
     "Resource",
     "Secret",
+    "SecretManager",
     "SharedInformer",
     "WatchOptions",
     "__version__",
@@ -75,6 +85,8 @@ __all__ = [
     "encode",
     "errors",
     "filtered",
+    "resolve_environment",
+    "resolve_volume",
 ]
 
 

@@ -11,6 +11,8 @@
     │   ├── ConnectionRefused
     │   ├── DeadlineExceeded    no answer, or no byte of a stream, in time
     │   └── TLSFailure          the server's certificate, or ours, was not accepted
+    ├── NotRegistered           no registered pod refers to the object that is asked for
+    ├── CacheNotSynced          the object asked for did not arrive in time
     └── ApiError                the server answered with a Status
         ├── BadRequest, Unauthorized, Forbidden, NotFound, AlreadyExists, Conflict,
         │   Invalid, MethodNotSupported, NotAcceptable, UnsupportedMediaType,
@@ -72,6 +74,36 @@ class DeadlineExceeded(TransportError):
 
 class TLSFailure(TransportError):
     """The server's certificate, or ours, was not accepted."""
+
+
+class NotRegistered(RefletError, LookupError):
+    """No registered pod refers to the object ``name`` in ``namespace``, so nobody keeps it."""
+
+    def __init__(self, namespace: str, name: str) -> None:
+        self.namespace = namespace
+        self.name = name
+        super().__init__(f'object "{namespace}"/"{name}" not registered')
+
+
+class CacheNotSynced(RefletError, TimeoutError):
+    """The object ``name`` in ``namespace`` is referred to, but it is not known yet.
+
+    ``resource`` is ``secret`` or ``configmap``.  ``__cause__`` is why the server did not give
+    it, Forbidden for one, where that is known.
+    """
+
+    def __init__(
+        self,
+        resource: str,
+        namespace: str,
+        name: str,
+        *,
+        reason: str = "timed out waiting for the condition",
+    ) -> None:
+        self.resource = resource
+        self.namespace = namespace
+        self.name = name
+        super().__init__(f"failed to sync {resource} cache: {reason}")
 
 
 @dataclass(frozen=True, slots=True)

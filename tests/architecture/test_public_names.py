@@ -10,6 +10,7 @@ PUBLIC_NAMES = [
     "Change",
     "Cluster",
     "ConfigMap",
+    "ConfigMapManager",
     "InformerSet",
     "ListOptions",
     "Mirror",
@@ -19,6 +20,7 @@ PUBLIC_NAMES = [
     "RefletError",
     "Resource",
     "Secret",
+    "SecretManager",
     "SharedInformer",
     "WatchOptions",
     "__version__",
@@ -28,6 +30,8 @@ PUBLIC_NAMES = [
     "encode",
     "errors",
     "filtered",
+    "resolve_environment",
+    "resolve_volume",
 ]
 
 

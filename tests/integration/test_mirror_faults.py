@@ -142,6 +142,24 @@ async def test_clean_closes_every_half_second_cost_no_list(
         assert made.requests("list") == lists
 
 
+async def test_closes_twenty_times_a_second_are_followed_once_a_second(
+    resource: Resource, streaming: bool
+) -> None:
+    async with scene(resource, streaming=streaming) as made:
+        before, lists = made.requests(), made.requests("list")
+        something_happens(made)
+        for number in range(200):
+            made.collection.put("banana" if number % 2 else "elder")
+            await asyncio.sleep(0.05)
+            made.fault(Action.CLOSE, verb="watch", now=True)
+        asked = made.requests() - before
+
+        await made.agrees(within=NEXT_DELAY)
+        assert_told_of_the_deletion(made)
+        assert asked <= 12
+        assert made.requests("list") == lists
+
+
 async def test_clean_closes_of_a_quiet_collection_are_waited_for(
     resource: Resource, streaming: bool
 ) -> None:
@@ -425,6 +443,28 @@ async def test_nothing_is_shown_until_the_first_list_is_whole(
 
         await made.agrees(within=WATCH_SILENCE + 4 * ANSWER_PATIENCE)
         assert made.requests() <= 14
+        for witness in made.witnesses:
+            initial = sorted(change.key for change in witness.told if change.initial)
+            assert initial == ["shop/apple", "shop/banana", "shop/cherry"]
+
+
+@pytest.mark.parametrize("action", [Action.CLOSE, Action.RESET])
+@pytest.mark.parametrize("steps", range(1, 13))
+async def test_a_streaming_list_that_ends_early_is_not_taken_for_the_whole(
+    action: Action, steps: int
+) -> None:
+    async with scene(names=many_names(), synced=False) as made:
+        while not made.requests("watch"):  # noqa: ASYNC110 - the very step counts
+            await asyncio.sleep(0)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        made.fault(action, verb="watch", now=True)
+        await made.agrees(within=60)
+
+        for witness in made.witnesses:
+            assert sum(change.initial for change in witness.told) == MANY
+            news = {change.type for change in witness.told if not change.is_resync}
+            assert news == {"ADDED"}
 
 
 # Two faults at once

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import cycle
@@ -28,6 +29,7 @@ from tests.mirror_scenes import CONFIG_MAPS, Collection
 from tests.witnesses import Reader, Witness, differences, indexers, is_behind, troubles
 
 WRITES: Final = 900
+PACE: Final = 0.002  # seconds between two writes
 A_FAULT_EVERY: Final = 25  # writes
 MOST_REQUESTS: Final = 250  # for 36 faults: none costs more than a few
 PATIENCE: Final = 20.0  # seconds of real time
@@ -49,14 +51,16 @@ FAULTS: Final = (
 
 
 def write_and_break(server: RunningServer, collection: Collection) -> None:
-    """A busy minute in the life of a server, as fast as it can."""
+    """A busy minute in the life of a server, in two seconds."""
     faults = cycle(FAULTS)
+    never = threading.Event()
     for number in range(WRITES):
         name, namespace = NAMES[number % 11], f"space-{number % 3}"
         change = collection.delete if number % 5 == 3 else collection.put
         server.call(partial(change, name, namespace))
         if number % A_FAULT_EVERY == 0:
             server.add_fault(next(faults))
+        never.wait(PACE)
     server.call(server.server.faults.clear)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reflet.api.config import ConfigMap
@@ -133,6 +133,8 @@ class World:
                 self.server.go_away()
                 await asyncio.sleep(seconds)
                 self.server.come_back()
+            case _:
+                pytest.fail(f"no such step: {step}")
         self.look()
 
     async def read(self, name: str) -> Any:
@@ -218,7 +220,19 @@ def claim_streams(world: World) -> None:
         assert refused or opened == [None]
 
 
+NO_LAG = dict.fromkeys(("*", *NAMES), 0.0)
+WANTED_ANEW = [
+    ("put", "a", False),
+    ("register", "p", frozenset("abc")),
+    ("read", "a", None),
+    ("pass", 0.0, None),
+    ("register", "p", frozenset()),
+    ("register", "p", frozenset("ab")),
+]
+
+
 @pytest.mark.parametrize("strategy", ["watch", "auto"])
+@example(story=WANTED_ANEW, lag=NO_LAG, streaming=False)
 @given(story=stories, lag=lags, streaming=st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_exactly_what_is_needed_is_open_and_nothing_goes_back(

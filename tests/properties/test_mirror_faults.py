@@ -13,6 +13,7 @@ import random
 from dataclasses import dataclass
 from typing import Any, Final
 
+import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
@@ -117,6 +118,7 @@ def bound(made: Scene, seconds: float) -> int:
     return 8 + REQUESTS_OF_A_FAULT * strikes + int(seconds / 30)
 
 
+@pytest.mark.time_limit(300)  # a failure is made small first; a success takes ten seconds
 @seed(SEED)
 @settings(
     max_examples=60,

@@ -3,6 +3,7 @@
 - ``loop_thread``: the one event loop, on a thread of its own
 - ``cluster``: the client's verbs, each waiting for its answer
 - ``mirror``: a collection in memory
+- ``managers``: the ConfigMaps and Secrets of registered pods
 
 Everything here waits by handing work to that loop, so any thread may call it; nothing may be
 called from inside an event loop, which would wait for itself.

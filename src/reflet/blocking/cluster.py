@@ -39,6 +39,8 @@ from reflet.cluster import connect as connect_cluster
 from reflet.transport.settings import ConnectionSettings
 
 if TYPE_CHECKING:
+    from reflet.api.config import ConfigMap, Secret
+    from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -243,6 +245,20 @@ class BlockingCluster:
         from reflet.blocking.mirror import BlockingMirror  # noqa: PLC0415 - rare, and not light
 
         return BlockingMirror(self._loop, self._cluster.mirror(kind, **options))
+
+    def config_map_manager(self, **options: Any) -> BlockingManager[ConfigMap]:
+        """The ConfigMaps of registered pods; *options* are those of ``ConfigMapManager``."""
+        from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
+        from reflet.managers.config_map_manager import ConfigMapManager  # noqa: PLC0415 - the same
+
+        return BlockingManager(self._loop, ConfigMapManager(self._cluster, **options))
+
+    def secret_manager(self, **options: Any) -> BlockingManager[Secret]:
+        """The Secrets of registered pods; *options* are those of ``SecretManager``."""
+        from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
+        from reflet.managers.secret_manager import SecretManager  # noqa: PLC0415 - the same
+
+        return BlockingManager(self._loop, SecretManager(self._cluster, **options))
 
     def find(self, name: str) -> Resource:
         """The resource that *name* means on this server."""

@@ -72,7 +72,8 @@ class Reflector(Generic[T]):
 
     *on_error* is called with every error that ends a pass; without it they are logged.
     *on_connection* is called with an error when the server is lost and with None when it is
-    back.  *held* is what ``check_consistency`` compares, the store behind *sink*.
+    back.  *held* is what ``check_consistency`` compares, the store behind *sink*.  *since* is a
+    version that is known already: the first state is asked to be at least that new.
 
     ``synced`` is set once the sink has taken the collection for the first time.  ``run`` may be
     cancelled and called again: it goes on from the last version.  Belongs to one event loop;
@@ -103,6 +104,7 @@ class Reflector(Generic[T]):
         on_error: Callable[[Exception], None] | None = None,
         on_connection: Callable[[Exception | None], None] | None = None,
         held: Held[T] | None = None,
+        since: str = "",
         metrics: Metrics = NO_METRICS,
     ) -> None:
         self.name = name
@@ -114,6 +116,7 @@ class Reflector(Generic[T]):
         self._held = held
         self._clock = clock = clock or SystemClock()
         self._cursor = VersionCursor(page_size=page_size)
+        self._cursor.synced(since)
         numbers = ReflectorMetrics(metrics, resource or name)
         self._liveness = Liveness(name, clock=clock, metrics=numbers, on_connection=on_connection)
         self._patience = Patience(clock, backoff or Backoff(clock=clock, chance=chance), numbers)

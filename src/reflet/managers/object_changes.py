@@ -1,0 +1,96 @@
+"""Being told when an object that a registered pod uses has changed.
+
+Owns: what waits to be told, each object once however often it changed.  Must not know who
+notices changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Generic, Self
+
+from reflet.managers.configuration import C
+from reflet.managers.registry import PodKey
+
+
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make an ObjectChange[ConfigMap](…)
+class ObjectChange(Generic[C]):
+    """A read gives another answer than before: *object*, None for "not found".
+
+    *pods* are the registered pods that refer to the object.
+    """
+
+    namespace: str
+    name: str
+    object: C | None
+    pods: tuple[PodKey, ...]
+
+
+class ObjectChanges(Generic[C]):
+    """The changes of one manager's objects, until the manager is closed.
+
+    ::
+
+        async for change in config_maps.subscribe():
+            print(change.namespace, change.name, change.pods)
+
+    An object that changes again before it was taken is told once, as it is when it is taken: a
+    slow reader misses states and never the last one, and what waits is bounded by the number of
+    objects.  An object that nobody refers to any more is not told.
+
+    Leaving the loop is enough: what nothing refers to any more is told nothing.  Belongs to one
+    event loop.
+    """
+
+    def __init__(self, describe: Callable[[str, str], ObjectChange[C] | None]) -> None:
+        self._describe = describe
+        # A dictionary, because objects are told in the order in which they changed.
+        self._waiting: dict[tuple[str, str], None] = {}
+        self._news = asyncio.Event()
+        self.closed = False
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "open"
+        return f"<ObjectChanges {state}, {len(self._waiting)} waiting>"
+
+    def tell(self, namespace: str, name: str) -> None:
+        """An object has changed."""
+        if not self.closed:
+            self._waiting[namespace, name] = None
+            self._news.set()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ObjectChange[C]:
+        while True:
+            while self._waiting:
+                key = next(iter(self._waiting))
+                del self._waiting[key]
+                change = self._describe(*key)
+                if change is not None:
+                    return change
+            if self.closed:
+                raise StopAsyncIteration
+            self._news.clear()
+            await self._news.wait()
+
+    def close(self) -> None:
+        """End the iteration, what waits included; harmless when it has ended."""
+        self.closed = True
+        self._waiting.clear()
+        self._news.set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,61 @@
+"""What a strategy has to answer: references come and go, and objects are read.
+
+Owns: the protocol behind which strategies are alike.  Must not know any of them.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Protocol, Self
+
+from reflet.managers.configuration import C
+from reflet.managers.object_changes import ObjectChanges
+from reflet.managers.stream_plan import StreamPlan
+
+
+class ObjectStore(Protocol[C]):
+    """Objects that somebody refers to, while the context is open.
+
+    References are counted: an object is kept as long as one is left.  Adding and deleting them
+    never waits for anything.  All but ``peek`` belongs to the event loop.
+    """
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+    def add_reference(self, namespace: str, name: str, referrer: str, /) -> None:
+        """The pod with the uid *referrer* refers to an object, once more."""
+        ...
+
+    def delete_reference(self, namespace: str, name: str, referrer: str, /) -> None:
+        """The pod refers to the object once less; nothing happens when it does not at all."""
+        ...
+
+    async def get(self, namespace: str, name: str) -> C:
+        """The object.
+
+        Raises NotRegistered when nobody refers to it, CacheNotSynced when it is not known yet,
+        NotFound when there is none, and what the server answers.
+        """
+        ...
+
+    def peek(self, namespace: str, name: str) -> C:
+        """The object as it is in memory, from any thread and without waiting.
+
+        Raises what ``get`` raises, CacheNotSynced where that would wait or ask.
+        """
+        ...
+
+    def follow(self, changes: ObjectChanges[C], /) -> None:
+        """Tell *changes* whatever changes, until it is closed; ConfigurationError if nobody can."""
+        ...
+
+    def plan(self) -> StreamPlan:
+        """The streams that are open, and why."""
+        ...

@@ -1,0 +1,98 @@
+"""Registered pods, and the references that follow from them.
+
+Owns: which pod refers to which names, and telling a store only what changes.  Must not know
+how names stand in a pod, nor what a store does about references.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from reflet.api.pods import Pod
+
+
+@dataclass(frozen=True, slots=True)
+class PodKey:
+    """A pod and no other: one of the same name that comes later has another *uid*."""
+
+    namespace: str
+    name: str
+    uid: str
+
+    @classmethod
+    def of(cls, pod: Pod) -> PodKey:
+        """The key of *pod*."""
+        metadata = pod.metadata
+        return cls(metadata.namespace, metadata.name, metadata.uid)
+
+
+class ReferenceStore(Protocol):
+    """Whoever has to know that an object is referred to."""
+
+    def add_reference(self, namespace: str, name: str, referrer: str, /) -> None:
+        """One reference more."""
+        ...
+
+    def delete_reference(self, namespace: str, name: str, referrer: str, /) -> None:
+        """One reference less."""
+        ...
+
+
+class PodRegistry:
+    """Turns pods into references.
+
+    A pod counts once for each name, however often it mentions it.  Registering a pod again
+    applies the difference; the same pod twice, and unregistering an unknown one, changes
+    nothing.  What a pod referred to when it was registered decides what is given back, not
+    what the pod at hand says.
+
+    *names_of* gives the names that a pod mentions.  Never waits.  Belongs to one thread.
+    """
+
+    def __init__(self, store: ReferenceStore, names_of: Callable[[Pod], Iterable[str]]) -> None:
+        self._store = store
+        self._names_of = names_of
+        self._names: dict[PodKey, frozenset[str]] = {}
+        # Dictionaries, because pods are told in the order in which they came.
+        self._users: dict[tuple[str, str], dict[PodKey, None]] = {}
+
+    def __len__(self) -> int:
+        """How many pods are registered."""
+        return len(self._names)
+
+    def __contains__(self, pod: object) -> bool:
+        return (PodKey.of(pod) if isinstance(pod, Pod) else pod) in self._names
+
+    def register(self, pod: Pod) -> None:
+        """Add the references that are new, and delete those that went away."""
+        names = frozenset(self._names_of(pod))
+        key = PodKey.of(pod)
+        before = self._names.get(key, frozenset())
+        self._names[key] = names
+        for name in names - before:
+            self._users.setdefault((key.namespace, name), {})[key] = None
+            self._store.add_reference(key.namespace, name, key.uid)
+        self._release(key, before - names)
+
+    def unregister(self, pod: Pod) -> None:
+        """Delete every reference of the pod."""
+        key = PodKey.of(pod)
+        self._release(key, self._names.pop(key, frozenset()))
+
+    def pods_using(self, namespace: str, name: str) -> tuple[PodKey, ...]:
+        """The registered pods that refer to an object."""
+        return tuple(self._users.get((namespace, name), ()))
+
+    def names_used_by(self, pod: Pod) -> frozenset[str]:
+        """The names that the registered pod refers to; none for one that is not registered."""
+        return self._names.get(PodKey.of(pod), frozenset())
+
+    def _release(self, key: PodKey, names: frozenset[str]) -> None:
+        for name in names:
+            users = self._users[key.namespace, name]
+            del users[key]
+            if not users:
+                del self._users[key.namespace, name]
+            self._store.delete_reference(key.namespace, name, key.uid)

@@ -1,0 +1,107 @@
+"""From the name of a strategy to the store that follows it.
+
+Owns: the names, and which options each strategy takes.  Must not know who uses a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Generic, Literal, TypeAlias
+
+from reflet.errors import ConfigurationError
+from reflet.managers.auto_objects import AutoStreams
+from reflet.managers.configuration import C
+from reflet.managers.direct_objects import DirectObjects
+from reflet.managers.expiring_objects import DEFAULT_TTL, ExpiringObjects
+from reflet.managers.idle_watches import SYNC_FREQUENCY, IdleRule
+from reflet.managers.individual_streams import IndividualStreams, Streams
+from reflet.managers.object_server import ObjectServer
+from reflet.managers.object_store import ObjectStore
+from reflet.managers.object_watch import StreamSettings
+from reflet.managers.stream_plan import StreamLimits
+from reflet.managers.watched_objects import SYNC_PATIENCE, WatchedObjects
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import NO_METRICS, Metrics
+
+Strategy: TypeAlias = Literal["watch", "auto", "cache", "get"]
+
+STRATEGIES: Final[tuple[Strategy, ...]] = ("watch", "auto", "cache", "get")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyOptions:
+    """The options of all strategies; each takes those that mean something to it.
+
+    - *clock*: all but ``get``.
+    - *sync_frequency*: ``watch`` and ``auto`` close the stream of an object that was not read
+      for five times as many seconds, and at least a minute.
+    - *sync_patience*: the seconds that a read of ``watch`` and ``auto`` waits at most.
+    - *streaming*, *metrics*: those of the reflectors of ``watch`` and ``auto``.
+    - *limits*: when ``auto`` watches a namespace as a whole.
+    - *default_ttl*, *ttl*: for how many seconds an object stays fresh with ``cache``; *ttl* is
+      asked at every read, and where it gives None, or is None, *default_ttl* counts.
+    """
+
+    clock: Clock | None = None
+    sync_frequency: float = SYNC_FREQUENCY
+    sync_patience: float = SYNC_PATIENCE
+    streaming: bool = True
+    metrics: Metrics = NO_METRICS
+    limits: StreamLimits = field(default_factory=StreamLimits)
+    default_ttl: float = DEFAULT_TTL
+    ttl: Callable[[], float | None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreMaker(Generic[C]):
+    """Makes stores for one *kind*, whose name in errors is *word*."""
+
+    server: ObjectServer
+    kind: type[C]
+    word: str
+    options: StrategyOptions
+
+    def store(self, strategy: str) -> ObjectStore[C]:
+        """The store of a strategy, as Reflet or the kubelet writes it: ``watch``, ``Watch``.
+
+        ConfigurationError for an unknown one, in the words of the kubelet.
+        """
+        options = self.options
+        match strategy.lower():
+            case "watch":
+                return self._watched(IndividualStreams(self._streams()))
+            case "auto":
+                return self._watched(AutoStreams(self._streams(), limits=options.limits))
+            case "cache":
+                return ExpiringObjects(
+                    self.server,
+                    self.kind,
+                    word=self.word,
+                    clock=options.clock,
+                    default_ttl=options.default_ttl,
+                    ttl=options.ttl,
+                )
+            case "get":
+                return DirectObjects(self.server, self.kind, word=self.word)
+            case _:
+                raise ConfigurationError(f"unknown configmap and secret manager mode: {strategy}")
+
+    def _streams(self) -> StreamSettings[C]:
+        return StreamSettings(
+            server=self.server,
+            kind=self.kind,
+            word=self.word,
+            clock=self.options.clock,
+            streaming=self.options.streaming,
+            metrics=self.options.metrics,
+        )
+
+    def _watched(self, streams: Streams[C]) -> WatchedObjects[C]:
+        return WatchedObjects(
+            streams,
+            word=self.word,
+            clock=self.options.clock,
+            idle=IdleRule.for_syncs_every(self.options.sync_frequency),
+            sync_patience=self.options.sync_patience,
+        )

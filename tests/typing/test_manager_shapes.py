@@ -1,0 +1,102 @@
+"""Who fits the protocols of managers: the functions are for the type checker."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from reflet.api.config import ConfigMap, Secret
+from reflet.api.pods import Pod
+from reflet.client.client import Client
+from reflet.client.resource_client import ResourceClient
+from reflet.cluster import Cluster
+from reflet.informer.source import Source
+from reflet.managers.auto_objects import AutoStreams
+from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.direct_objects import DirectObjects
+from reflet.managers.expiring_objects import ExpiringObjects
+from reflet.managers.folder_pods import FolderPods
+from reflet.managers.individual_streams import IndividualStreams, Streams
+from reflet.managers.mirror_pods import PodWriter
+from reflet.managers.namespace_filter import NamespaceFilter
+from reflet.managers.object_server import ObjectClient, ObjectServer
+from reflet.managers.object_store import ObjectStore
+from reflet.managers.pod_objects import Readable
+from reflet.managers.pod_sources import PodListener, PodSource, ServedPods
+from reflet.managers.secret_manager import SecretManager
+from reflet.managers.watched_objects import WatchedObjects
+
+
+def cluster_is_an_object_server(cluster: Cluster) -> ObjectServer:
+    return cluster
+
+
+def client_is_an_object_client(client: ResourceClient[Secret]) -> ObjectClient[Secret]:
+    return client
+
+
+def client_writes_pods(client: ResourceClient[Pod]) -> PodWriter:
+    return client
+
+
+def watched_objects_are_a_store(objects: WatchedObjects[Secret]) -> ObjectStore[Secret]:
+    return objects
+
+
+def expiring_objects_are_a_store(objects: ExpiringObjects[Secret]) -> ObjectStore[Secret]:
+    return objects
+
+
+def direct_objects_are_a_store(objects: DirectObjects[Secret]) -> ObjectStore[Secret]:
+    return objects
+
+
+def individual_streams_are_streams(streams: IndividualStreams[Secret]) -> Streams[Secret]:
+    return streams
+
+
+def auto_streams_are_streams(streams: AutoStreams[Secret]) -> Streams[Secret]:
+    return streams
+
+
+def a_manager_listens(manager: ConfigMapManager) -> PodListener:
+    return manager
+
+
+def a_manager_is_readable(manager: ConfigMapManager) -> Readable[ConfigMap]:
+    return manager
+
+
+def a_folder_is_a_source(pods: FolderPods) -> PodSource:
+    return pods
+
+
+def a_server_is_a_source(pods: ServedPods) -> PodSource:
+    return pods
+
+
+def members(protocol: type) -> set[str]:
+    return {name for name in vars(protocol) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocol"),
+    [
+        (Client, ObjectServer),
+        (ResourceClient, ObjectClient),
+        (ResourceClient, PodWriter),
+        (WatchedObjects, ObjectStore),
+        (ExpiringObjects, ObjectStore),
+        (DirectObjects, ObjectStore),
+        (IndividualStreams, Streams),
+        (AutoStreams, Streams),
+        (SecretManager, PodListener),
+        (FolderPods, PodSource),
+        (ServedPods, PodSource),
+        (NamespaceFilter, Source),
+    ],
+)
+def test_a_class_has_the_methods_of_its_protocol(kind: type, protocol: type) -> None:
+    assert members(protocol)
+    assert members(protocol) <= {name for name, _ in inspect.getmembers(kind, callable)}

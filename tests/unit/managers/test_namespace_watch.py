@@ -1,0 +1,123 @@
+"""One stream for all objects of a namespace that somebody refers to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from reflet.api.config import ConfigMap
+from reflet.api.watch_events import WatchEvent
+from reflet.managers.namespace_watch import NamespaceWatch
+from reflet.managers.object_watch import StreamSettings
+from reflet.runtime.tasks import TaskOwner
+from reflet.testing.virtual_time import VirtualClock
+from tests.served_objects import ServedObjects
+
+pytestmark = pytest.mark.virtual_time
+
+A_MOMENT = 0.001
+
+
+class Heard:
+    """Remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.words: list[Any] = []
+
+    def filled(self, found: Mapping[str, ConfigMap], unknown: frozenset[str]) -> None:
+        self.words.append(("filled", sorted(found), sorted(unknown)))
+
+    def changed(self, events: list[WatchEvent[ConfigMap]]) -> None:
+        self.words.append([(event.type, event.object.metadata.name) for event in events])
+
+    def refused(self, reason: str) -> None:
+        self.words.append(reason)
+
+    def failed(self, error: Exception) -> None:
+        self.words.append(type(error).__name__)
+
+
+def watch_of(
+    server: ServedObjects, heard: Heard, *, most_objects: int = 100
+) -> NamespaceWatch[ConfigMap]:
+    settings = StreamSettings(server=server, kind=ConfigMap, word="configmap", clock=VirtualClock())
+    return NamespaceWatch(settings, "shop", heard, most_objects=most_objects)
+
+
+async def test_only_wanted_objects_are_told_and_the_version_moves_with_all() -> None:
+    server, heard = ServedObjects(), Heard()
+    for name in ("a", "b"):
+        server.put("shop", name)
+    watch = watch_of(server, heard)
+    watch.want("a")
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+        server.put("shop", "b")
+        await asyncio.sleep(A_MOMENT)
+        after_b = watch.version
+        server.put("shop", "a")
+        await asyncio.sleep(A_MOMENT)
+
+    assert heard.words == [("filled", ["a"], []), [], [("MODIFIED", "a")]]
+    assert (after_b, watch.version, watch.synced) == ("103", "104", True)
+
+
+async def test_of_what_is_wanted_late_nothing_is_known_until_it_changes() -> None:
+    server, heard = ServedObjects(), Heard()
+    server.put("shop", "a")
+    watch = watch_of(server, heard)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+        dropped = watch.want("a")
+        server.put("shop", "a")
+        await asyncio.sleep(A_MOMENT)
+        watch.unwant("a")
+        server.put("shop", "a")
+        await asyncio.sleep(A_MOMENT)
+
+    assert heard.words == [("filled", [], []), [("MODIFIED", "a")], []]
+    assert (dropped, watch.wants("a")) == (101, False)
+
+
+async def test_a_forbidden_namespace_is_refused_once() -> None:
+    server, heard = ServedObjects(), Heard()
+    server.forbids = lambda verb, place: True
+    watch = watch_of(server, heard)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+        watch.stop()
+        await asyncio.sleep(60)
+
+    assert heard.words == ["watching the whole namespace is forbidden"]
+
+
+async def test_a_namespace_that_is_too_large_is_refused() -> None:
+    server, heard = ServedObjects(), Heard()
+    for number in range(5):
+        server.put("shop", f"object-{number}")
+    watch = watch_of(server, heard, most_objects=4)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+
+    assert heard.words[0] == "the namespace has more than 4 objects"
+
+
+async def test_trouble_is_told_and_a_stopped_watch_tells_nothing() -> None:
+    server, heard = ServedObjects(), Heard()
+    server.go_away()
+    watch = watch_of(server, heard)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+        watch.stop()
+        server.come_back()
+        await asyncio.sleep(60)
+
+    assert (heard.words, watch.running) == (["ConnectionRefused"], False)
