@@ -19,8 +19,9 @@ T = TypeVar("T", bound=KubernetesObject)
 
 BACKLOG_LIMIT: Final = 10_000
 """Changes that may wait for a handler one by one; beyond it, changes of one key merge."""
-AT_A_TIME: Final = 256
-"""Changes that a handler is given before the others get their turn."""
+AT_A_TIME: Final = 1024
+"""Changes that a handler is given before the others get their turn: more than a busy stream
+brings in its own turn, so that a quick handler keeps up."""
 
 logger = logging.getLogger(__name__)
 

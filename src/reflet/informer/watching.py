@@ -6,10 +6,11 @@ filled before, nor when a new pass begins.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar, assert_never
+from typing import Final, Generic, TypeVar, assert_never
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.status import is_internal_error
@@ -34,6 +35,9 @@ from reflet.informer.watch_endings import (
 from reflet.runtime.clock import Clock
 
 T = TypeVar("T", bound=KubernetesObject)
+
+EVENTS_IN_A_ROW: Final = 512
+"""Events of one stream that are handed on before everybody else gets a turn."""
 
 logger = logging.getLogger(__name__)
 
@@ -160,10 +164,16 @@ class Watching(Generic[T]):
         change = self._delivery.change
         received: Callable[[int], None] = self._metrics.received
         progressed = self._liveness.progressed
+        in_a_row = 0
         while (events := await next_batch()) is not None:
             change(events, watch)
             received(new_bytes())
             progressed()
+            # A stream that always has more never waits, and handlers would never get a turn.
+            in_a_row += len(events)
+            if in_a_row >= EVENTS_IN_A_ROW:
+                in_a_row = 0
+                await asyncio.sleep(0)
 
     def _log(self, ending: Ending, error: Exception | None) -> None:
         if ending is Ending.TOO_SHORT:

@@ -247,3 +247,22 @@ async def test_cancelling_at_any_moment_leaves_nothing_open(moment: float) -> No
 
     assert mirror.source.open_watches == 0
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_stream_that_always_has_more_lets_the_others_have_their_turn() -> None:
+    events = [modified(config_map("a", str(number))) for number in range(11, 11 + 2048)]
+    mirror = Mirror(lists=[listing("10")], watches=[[*events, *QUIET]])
+    seen_on_the_way = set()
+
+    async def somebody_else() -> None:
+        while True:
+            seen_on_the_way.add(mirror.held.get("a"))
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(somebody_else())
+    await mirror.run_for(0.01)
+    other.cancel()
+    await asyncio.wait((other,))
+
+    assert mirror.held == {"a": str(10 + 2048)}
+    assert len(seen_on_the_way) > 3
