@@ -449,7 +449,7 @@ async def test_nothing_is_shown_until_the_first_list_is_whole(
 
 
 @pytest.mark.parametrize("action", [Action.CLOSE, Action.RESET])
-@pytest.mark.parametrize("steps", range(1, 13))
+@pytest.mark.parametrize("steps", range(1, 5))
 async def test_a_streaming_list_that_ends_early_is_not_taken_for_the_whole(
     action: Action, steps: int
 ) -> None:

@@ -104,9 +104,8 @@ func (t task) informer(namespace string) cache.SharedIndexInformer {
 func synced(informer cache.SharedIndexInformer) context.CancelFunc {
 	running, stop := context.WithCancel(context.Background())
 	go informer.RunWithContext(running)
-	if !cache.WaitForCacheSync(running.Done(), informer.HasSynced) {
-		fail("not synced")
-	}
+	// Not WaitForCacheSync, which looks every 100 ms.
+	<-informer.HasSyncedChecker().Done()
 	return stop
 }
 
