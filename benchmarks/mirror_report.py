@@ -36,8 +36,9 @@ loop reads the socket, takes HTTP's framing off and decodes with Reflet's decode
 mirrors can be faster. The one that keeps also puts each object into a dict: the difference is what
 it costs that memory is not fresh any more, which no mirror can avoid.
 
-CPU time is the figure to compare: it varies little on a busy machine. client-go works in several
-threads, the others in one.
+CPU time is the figure to compare: the clock counts what else the machine does. It is not quiet
+either: whoever holds much in memory shares the processor's cache with everything that runs.
+client-go works in several threads, the others in one.
 """
 
 
@@ -45,10 +46,11 @@ def section(result: Mapping[str, Any]) -> str:
     """The section, from a result file."""
     machine = result["machine"]
     memory = machine["memory_bytes"] / 2**30
+    kernel = machine["kernel"].partition("-")[0]
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     facts = (
         f"`{result['command']}` on {result['finished'][:10]}: {machine['cores']} cores of "
-        f"{machine['processor']}, {memory:.0f} GiB, Linux {machine['kernel']}, load average "
+        f"{machine['processor']}, {memory:.0f} GiB, Linux {kernel}, load average "
         f"{machine['load_average']:.1f}. Versions: {versions}.\n"
     )
     return "\n".join([TITLE, "", INTRODUCTION, facts, *_spaced(result["figures"]["tables"])])

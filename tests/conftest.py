@@ -39,6 +39,15 @@ LAST_STEPS: Final = 20  # rounds of the loop that a cancelled task may need to e
 WATCHED_DESCRIPTORS: Final = ("socket:", "pipe:", "anon_inode:")
 
 
+def pytest_configure() -> None:
+    """Hear Ctrl-C, and let child processes hear it.
+
+    A shell starts its background jobs with that signal ignored, and so would every test of it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run an ``async def`` test on an event loop of its own."""

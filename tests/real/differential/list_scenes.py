@@ -276,8 +276,6 @@ def _everywhere() -> Iterator[Scene]:
         post(CONFIG_MAPS, config_map(name="a", metadata=mine)),
         post("/api/v1/namespaces/default/configmaps", config_map(name="<ns>", metadata=mine)),
         get(everywhere, keep={"start": "metadata.resourceVersion"}),
-        get(f"{everywhere}&limit=1", keep={"page": "metadata.continue"}),
-        get(f"{everywhere}&limit=1&continue=<page>"),
         get(everywhere, accept=TABLE),
         get(f"{everywhere}&fieldSelector=metadata.namespace%3Ddefault"),
         get("/api/v1/configmaps?fieldSelector=metadata.name%3D<ns>"),
