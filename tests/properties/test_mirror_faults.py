@@ -1,8 +1,8 @@
 """Any history, any script of faults, real sockets: once faults stop, everybody agrees.
 
 The server, the mirror and its handlers share one loop with virtual time, so that an example
-lives through minutes of back-off in a moment.  Every run takes other examples; what fails names
-the seed that brings them back (``REFLET_SEED=… pytest …``).
+lives through minutes of back-off in a moment.  Every run takes the same examples; another seed
+takes others (``REFLET_SEED=… pytest …``), and what fails names its seed.
 """
 
 from __future__ import annotations
