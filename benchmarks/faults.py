@@ -44,17 +44,16 @@ class Stage:
         for name in names:
             self.server.call(partial(self.collection.put, name, NAMESPACE))
 
-    def delete(self, name: str) -> None:
-        self.server.call(partial(self.collection.delete, name, NAMESPACE))
-
-    def change_unseen(self, fault: Fault) -> None:
-        """Delete, change and create in the moment in which *fault* strikes every open watch."""
+    def change_unseen(self, action: Action, *, expire: bool = False) -> None:
+        """Delete, change and create in the moment in which something happens to every watch."""
 
         def change() -> None:
-            self.server.server.faults.add(fault)
+            self.server.server.faults.add(Fault(action, verb="watch", now=True))
             self.collection.delete("a", NAMESPACE)
             self.collection.put("b", NAMESPACE)
             self.collection.put("d", NAMESPACE)
+            if expire:
+                self.collection.expire()
 
         self.server.call(change)
 
@@ -77,18 +76,18 @@ class Scenario:
 
 def watches_answer_500(stage: Stage, seconds: float) -> None:
     stage.server.add_fault(Fault(Action.STATUS, verb="watch", status=500, times=FOR_EVER))
-    stage.change_unseen(Fault(Action.RESET, verb="watch", now=True))
+    stage.change_unseen(Action.CLOSE)
     time.sleep(seconds)
 
 
 def watches_are_dropped(stage: Stage, seconds: float) -> None:
     stage.server.add_fault(Fault(Action.DROP, verb="watch", times=FOR_EVER))
-    stage.change_unseen(Fault(Action.RESET, verb="watch", now=True))
+    stage.change_unseen(Action.CLOSE)
     time.sleep(seconds)
 
 
 def a_watch_is_reset(stage: Stage, seconds: float) -> None:
-    stage.change_unseen(Fault(Action.RESET, verb="watch", now=True))
+    stage.change_unseen(Action.RESET)
     time.sleep(seconds)
 
 
@@ -100,19 +99,12 @@ def watches_are_closed(stage: Stage, seconds: float) -> None:
 
 
 def the_version_expires(stage: Stage, seconds: float) -> None:
-    def expire() -> None:
-        stage.server.server.faults.add(Fault(Action.RESET, verb="watch", now=True))
-        stage.collection.delete("a", NAMESPACE)
-        stage.collection.put("b", NAMESPACE)
-        stage.collection.put("d", NAMESPACE)
-        stage.collection.expire()
-
-    stage.server.call(expire)
+    stage.change_unseen(Action.CLOSE, expire=True)
     time.sleep(seconds)
 
 
 def a_watch_stalls(stage: Stage, seconds: float) -> None:
-    stage.change_unseen(Fault(Action.STALL, verb="watch", now=True))
+    stage.change_unseen(Action.STALL)
     time.sleep(seconds)
 
 
@@ -140,7 +132,7 @@ class Outcome:
     verdict: str
 
     def __str__(self) -> str:
-        return f"{self.lists + self.watches:,} requests, {self.verdict}"
+        return f"{self.lists:,} + {self.watches:,}, {self.verdict}"
 
 
 def run(*, quick: bool) -> Result:
@@ -157,7 +149,13 @@ def run(*, quick: bool) -> Result:
         for scenario, found in zip(SCENARIOS, outcomes.values(), strict=True)
     ]
     return Result(
-        tables=[table("Requests while the fault lasts", ("fault", *CONTESTANTS), rows)],
+        tables=[
+            table(
+                "Lists + watches asked for while the fault lasts, and the cache afterwards",
+                ("fault", *CONTESTANTS),
+                rows,
+            )
+        ],
         figures={
             title: {name: asdict(outcome) for name, outcome in found.items()}
             for title, found in outcomes.items()
