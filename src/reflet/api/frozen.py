@@ -72,17 +72,20 @@ def constant(text: Value) -> Value:
 
 
 class ReadOnlyMapping:
-    """Reads a struct's mapping field as a mapping that cannot be written to."""
+    """Reads a struct's mapping field as a mapping that cannot be written to.
 
-    __slots__ = ("_member",)
+    ``member`` reads the mapping itself, for whoever may see it.
+    """
+
+    __slots__ = ("member",)
 
     def __init__(self, member: MemberDescriptorType) -> None:
-        self._member = member
+        self.member = member
 
     def __get__(self, struct: Any, owner: type | None = None) -> Any:
         if struct is None:
             return self
-        mapping = self._member.__get__(struct, owner)
+        mapping = self.member.__get__(struct, owner)
         return mapping if type(mapping) is MappingProxyType else MappingProxyType(mapping)
 
 
@@ -92,7 +95,7 @@ class DeeplyReadOnlyMapping(ReadOnlyMapping):
     __slots__ = ()
 
     def __get__(self, struct: Any, owner: type | None = None) -> Any:
-        return self if struct is None else freeze(self._member.__get__(struct, owner))
+        return self if struct is None else freeze(self.member.__get__(struct, owner))
 
 
 def _holds_plain_values(value_type: Any) -> bool:

@@ -18,6 +18,7 @@ from reflet.api.watch_events import WatchEvent
 from reflet.informer.open_watch import OpenWatch
 from reflet.runtime.clock import Clock
 from reflet.store.keys import key_of
+from reflet.store.sharing import Sharing
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -37,6 +38,7 @@ class InitialEvents(Generic[T]):
 
     def __init__(self) -> None:
         self._items: dict[str, T] = {}
+        self._sharing = Sharing()
         self.version = ""
 
     @property
@@ -47,9 +49,12 @@ class InitialEvents(Generic[T]):
     def take(self, events: Sequence[WatchEvent[T]]) -> Sequence[WatchEvent[T]] | None:
         """Take events; the answer is None until the state is complete, then what came after."""
         items = self._items
+        # Now, and not when all are there: memory that is given back now serves the next object.
+        share = self._sharing.share
         for number, event in enumerate(events, 1):
             match event.type:
                 case "ADDED" | "MODIFIED":
+                    share(event.object.metadata)
                     items[key_of(event.object)] = event.object
                 case "DELETED":
                     items.pop(key_of(event.object), None)

@@ -46,20 +46,25 @@ class Index(Protocol[T_contra]):
 
 
 class NamespaceIndex:
-    """Namespace → keys.  Lives by the keys alone, so an update costs nothing."""
+    """Namespace → keys.  Lives by the keys alone, so an update costs nothing.
 
-    def __init__(self, keys: Iterable[str] = ()) -> None:
-        self._keys: dict[str, dict[str, None]] = {}
-        for key in keys:
-            self.arrived(key)
+    *keys* are those of the store, at any time: the index is made of them when it is first asked
+    for, since whoever mirrors a single namespace never asks.
+    """
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._all = keys
+        self._made: dict[str, dict[str, None]] | None = None
 
     def arrived(self, key: str) -> None:
         """There is an object at *key* now."""
-        self._keys.setdefault(namespace_of(key), {})[key] = None
+        if self._made is not None:
+            self._made.setdefault(namespace_of(key), {})[key] = None
 
     def departed(self, key: str) -> None:
         """There is no object at *key* any more."""
-        _discard(self._keys, namespace_of(key), key)
+        if self._made is not None:
+            _discard(self._made, namespace_of(key), key)
 
     def values_of(self, key: str, item: object) -> tuple[str, ...]:  # noqa: ARG002 - protocol
         """The object's namespace, empty where there is none."""
@@ -67,11 +72,19 @@ class NamespaceIndex:
 
     def keys(self, value: str) -> Iterable[str]:
         """The keys of one namespace."""
-        return self._keys.get(value, ())
+        return self._index().get(value, ())
 
     def values(self) -> Iterable[str]:
         """Every namespace that has an object."""
-        return self._keys
+        return self._index()
+
+    def _index(self) -> dict[str, dict[str, None]]:
+        made = self._made
+        if made is None:
+            made = self._made = {}
+            for key in self._all:
+                made.setdefault(namespace_of(key), {})[key] = None
+        return made
 
 
 class FunctionIndex(Generic[T]):

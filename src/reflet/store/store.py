@@ -16,6 +16,7 @@ from reflet.errors import RefletError
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 from reflet.store.indexes import NAMESPACE, FunctionIndex, Index, IndexFunction, NamespaceIndex
 from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone, key_of, key_of_deleted
+from reflet.store.sharing import Sharing, share_with_former
 from reflet.store.transactions import Operation, Put, Remove, TransactionError
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -69,7 +70,8 @@ class Store(Generic[T]):
         self._items: dict[str, T] = {}
         self._version = ""
         self._transform = transform
-        self._namespaces = NamespaceIndex()
+        self._sharing = Sharing()
+        self._namespaces = NamespaceIndex(self._items)
         self._indexes: dict[str, FunctionIndex[T]] = {}
         self.add_indexers(indexers or {})
 
@@ -175,6 +177,7 @@ class Store(Generic[T]):
         note = found.append
         refused: dict[int, Exception] = {}
         transform = self._transform
+        share = self._sharing.share
         with self._lock:
             items = self._items
             indexes = tuple(self._indexes.values())
@@ -190,11 +193,7 @@ class Store(Generic[T]):
                 old = items.get(key)
                 try:
                     if kind == "DELETED":
-                        if old is not None:
-                            if indexes:
-                                self._reindex(key, old, None)
-                            del items[key]
-                            self._namespaces.departed(key)
+                        self._remove(key)
                     else:
                         if transform is not None:
                             item = self._transformed(item)
@@ -202,7 +201,10 @@ class Store(Generic[T]):
                             self._reindex(key, old, item)
                         items[key] = item
                         if old is None:
+                            share(metadata)
                             self._namespaces.arrived(key)
+                        else:
+                            share_with_former(metadata, old.metadata)
                 except Exception as error:  # noqa: BLE001 - code of others; raised below
                     refused[len(found)] = error
                 note(old)

@@ -93,11 +93,17 @@ def test_an_index_function_that_gives_a_text_is_not_taken_for_letters() -> None:
         index.plan("name", None, config_map("name"))
 
 
-def test_namespaces_come_and_go_with_their_keys() -> None:
-    index = NamespaceIndex(["shop/a", "shop/b", "node"])
+@pytest.mark.parametrize("asked_before", [True, False])
+def test_namespaces_come_and_go_with_their_keys(asked_before: bool) -> None:
+    keys = dict.fromkeys(["shop/a", "shop/b", "node"])
+    index = NamespaceIndex(keys)
+    if asked_before:
+        assert list(index.values()) == ["shop", ""]
 
-    index.departed("shop/a")
-    index.departed("node")
+    for gone in ("shop/a", "node"):
+        del keys[gone]
+        index.departed(gone)
+    keys["bank/a"] = None
     index.arrived("bank/a")
 
     assert {value: list(index.keys(value)) for value in index.values()} == {
