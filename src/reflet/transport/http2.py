@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import struct
 from collections.abc import Callable, Iterable
 from typing import Final, cast
 from urllib.parse import urlencode
@@ -27,6 +28,7 @@ from reflet.transport.http2_exchange import STREAM_WINDOW, Exchange
 from reflet.transport.interface import Request
 
 FRAME_HEAD: Final = 9
+READ_HEAD: Final = struct.Struct("!HBBBL").unpack_from  # length in two parts, kind, flags, stream
 DATA, GOAWAY, WINDOW_UPDATE = 0x0, 0x7, 0x8
 END_STREAM_OR_PADDED: Final = 0x1 | 0x8
 STREAM_ID: Final = 0x7FFFFFFF
@@ -201,22 +203,22 @@ class Http2Connection(asyncio.Protocol):
         start = 0  # of the frame looked at
         passed = 0  # everything before it is dealt with
         exchanges = self._exchanges
+        read_head = READ_HEAD
         while size - start >= FRAME_HEAD:
-            length = int.from_bytes(data[start : start + 3], "big")
+            high, low, kind, flags, stream_id = read_head(data, start)
+            length = high << 8 | low
             end = start + FRAME_HEAD + length
-            kind = data[start + 3]
             if length > LARGEST_FRAME:
                 self._pass_on(data[passed:start])
                 self._break_off(f"a frame of {length} bytes")
                 return
             if end > size:
                 break
-            if kind == DATA and not data[start + 4] & END_STREAM_OR_PADDED:
+            if kind == DATA and not flags & END_STREAM_OR_PADDED:
                 if passed < start:
                     self._pass_on(data[passed:start])
                     passed = start
-                stream_id = int.from_bytes(data[start + 5 : start + 9], "big") & STREAM_ID
-                exchange = exchanges.get(stream_id)
+                exchange = exchanges.get(stream_id & STREAM_ID)
                 if exchange is None or exchange.cut_here:
                     passed = end
                     self._ungranted += length

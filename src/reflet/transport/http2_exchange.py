@@ -92,6 +92,8 @@ class Exchange:
         chunks = self._chunks
         data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         chunks.clear()
+        # Silence begins when everything that came is read: a server may have been held back by us.
+        self._last_byte = self._connection.loop.time()
         if self._to_acknowledge:
             self._acknowledge()
         if not self.ended:
@@ -99,8 +101,6 @@ class Exchange:
             if self._to_grant >= STREAM_WINDOW // 2:
                 self._connection.grant(self.stream_id, self._to_grant)
                 self._to_grant = 0
-                # A server that we held back until now needs time before it is silent.
-                self._last_byte = self._connection.loop.time()
         return data
 
     async def read_all(self) -> bytes:
@@ -144,8 +144,6 @@ class Exchange:
     def take_data(self, data: bytes) -> None:
         """A piece of the body is here."""
         self._chunks.append(data)
-        if self._silence:
-            self._last_byte = self._connection.loop.time()
         waiter = self._waiter
         if waiter is not None:
             self._waiter = None
@@ -174,7 +172,6 @@ class Exchange:
     def _acknowledge(self) -> None:
         self._connection.acknowledge(self.stream_id, self._to_acknowledge)
         self._to_acknowledge = 0
-        self._last_byte = self._connection.loop.time()
 
     async def _wait(self) -> None:
         waiter = self._waiter = self._connection.loop.create_future()
