@@ -1,0 +1,23 @@
+"""Files of volumes on disk, as the kubelet lays them out, and correct at every crash point.
+
+What programs use:
+
+- ``atomic_writer``: a folder kept equal to a volume's contents, swapped in one step
+- ``pod_directories``: where a pod's volumes and containers live, and taking them down again
+- ``memory_folders``: a private place that never reaches a disk, where there is one
+- ``mount_points``: the folders that other mounts need inside a volume
+
+How it is done:
+
+- ``payload_paths``: which paths can be written, and the folders that follow from them
+- ``ownership``: modes, users and the group of the volume
+- ``version_tree``: one version of the files, wanted and found, and how they differ
+- ``version_folder``: one version on disk, written, read and removed
+- ``folders``: the only door to the file system, which never follows a link
+- ``folder_locks``: one writer at a time
+- ``mounts``: what is mounted where
+- ``tear_down``: taking a tree away without leaving it
+- ``volume_errors``: what can go wrong
+
+Must not know Kubernetes objects: contents come computed from ``resolution``.
+"""

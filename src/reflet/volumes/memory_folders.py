@@ -1,0 +1,89 @@
+"""A private place in memory, for files that must not reach a disk.
+
+Owns: where such places are on a system, and that ours is nobody else's.  Must not know what is
+put there.
+
+The kubelet mounts a file system in memory for every Secret.  Who may not mount uses one that is
+there already.  Memory can still be swapped out; whoever minds switches swap off, as the kubelet
+asks for.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from reflet.volumes import folders
+from reflet.volumes.mounts import Mount, mount_of, read_mounts
+
+IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
+
+
+@dataclass(frozen=True, slots=True)
+class NoMemoryFolder:
+    """There is no place in memory, and ``reason`` says what was looked at."""
+
+    reason: str
+
+
+def memory_candidates(environment: Mapping[str, str], user: int) -> tuple[Path, ...]:
+    """Where to look, the most private place first."""
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    places = [Path(runtime)] if runtime.startswith("/") else []
+    places.append(Path(f"/run/user/{user}"))
+    if user == 0:
+        places.append(Path("/run"))
+    places.append(Path("/dev/shm"))  # noqa: S108 - what is made there is private
+    return tuple(dict.fromkeys(places))
+
+
+def memory_backed_root(
+    name: str = "",
+    *,
+    candidates: Sequence[Path] | None = None,
+    mounts: Sequence[Mount] | None = None,
+) -> Path | NoMemoryFolder:
+    """Make a private folder, 0700 and ours, on a file system in memory.
+
+    With a *name*, the folder of that name is used again when it is there and private; without
+    one, it is new.  Whoever asked for it removes it.
+    """
+    user = os.geteuid()
+    table = read_mounts() if mounts is None else mounts
+    reasons: list[str] = []
+    for place in memory_candidates(os.environ, user) if candidates is None else candidates:
+        made = _folder_in(place, name, user, table)
+        if isinstance(made, Path):
+            return made
+        reasons.append(f"{place}: {made.reason}")
+    return NoMemoryFolder("no private place in memory; " + "; ".join(reasons))
+
+
+def _folder_in(place: Path, name: str, user: int, mounts: Sequence[Mount]) -> Path | NoMemoryFolder:
+    try:
+        real = place.resolve(strict=True)
+        found = mount_of(real, mounts)
+        if found is None or found.file_system not in IN_MEMORY:
+            kind = "unknown" if found is None else found.file_system
+            return NoMemoryFolder(f"not in memory ({kind})")
+        facts = real.stat()
+        if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
+            return NoMemoryFolder("everybody may remove what is there")
+        if not name:
+            return Path(tempfile.mkdtemp(prefix="reflet-", dir=real))
+        folder = real / f"reflet-{user}-{name}"
+        folders.make_path(folder)
+        return folder if _is_private(folder, user) else NoMemoryFolder(f"{folder} is not ours")
+    except OSError as error:
+        return NoMemoryFolder((error.strerror or str(error)).lower())
+
+
+def _is_private(folder: Path, user: int) -> bool:
+    facts = folder.lstat()
+    open_to_others = stat.S_IMODE(facts.st_mode) & 0o022
+    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == user and not open_to_others
