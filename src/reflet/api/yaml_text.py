@@ -34,6 +34,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.source}:{self.line}"
 
 
+class PlacedValue(msgspec.Struct, frozen=True, gc=False):
+    """What should be an object: its plain value, its line, and how to find lines inside."""
+
+    value: dict[str, Any]
+    line: int
+    line_of: Callable[[str], int]
+
+
 class _Found(msgspec.Struct, frozen=True, gc=False):
     """A document, or an item of one: its value, its line, and how to find lines inside."""
 
@@ -47,15 +55,22 @@ def read_manifests(text: str | bytes, *, source: str = "<text>") -> tuple[Manife
 
     Raises ``DecodeError`` whose message starts with ``source`` and the line.
     """
+    return tuple(
+        Manifest(object=_decoded(placed, source), source=source, line=placed.line)
+        for placed in read_values(text, source=source)
+    )
+
+
+def read_values(text: str | bytes, *, source: str = "<text>") -> Iterator[PlacedValue]:
+    """Yield what a YAML or JSON text holds, in order, before it becomes objects.
+
+    Lists give their items.  Raises ``DecodeError`` as ``read_manifests`` does.
+    """
     if isinstance(text, bytes):
         text = _as_text(text, source)
-    text = text.removeprefix("\ufeff")
-    return tuple(
-        manifest
-        for document in _documents(text, source)
-        if document.value is not None
-        for manifest in _manifests(document, source)
-    )
+    for document in _documents(text.removeprefix("\ufeff"), source):
+        if document.value is not None:
+            yield from _placed(document, source)
 
 
 def write_yaml(value: Any) -> str:
@@ -110,19 +125,19 @@ def _found(node: Node) -> _Found:
     return _Found(node.value, node.line, node.line_of)
 
 
-def _manifests(found: _Found, source: str, level: int = 0) -> Iterator[Manifest]:
+def _placed(found: _Found, source: str, level: int = 0) -> Iterator[PlacedValue]:
     value = found.value
     if not isinstance(value, dict):
         raise DecodeError(f"{source}:{found.line}: expected an object with apiVersion and kind")
     items = value.get("items")
     is_list = str(value.get("kind", "")).endswith("List") and isinstance(items, list | None)
     if not is_list or "items" not in value:
-        yield Manifest(object=_decoded(found, source), source=source, line=found.line)
+        yield PlacedValue(value, found.line, found.line_of)
         return
     if level == NESTED_LISTS:
         raise DecodeError(f"{source}:{found.line}: too many lists inside lists")
     for index, item in enumerate(items or ()):
-        yield from _manifests(_item(found, index, item, value), source, level + 1)
+        yield from _placed(_item(found, index, item, value), source, level + 1)
 
 
 def _item(found: _Found, index: int, item: Any, listing: dict[str, Any]) -> _Found:
@@ -135,7 +150,7 @@ def _item(found: _Found, index: int, item: Any, listing: dict[str, Any]) -> _Fou
     return _Found(item, outer(place), lambda path: outer(field_path.joined(place, path)))
 
 
-def _decoded(found: _Found, source: str) -> TypedObject | AnyObject:
+def _decoded(found: PlacedValue, source: str) -> TypedObject | AnyObject:
     try:
         return codec.decode_object(codec.encode(found.value))
     except DecodeError as error:

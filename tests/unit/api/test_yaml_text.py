@@ -7,7 +7,7 @@ from reflet.api.config import ConfigMap, Secret
 from reflet.api.meta import ObjectMeta
 from reflet.api.pods import Pod
 from reflet.api.unstructured import AnyObject
-from reflet.api.yaml_text import read_manifests, write_yaml, write_yaml_documents
+from reflet.api.yaml_text import read_manifests, read_values, write_yaml, write_yaml_documents
 from reflet.errors import DecodeError
 
 CONFIG_MAP = """\
@@ -216,3 +216,12 @@ def test_yaml_is_imported_only_when_it_is_needed() -> None:
     done = run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert done.stdout == "False\n"
+
+
+def test_values_come_with_their_lines_before_they_become_objects() -> None:
+    text = "kind: List\nitems:\n- kind: Unknown\n  spec:\n    deep: 1\n---\nkind: Other\n"
+
+    values = list(read_values(text, source="f.yaml"))
+
+    assert [(each.value["kind"], each.line) for each in values] == [("Unknown", 3), ("Other", 7)]
+    assert values[0].line_of("spec.deep") == 5

@@ -1,0 +1,173 @@
+"""What the API server would store for a document, or the words in which it refuses it.
+
+Owns: the order of the server's steps for a file's document, and what is not made up: addresses,
+times, names and identities that only a server gives stay empty.  The steps themselves are the
+development server's.  Must not know files, nor typed objects.
+
+Objects that were dumped from a server keep their identity and, pods and nodes, their status.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final, final
+
+from reflet.devserver.admission.admission import Surroundings, prepare_create, prepare_update
+from reflet.devserver.admission.bodies import check_body
+from reflet.devserver.admission.service_addresses import ServiceAddresses
+from reflet.devserver.admission.validation import validate_create, validate_update
+from reflet.devserver.kinds.kinds import Kinds
+from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.errors import BadRequest, DecodeError
+
+Document = dict[str, Any]
+ObjectKey = tuple[str, str, str]
+"""Storage key, namespace and name."""
+
+_IDENTITY: Final = (
+    *("uid", "resourceVersion", "creationTimestamp", "generation"),
+    *("deletionTimestamp", "deletionGracePeriodSeconds"),
+)
+_ADDRESSES: Final = ("clusterIP", "clusterIPs")
+_KEEP_STATUS: Final = frozenset({"pods", "nodes"})
+_MADE_UP: Final = "00000000-0000-0000-0000-000000000000"
+_ANY_ADDRESS: Final = {False: "0.0.0.0/0", True: "::/0"}  # which one is the cluster's affair
+_LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@final
+class Accepting:
+    """Takes documents one after the other, as a server would that was empty before.
+
+    An object that comes twice is updated by the later one, under the rules for updates.
+    """
+
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+        self._kinds = Kinds()
+        self._stored: dict[ObjectKey, Document] = {}
+        self._addresses = {later: ServiceAddresses(_ANY_ADDRESS[later]) for later in (False, True)}
+
+    def kind_of(self, document: Document) -> ServedKind | None:
+        """Return the kind that a document says it is, or ``None`` for one that is not known.
+
+        Raises DecodeError for a document that does not say it.
+        """
+        api_version, name = document.get("apiVersion"), document.get("kind")
+        for field, value in (("apiVersion", api_version), ("kind", name)):
+            if not isinstance(value, str) or not value:
+                raise DecodeError(f"{field} is missing", path=field)
+        kind = self._kinds.by_kind(str(api_version), str(name))
+        return kind if kind is not None and kind.is_stored else None
+
+    def accept(self, kind: ServedKind, document: Document) -> tuple[ObjectKey, Document]:
+        """Return what the server would store, and under which key.
+
+        Raises DecodeError for what is not an object of the kind at all, and ApiError with the
+        server's words for what it would refuse.
+        """
+        decoded = self._decoded(kind, document)
+        given: Document = decoded.get("metadata") or {}
+        namespace = (given.get("namespace") or self._namespace) if kind.namespaced else ""
+        key = (kind.storage_key, namespace, given.get("name") or given.get("generateName") or "")
+        old = self._stored.get(key) if given.get("name") else None
+        outside = self._outside(decoded)
+        if old is None:
+            made = prepare_create(kind, decoded, namespace=namespace, surroundings=outside)
+            validate_create(kind, _as_created(made, given))
+        else:
+            anonymous = _without_identity(decoded)
+            made = prepare_update(kind, old, anonymous, namespace=namespace, surroundings=outside)
+            validate_update(kind, old, made)
+        _keep_what_was_given(kind, made, decoded)
+        if kind.storage_key == "services":
+            self._settle_service(made, decoded, old)
+        self._stored[key] = made
+        return key, _without_inventions(made, given)
+
+    def _decoded(self, kind: ServedKind, document: Document) -> Document:
+        try:
+            decoded, complaints = check_body(
+                kind, document, kinds=self._kinds, field_validation="Warn"
+            )
+        except BadRequest as error:
+            raise DecodeError(error.message) from error
+        if complaints:
+            version = kind.version
+            raise BadRequest(
+                f'{kind.kind} in version "{version}" cannot be handled as a {kind.kind}: '
+                f"strict decoding error: {', '.join(complaints)}",
+                code=400,
+                reason="BadRequest",
+            )
+        return decoded
+
+    def _outside(self, decoded: Document) -> Surroundings:
+        spec = decoded.get("spec")
+        address = spec.get("clusterIP") if isinstance(spec, dict) else None
+        uid = (decoded.get("metadata") or {}).get("uid") or _MADE_UP
+        return Surroundings(
+            now=_LONG_AGO,
+            new_uid=lambda: uid,
+            chance=lambda _: 0,
+            addresses=self._addresses[":" in str(address)],
+        )
+
+    def _settle_service(self, made: Document, decoded: Document, old: Document | None) -> None:
+        """Take back addresses and ports that were only chosen, and note those that are wanted."""
+        given, before = decoded.get("spec") or {}, {} if old is None else old["spec"]
+        spec = made["spec"]
+        if not any(wish.get(name) for wish in (given, before) for name in _ADDRESSES):
+            for name in _ADDRESSES:
+                spec.pop(name, None)
+        wanted = {port.get("nodePort") for port in given.get("ports") or ()}
+        wanted |= {port.get("nodePort") for port in before.get("ports") or ()}
+        for port in spec.get("ports") or ():
+            if port.get("nodePort") not in wanted:
+                port.pop("nodePort", None)
+        for addresses in self._addresses.values():
+            if old is not None:
+                addresses.forget(old)
+            addresses.note(made)
+
+
+def _as_created(made: Document, given: Document) -> Document:
+    """Return the object as its creator sent it: nobody creates pods with ephemeral containers."""
+    spec = made.get("spec")
+    if not given.get("uid") or not isinstance(spec, dict) or "ephemeralContainers" not in spec:
+        return made
+    created = {name: value for name, value in spec.items() if name != "ephemeralContainers"}
+    return {**made, "spec": created}
+
+
+def _without_identity(decoded: Document) -> Document:
+    metadata = decoded.get("metadata") or {}
+    anonymous = {name: value for name, value in metadata.items() if name not in _IDENTITY}
+    return {**decoded, "metadata": anonymous}
+
+
+def _keep_what_was_given(kind: ServedKind, made: Document, decoded: Document) -> None:
+    given = decoded.get("metadata") or {}
+    metadata = made["metadata"]
+    metadata.update({name: given[name] for name in _IDENTITY if given.get(name)})
+    if kind.storage_key in _KEEP_STATUS and decoded.get("status"):
+        made["status"] = decoded["status"]
+
+
+def _without_inventions(made: Document, given: Document) -> Document:
+    """Return the object without a name, identity or time that only a server can give."""
+    metadata = dict(made["metadata"])
+    if not given.get("name"):
+        metadata.pop("name", None)
+    if metadata.get("uid") == _MADE_UP:
+        del metadata["uid"]
+    if metadata.get("creationTimestamp") == "1970-01-01T00:00:00Z":
+        del metadata["creationTimestamp"]
+    result = {**made, "metadata": metadata}
+    if made["kind"] == "Job":
+        template = made["spec"]["template"]
+        labels = template["metadata"].get("labels", {})
+        known = {label: value for label, value in labels.items() if value != _MADE_UP}
+        known_template = {**template, "metadata": {**template["metadata"], "labels": known}}
+        result["spec"] = {**made["spec"], "template": known_template}
+    return result

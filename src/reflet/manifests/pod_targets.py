@@ -1,0 +1,132 @@
+"""Which pod of the files somebody means.
+
+Owns: finding a pod, or the pod of a workload's template, by type and name, and saying which
+there are when it is not clear.  Must not know what is asked about the pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from reflet.api.pods import Pod
+from reflet.errors import ConfigurationError, Invalid
+from reflet.manifests.applied import AppliedManifests, Refusal
+from reflet.resolution.templates import (
+    POD_KINDS,
+    WORKLOADS,
+    assumptions_of,
+    pod_of,
+    pod_resource,
+)
+
+_MOST_SHOWN: Final = 8
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PodTarget:
+    """A pod, and the object of the files that it is or comes from.
+
+    ``assumptions`` are sentences about what is only assumed of a pod that is not made yet.
+    """
+
+    place: str
+    kind: str
+    namespace: str
+    name: str
+    pod: Pod
+    assumptions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind.lower()}/{self.name}"
+
+
+def choose_pod(
+    applied: AppliedManifests,
+    target: tuple[str, str | None] | None,
+    namespace: str | None = None,
+) -> PodTarget:
+    """Return the pod that is meant.
+
+    ``target`` is a type and a name as they were typed; without one, or without a name, the
+    files must hold exactly one.  ``namespace`` leaves out the other namespaces.  Raises
+    ConfigurationError, which lists what there is, and Invalid, with the server's words, for a
+    pod that it would refuse.
+    """
+    kind, name = (None, None) if target is None else (pod_resource(target[0]).kind, target[1])
+    candidates: list[PodTarget | Refusal] = [
+        *pod_targets(applied),
+        *(refusal for refusal in applied.refusals if refusal.kind in POD_KINDS),
+    ]
+    found = [
+        each
+        for each in candidates
+        if (kind is None or each.kind == kind)
+        and (name is None or each.name == name)
+        and (not namespace or each.namespace == namespace)
+    ]
+    if len(found) != 1:
+        accepted = [each for each in found if isinstance(each, PodTarget)]
+        # An object that was accepted and then not changed is still there.
+        if name is None or len(accepted) != 1:
+            raise _unclear(found, candidates, target, namespace)
+        found = [*accepted]
+    (chosen,) = found
+    if isinstance(chosen, Refusal):
+        raise Invalid(str(chosen), kind=chosen.kind, name=chosen.name)
+    return chosen
+
+
+def pod_targets(applied: AppliedManifests) -> Iterator[PodTarget]:
+    """Yield every pod of the files: pods, and those of workloads' templates."""
+    for item in applied.objects:
+        found = item.object
+        if isinstance(found, Pod):
+            metadata = found.metadata
+            name = metadata.name or metadata.generate_name
+            yield PodTarget(item.place, "Pod", metadata.namespace, name, found)
+        elif isinstance(found, WORKLOADS):
+            yield PodTarget(
+                item.place,
+                found.kind,
+                found.metadata.namespace,
+                found.metadata.name or found.metadata.generate_name,
+                pod_of(found),
+                assumptions_of(found),
+            )
+
+
+def _unclear(
+    found: Sequence[PodTarget | Refusal],
+    candidates: Sequence[PodTarget | Refusal],
+    target: tuple[str, str | None] | None,
+    namespace: str | None,
+) -> ConfigurationError:
+    where = f" in namespace {namespace}" if namespace else ""
+    if not candidates:
+        return ConfigurationError("the files hold no pod and nothing that makes pods")
+    if found:
+        same = len({(each.kind, each.name) for each in found}) == 1
+        ask = "say which namespace with -n" if same else "say which one"
+        return ConfigurationError(f"the files hold several pods: {_listed(found)}; {ask}")
+    wanted = "" if target is None else f" {'/'.join(part for part in target if part)}"
+    return ConfigurationError(f"the files hold no{wanted or ' pod'}{where}; {_there(candidates)}")
+
+
+def _there(candidates: Sequence[PodTarget | Refusal]) -> str:
+    return f"they hold {_listed(candidates)}"
+
+
+def _listed(candidates: Sequence[PodTarget | Refusal]) -> str:
+    several = len({each.namespace for each in candidates}) > 1
+    names = list(
+        dict.fromkeys(
+            f"{each.kind.lower()}/{each.name}" + (f" in {each.namespace}" if several else "")
+            for each in candidates
+        )
+    )
+    more = len(names) - _MOST_SHOWN
+    shown = ", ".join(names[:_MOST_SHOWN])
+    return f"{shown} and {more} more" if more > 0 else shown
