@@ -1,0 +1,249 @@
+"""One process that we look after, from its start or adoption to its end.
+
+Owns the waiting for its end, its signals, and that nothing of its process group stays behind.
+There is no thread: the kernel tells the event loop through a descriptor of the process, and
+where a kernel has none the process is looked at many times a second.  Must not know what runs
+in it nor whether it should run again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from signal import SIGCONT, SIGKILL, SIGTERM, pidfd_send_signal
+from typing import Final
+
+from reflet.processes.endings import Ending, Vanished, ending_of
+from reflet.processes.process_identity import ProcessIdentity
+from reflet.processes.process_table import group_members, process_entry
+from reflet.processes.program import Program
+from reflet.processes.starting import start_process
+from reflet.runtime.clock import Clock, SystemClock
+
+LOOK_INTERVAL: Final = 0.02
+"""Seconds between two looks at what the kernel does not tell by itself."""
+
+KILL_PATIENCE: Final = 5.0
+"""Seconds for killed processes of a group to be gone: one that waits for a broken disk, or that
+became another user, may never be."""
+
+
+class Child:
+    """A process and the process group that it leads.
+
+    Made by ``start_child`` and ``adopt_child``, used by one event loop.  When the process ends,
+    by itself or not, what is left of its group is killed, as a container is when its first
+    process ends.  ``close`` lets go of it and leaves it running.
+    """
+
+    def __init__(self, identity: ProcessIdentity, *, clock: Clock | None = None) -> None:
+        self.identity = identity
+        self.group = identity.pid
+        self._clock = SystemClock() if clock is None else clock
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[Ending] = self._loop.create_future()
+        self._next_look: asyncio.TimerHandle | None = None
+        self._is_being_ended = False
+        self._descriptor = open_descriptor(identity.pid)
+        if self._descriptor is None:
+            self._look_again()
+        else:
+            self._loop.add_reader(self._descriptor, self._look)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process; another's, perhaps, once it has ended."""
+        return self.identity.pid
+
+    @property
+    def ending(self) -> Ending | None:
+        """How it ended, None while it runs or when nobody watched."""
+        if not self._ended.done() or self._ended.cancelled():
+            return None
+        return self._ended.result()
+
+    async def wait(self) -> Ending:
+        """Return how it ended, when it has; any number of tasks may wait."""
+        return await asyncio.shield(self._ended)
+
+    def signal(self, number: int) -> bool:
+        """Send a signal to the process alone; False if it has ended.
+
+        Raises ``PermissionError`` when it became another user, as ``sudo`` does.
+        """
+        if self._ended.done():
+            return False
+        try:
+            if self._descriptor is None:
+                os.kill(self.pid, number)
+            else:
+                pidfd_send_signal(self._descriptor, number)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def signal_group(self, number: int) -> bool:
+        """Send a signal to the process and all of its group; False if nobody is there."""
+        if self._ended.done():
+            return False
+        return _signal_group(self.group, number)
+
+    def kill(self) -> None:
+        """Kill the whole group now; ``wait`` tells when it is over."""
+        self.signal_group(SIGKILL)
+
+    async def end(self, grace: float, *, number: int = SIGTERM) -> Ending:
+        """Ask it to end, and after ``grace`` seconds kill it; return how it ended.
+
+        The process is asked first, because many that lead others end these in order.  Where it
+        leaves some behind, as a shell does, these are asked too and have what is left of the
+        time.  When this returns, nothing of the group runs any more.  Cancelled, it leaves the
+        process asked but not killed.  Raises ``PermissionError`` as ``signal`` does.
+        """
+        if self._ended.done():
+            return await self.wait()
+        deadline = self._clock.monotonic() + grace
+        self._is_being_ended = True
+        try:
+            self.signal(number)
+            # A stopped process hears nothing before it goes on.
+            self.signal_group(SIGCONT)
+            await self._ended_by(deadline)
+            if self._ended.done() and _signal_group(self.group, number):
+                await self._group_ended_by(deadline)
+            _signal_group(self.group, SIGKILL)
+            ending = await self.wait()
+            await self._group_ended_by(self._clock.monotonic() + KILL_PATIENCE)
+        except asyncio.CancelledError:
+            if self._ended.done():
+                # Nobody comes back for those whom it left behind.
+                _signal_group(self.group, SIGKILL)
+            raise
+        finally:
+            self._is_being_ended = False
+        return ending
+
+    def close(self) -> None:
+        """Stop watching.  The process goes on, and ``wait`` is cancelled."""
+        self._stop_looking()
+        self._ended.cancel()
+
+    # Ends
+
+    async def _ended_by(self, deadline: float) -> None:
+        left = deadline - self._clock.monotonic()
+        if left > 0:
+            await asyncio.wait((self._ended,), timeout=left)
+
+    async def _group_ended_by(self, deadline: float) -> None:
+        while True:
+            reap_group(self.group)
+            # Zombies of others count as members for ever when their parent forgets them.
+            if not _signal_group(self.group, 0) or not group_members(self.group):
+                return
+            if self._clock.monotonic() >= deadline:
+                return
+            await self._clock.sleep(LOOK_INTERVAL)
+
+    def _look_again(self) -> None:
+        self._next_look = self._loop.call_later(LOOK_INTERVAL, self._look)
+
+    def _look(self) -> None:
+        ending = self._ending_now()
+        if ending is None:
+            if self._descriptor is None:
+                self._look_again()
+            return
+        self._stop_looking()
+        if not self._is_being_ended:
+            _signal_group(self.group, SIGKILL)
+            reap_group(self.group)
+        if not self._ended.done():
+            self._ended.set_result(ending)
+
+    def _ending_now(self) -> Ending | None:
+        try:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+        except ChildProcessError:
+            # Started by an earlier life of this program: its code went to another.
+            return None if self.identity.is_running() else Vanished()
+        return ending_of(status) if pid else None
+
+    def _stop_looking(self) -> None:
+        if self._next_look is not None:
+            self._next_look.cancel()
+            self._next_look = None
+        if self._descriptor is not None:
+            self._loop.remove_reader(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def start_child(program: Program, *, clock: Clock | None = None) -> Child:
+    """Start a program and look after it; raises ``NotStarted``."""
+    pid = start_process(program)
+    identity = ProcessIdentity.of(pid)
+    if identity is None:
+        # Nobody but us waits for it, so it cannot be gone.
+        raise ProcessLookupError(f"the process {pid}, just started, is not in /proc")
+    return Child(identity, clock=clock)
+
+
+def adopt_child(identity: ProcessIdentity, *, clock: Clock | None = None) -> Child | None:
+    """Look after a process that an earlier life of this program started; None if it has ended.
+
+    Its exit code may have gone to another parent, and then its ending is ``Vanished``.
+    """
+    if not identity.is_running():
+        return None
+    child = Child(identity, clock=clock)
+    # Only now does the descriptor hold the number: whoever has it must be the one we mean.
+    if not identity.is_running():
+        child.close()
+        return None
+    return child
+
+
+def kill_left_behind(identity: ProcessIdentity) -> bool:
+    """Kill what an ended process, once started here, left of its group; True if there was any.
+
+    While any of a group runs, its number is not given to another process.  So a process with
+    that number that is not the one we mean leads a group that is none of our concern.
+    """
+    if not identity.is_running():
+        leader = process_entry(identity.pid)
+        if leader is not None and leader.start != identity.start:
+            return False
+    if not any(member.start >= identity.start for member in group_members(identity.pid)):
+        return False
+    return _signal_group(identity.pid, SIGKILL)
+
+
+def open_descriptor(pid: int) -> int | None:
+    """A descriptor that can be read once the process has ended; None where there are none."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        # No such system call, or one that a sandbox forbids, or a process that ended and is
+        # not our child: then looking tells.
+        return None
+
+
+def reap_group(group: int) -> None:
+    """Take the exit codes of children of ours that have ended in this group."""
+    try:
+        while os.waitpid(-group, os.WNOHANG) != (0, 0):
+            pass
+    except ChildProcessError:
+        return
+
+
+def _signal_group(group: int, number: int) -> bool:
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        # All that is left of it runs as another user.
+        return True
+    return True

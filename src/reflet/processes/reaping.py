@@ -1,0 +1,88 @@
+"""Orphans: the children that others left to us.
+
+Owns becoming the one to whom they are left, telling those that ended from children of our own,
+and ending them all.  Must not know what our own children are: whoever starts a process waits
+for it at once, so one that has ended and was still not waited for a second later is an orphan.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from collections.abc import Collection
+from typing import Final
+
+from reflet.processes.process_table import ProcessEntry, children_of
+from reflet.runtime.clock import Clock, SystemClock
+
+PR_SET_CHILD_SUBREAPER: Final = 36
+INTERVAL: Final = 1.0
+"""Seconds between two looks, and the patience with whoever has not waited for a child yet."""
+KILL_INTERVAL: Final = 0.01
+
+
+def become_reaper() -> bool:
+    """Have orphans of our descendants left to us; False where the system cannot do that.
+
+    The first process of a machine or container is their heir without asking.
+    """
+    if os.getpid() == 1:
+        return True
+    library = ctypes.CDLL(None, use_errno=True)
+    try:
+        control = library.prctl
+    except AttributeError:
+        return False
+    return bool(control(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+class OrphanReaper:
+    """Takes the exit codes of orphans, so that no zombie stays."""
+
+    def __init__(self, *, clock: Clock | None = None) -> None:
+        self._clock = SystemClock() if clock is None else clock
+        self._seen: frozenset[tuple[int, int]] = frozenset()
+
+    async def run(self) -> None:
+        """Look once a second until cancelled."""
+        while True:
+            self.look()
+            await self._clock.sleep(INTERVAL)
+
+    def look(self) -> int:
+        """Reap what has ended and was seen ended by the look before; return how many."""
+        ended = {(entry.pid, entry.start) for entry in children_of(os.getpid()) if entry.has_ended}
+        # Its number cannot be another's: nobody has waited for it.
+        reaped = sum(_reap(pid) for pid, _ in ended & self._seen)
+        self._seen = frozenset(ended - self._seen)
+        return reaped
+
+
+async def kill_orphans(*, spare: Collection[int] = (), clock: Clock | None = None) -> int:
+    """Kill every child of this process but *spare*, and what these leave; return how many.
+
+    For the end of a program whose only other children are those to spare.
+    """
+    clock = SystemClock() if clock is None else clock
+    killed: set[tuple[int, int]] = set()
+    while orphans := _others(spare):
+        for orphan in orphans:
+            if orphan.has_ended:
+                _reap(orphan.pid)
+            else:
+                killed.add((orphan.pid, orphan.start))
+                os.kill(orphan.pid, signal.SIGKILL)
+        await clock.sleep(KILL_INTERVAL)
+    return len(killed)
+
+
+def _others(spare: Collection[int]) -> list[ProcessEntry]:
+    return [entry for entry in children_of(os.getpid()) if entry.pid not in spare]
+
+
+def _reap(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return False

@@ -1,0 +1,88 @@
+"""Orphans are told from children that somebody will wait for, and none stays a zombie.
+
+Every scene is a process of its own, because becoming an heir cannot be taken back.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+HEAD = """
+import asyncio, json, os, subprocess, time
+from reflet.processes.process_table import children_of
+from reflet.processes.reaping import OrphanReaper, become_reaper, kill_orphans
+assert become_reaper()
+def children(): return [(entry.pid, entry.has_ended) for entry in children_of(os.getpid())]
+def until(condition):
+    while not condition(): time.sleep(0.005)
+"""
+
+
+def told_by(scene: str) -> Any:
+    finished = subprocess.run(
+        [sys.executable, "-c", HEAD + scene],
+        capture_output=True,
+        check=False,
+        timeout=50,
+        text=True,
+    )
+    assert finished.returncode == 0, finished.stderr
+    return json.loads(finished.stdout)
+
+
+def test_an_orphan_that_ended_is_reaped_at_the_second_look() -> None:
+    assert told_by(
+        """
+subprocess.run(["sh", "-c", "true & exit"])
+reaper = OrphanReaper()
+subprocess.run(["sh", "-c", "(sleep 0.05; exit 3) & exit 0"])
+until(lambda: [ended for _, ended in children()] and all(ended for _, ended in children()))
+waiting = len(children())
+print(json.dumps([reaper.look(), reaper.look() == waiting, children()]))
+"""
+    ) == [0, True, []]
+
+
+def test_a_child_that_somebody_waits_for_in_time_is_left_to_them() -> None:
+    assert told_by(
+        """
+reaper = OrphanReaper()
+process = subprocess.Popen(["sh", "-c", "exit 3"])
+until(lambda: all(ended for _, ended in children()))
+print(json.dumps([reaper.look(), process.wait(), reaper.look()]))
+"""
+    ) == [0, 3, 0]
+
+
+def test_the_reaper_reaps_until_it_is_cancelled() -> None:
+    assert (
+        told_by(
+            """
+async def scene():
+    task = asyncio.create_task(OrphanReaper().run())
+    subprocess.run(["sh", "-c", "(sleep 0.05) & exit 0"])
+    while children(): await asyncio.sleep(0.01)
+    task.cancel()
+    return "gone"
+print(json.dumps(asyncio.run(scene())))
+"""
+        )
+        == "gone"
+    )
+
+
+def test_orphans_are_killed_with_their_descendants_and_others_are_spared() -> None:
+    assert told_by(
+        """
+keep = subprocess.Popen(["sleep", "60"])
+subprocess.run(["sh", "-c", "setsid sh -c 'sleep 60 & sleep 60' & exit 0"])
+until(lambda: len(children()) > 1)
+killed = asyncio.run(kill_orphans(spare={keep.pid}))
+left = [pid for pid, _ in children()] == [keep.pid]
+keep.kill(); keep.wait()
+print(json.dumps([killed >= 1, left, children()]))
+"""
+    ) == [True, True, []]
