@@ -1,0 +1,68 @@
+"""Environment files that containers wrote into a volume, read without leaving it.
+
+Owns: reading a file below a folder, links included as far as they stay inside.  What is in the
+file is ``resolution.env_files``.  Must not know which variables want it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from reflet.resolution.env_files import MountedVolume
+
+LARGEST_FILE: Final = 1 << 20  # bytes: more than all variables of a process together
+
+
+class FolderFiles(Mapping[str, bytes]):
+    """The files below a folder, read when they are asked for.
+
+    A path that leads out of the folder, through links as well, is not there; neither is what is
+    no plain file, cannot be read, or is larger than any environment.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __repr__(self) -> str:
+        return f"<FolderFiles {self._folder}>"
+
+    def __getitem__(self, path: str) -> bytes:
+        try:
+            folder = self._folder.resolve(strict=True)
+            # Without any link left in it, opening it again cannot be led elsewhere by one.
+            real = (folder / path).resolve(strict=True)
+            if not real.is_relative_to(folder):
+                raise KeyError(path)
+            return _read(real)
+        except (OSError, RuntimeError) as error:  # RuntimeError: links that go in circles
+            raise KeyError(path) from error
+
+    def __iter__(self) -> Iterator[str]:
+        for path in sorted(self._folder.rglob("*")):
+            name = str(path.relative_to(self._folder))
+            if name in self:
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def mounted_folder(folder: Path) -> MountedVolume:
+    """A volume whose files lie in a folder."""
+    return MountedVolume(directory=str(folder), files=FolderFiles(folder))
+
+
+def _read(path: Path) -> bytes:
+    # A pipe that somebody put there must not make us wait for its other end.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path} is not a plain file")
+        data = file.read(LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        raise OSError(f"{path} is too large for an environment")
+    return data
