@@ -28,13 +28,15 @@ def sub_path_of(
         if not isinstance(expanded, str):
             return expanded
         path = expanded
+    # As it was written: what a variable holds may be a secret, which the kubelet would tell.
+    written = mount.sub_path_expr or path
     if path.startswith("/"):
-        text = f"error SubPath `{path}` must not be an absolute path"
+        text = f"error SubPath `{written}` must not be an absolute path"
     elif ".." in path.split("/"):
-        text = f"unable to provision SubPath `{path}`: must not contain '..'"
+        text = f"unable to provision SubPath `{written}`: must not contain '..'"
     else:
         return path
-    return InvalidSubPath(place=where, kubelet=text, sub_path=path)
+    return InvalidSubPath(place=where, kubelet=text, sub_path=written)
 
 
 def expand_sub_path(

@@ -31,7 +31,15 @@ def test_a_path_that_leads_out_is_refused(path: str, text: str) -> None:
     refused = InvalidSubPath(place=Place(volume="v"), kubelet=text, sub_path=path)
 
     assert sub_path_of(VolumeMount(name="v", sub_path=path), {}) == refused
-    assert sub_path_of(VolumeMount(name="v", sub_path_expr="$(P)"), {"P": path}) == refused
+
+
+@pytest.mark.parametrize("path", ["/etc", "a/../b"])
+def test_a_refused_expression_is_told_as_it_was_written(path: str) -> None:
+    refused = sub_path_of(VolumeMount(name="v", sub_path_expr="$(P)"), {"P": path})
+
+    assert isinstance(refused, InvalidSubPath)
+    assert "`$(P)`" in refused.error
+    assert path not in repr(refused)
 
 
 def test_missing_and_empty_variables_are_named_at_their_place() -> None:
