@@ -1,0 +1,172 @@
+"""What to do about a problem, in one sentence.
+
+Owns: the advice.  Must not know how problems are found, nor how they are shown.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, final
+
+from reflet.api.frozen import EMPTY
+from reflet.insight.near_misses import near_miss
+from reflet.insight.pod_problems import (
+    PULL_SECRET_TYPES,
+    MissingSubPath,
+    OversizedEnvironment,
+    UnusablePullSecret,
+)
+from reflet.resolution.objects import ConfigKind, ObjectKey
+from reflet.resolution.problems import (
+    FileProblem,
+    InvalidMountPoint,
+    InvalidSubPath,
+    InvalidVariableName,
+    MissingDefaultMode,
+    MissingKey,
+    MissingObject,
+    MissingSubPathVariables,
+    NoClient,
+    NoProjectedClient,
+    OversizedObject,
+    OversizedValue,
+    Problem,
+    ServiceLinksUnset,
+    ServicesNotRead,
+    ServicesUnreadable,
+    SkippedNames,
+    TokenUnavailable,
+    UnavailableResource,
+    UnreadableObject,
+    UnresolvedReference,
+    UnsupportedField,
+    UnsupportedSource,
+    ZeroInValue,
+)
+from reflet.resolution.variables import Environment
+
+MOST_LISTED: Final = 8  # names in one sentence
+
+_PLAIN_ADVICE: Final[Mapping[type[Problem], str]] = {
+    InvalidMountPoint: "use an absolute mountPath",
+    InvalidSubPath: "use a relative path without '..'",
+    InvalidVariableName: "rename it: letters, digits and '_' work everywhere",
+    MissingDefaultMode: "set defaultMode; the API server sets 0644",
+    NoClient: "connect to an API server",
+    NoProjectedClient: "connect to an API server",
+    OversizedEnvironment: "mount the large values as files",
+    OversizedObject: "split it into several objects",
+    OversizedValue: "mount it as a file",
+    ServiceLinksUnset: "set spec.enableServiceLinks; the API server sets true",
+    ServicesNotRead: "wait until services have been read",
+    ServicesUnreadable: "allow list of services, or set spec.enableServiceLinks to false",
+    SkippedNames: "rename the keys, or name variables one by one with configMapKeyRef or "
+    "secretKeyRef",
+    TokenUnavailable: "allow create of serviceaccounts/token",
+    UnsupportedField: "use a field that the downward API has",
+    UnsupportedSource: "use another source",
+    ZeroInValue: "mount the value as a file",
+}
+
+
+@final
+class Advice:
+    """Knows what there is instead of what is missing.
+
+    ``known`` are objects that exist, as far as that is known; ``wanted_keys`` are the keys that
+    the pod uses of an object; ``environments`` are those of the containers.
+    """
+
+    __slots__ = ("_environments", "_known", "_wanted_keys")
+
+    def __init__(
+        self,
+        *,
+        known: Iterable[ObjectKey] = (),
+        wanted_keys: Mapping[tuple[ConfigKind, str], tuple[str, ...]] = EMPTY,
+        environments: Mapping[str, Environment] = EMPTY,
+    ) -> None:
+        self._known = tuple(known)
+        self._wanted_keys = wanted_keys
+        self._environments = environments
+
+    def about(self, problem: Problem) -> str:
+        """Return what to do, without a closing stop."""
+        match problem:
+            case MissingObject():
+                return self._about_missing_object(problem)
+            case MissingKey():
+                return _about_missing_key(problem)
+            case UnresolvedReference():
+                return self._about_unresolved(problem)
+            case MissingSubPathVariables(names=names):
+                return f"set {listed(names)} in env of the container"
+            case UnreadableObject():
+                return f"allow get of {problem.object_kind.lower()}s {problem.name}: {_RIGHTS}"
+            case MissingSubPath():
+                close = near_miss(problem.sub_path, problem.present)
+                there = f"the volume has {listed(problem.present) or 'no files'}"
+                return f"did you mean {close}? {there}" if close else there
+            case UnusablePullSecret():
+                return (
+                    f"make it of type {PULL_SECRET_TYPES[0]}, as kubectl create secret "
+                    "docker-registry does"
+                )
+            case UnavailableResource():
+                return "name a container of the pod, and limits or requests that there are"
+            case FileProblem():
+                return f"let an init container write {problem.path} to volume {problem.volume}"
+            case _:
+                return _PLAIN_ADVICE.get(type(problem), "")
+
+    def _about_missing_object(self, problem: MissingObject) -> str:
+        kind, name = problem.object_kind, problem.name
+        names = [
+            each
+            for known_kind, namespace, each in self._known
+            if (known_kind, namespace) == (kind, problem.namespace)
+        ]
+        elsewhere = self.other_namespaces(kind, problem.namespace, name)
+        keys = self._wanted_keys.get((kind, name), ())
+        with_keys = f" with {'key' if len(keys) == 1 else 'keys'} {listed(keys)}" if keys else ""
+        create = f"create {kind} {name} in namespace {problem.namespace}{with_keys}"
+        if elsewhere:
+            return f"{create}: pods cannot use the one of namespace {listed(elsewhere)}"
+        close = near_miss(name, names)
+        return f"did you mean {close}? Otherwise {create}" if close else create
+
+    def other_namespaces(self, kind: ConfigKind, namespace: str, name: str) -> tuple[str, ...]:
+        """Return the other namespaces that have an object of that kind and name."""
+        return tuple(
+            sorted(
+                other
+                for known_kind, other, each in self._known
+                if (known_kind, each) == (kind, name) and other != namespace
+            )
+        )
+
+    def _about_unresolved(self, problem: UnresolvedReference) -> str:
+        if problem.defined_later:
+            return f"move {problem.name} above {problem.place.variable} in env"
+        environment = self._environments.get(problem.place.container)
+        close = near_miss(problem.name, () if environment is None else environment.variables)
+        if close:
+            return f"did you mean $({close})?"
+        return f"set {problem.name}, or write $$({problem.name}) if the text is meant"
+
+
+_RIGHTS: Final = "reflet rbac prints the rights that it takes"
+
+
+def _about_missing_key(problem: MissingKey) -> str:
+    kind, key = problem.object_kind, problem.key
+    if problem.binary:
+        return f"move {key} from binaryData to data, or mount it as a file"
+    close = near_miss(key, problem.present)
+    add = f"add key {key} to {kind} {problem.name}"
+    return f"did you mean {close}? Otherwise {add}" if close else f"{add}, or use a key it has"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names with commas, the first of many."""
+    every = list(names)
+    shown = ", ".join(every[:MOST_LISTED])
+    return shown if len(every) <= MOST_LISTED else f"{shown} and {len(every) - MOST_LISTED} more"

@@ -1,0 +1,139 @@
+"""The rules, each with its id, its severity and one line.
+
+Owns: the table.  The pages in docs/reference/lint say more, one page a rule.  Must not know how
+a rule is checked.
+"""
+
+import enum
+from collections.abc import Iterable
+from typing import Final, final
+
+from reflet.api.frozen import Frozen
+from reflet.errors import ConfigurationError
+
+
+@final
+class Severity(enum.Enum):
+    """How bad it is: errors fail, warnings fail when asked to, notes only inform."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Rule(Frozen, frozen=True, kw_only=True):
+    """One rule.  ``usual`` rules are checked without being asked for."""
+
+    id: str
+    name: str
+    severity: Severity
+    summary: str
+    usual: bool = True
+
+    @property
+    def page(self) -> str:
+        """Where the rule is explained, below the documentation's root."""
+        return f"reference/lint/{self.id}.md"
+
+
+def _rule(number: int, name: str, severity: Severity, summary: str, *, usual: bool = True) -> Rule:
+    return Rule(id=f"RFL{number:03}", name=name, severity=severity, summary=summary, usual=usual)
+
+
+_ERROR, _WARNING, _NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+REFUSED: Final = _rule(1, "refused", _ERROR, "the API server refuses the object")
+MISSING_OBJECT: Final = _rule(
+    2, "missing-object", _ERROR, "a pod names a ConfigMap or Secret that does not exist"
+)
+MISSING_KEY: Final = _rule(
+    3, "missing-key", _ERROR, "a pod names a key that the ConfigMap or Secret does not have"
+)
+MASKED: Final = _rule(
+    4, "masked-by-optional", _WARNING, "an object or key is missing, and optional hides it"
+)
+INVALID_NAME: Final = _rule(5, "invalid-variable-name", _ERROR, "the name of a variable is not one")
+AWKWARD_NAME: Final = _rule(
+    6, "awkward-variable-name", _WARNING, "a key becomes a variable that shells cannot read"
+)
+SHADOWED: Final = _rule(
+    7, "shadowed-variable", _WARNING, "two sources of the same rank set one variable"
+)
+OVERRIDDEN: Final = _rule(8, "overridden-variable", _NOTE, "env overrides a key of envFrom")
+UNRESOLVED: Final = _rule(
+    9, "unresolved-reference", _ERROR, "$(NAME) of a variable that is not set stays text"
+)
+DEFINED_LATER: Final = _rule(
+    10, "defined-later", _ERROR, "$(NAME) of a variable that is set further down stays text"
+)
+DUPLICATE_MOUNT: Final = _rule(
+    11, "duplicate-mount-path", _ERROR, "two volumes are mounted at one path"
+)
+OVERSIZED: Final = _rule(
+    12, "oversized", _ERROR, "an object, a variable or an environment is too large"
+)
+CHANGED_IMMUTABLE: Final = _rule(
+    13, "changed-immutable", _ERROR, "an object differs from the cluster's, which is immutable"
+)
+PATH_CONFLICT: Final = _rule(
+    14, "path-conflict", _ERROR, "two files of a volume need the same path"
+)
+SHADOWED_FILE: Final = _rule(
+    15, "shadowed-file", _WARNING, "a later source of a volume hides a file of an earlier one"
+)
+ESCAPING_PATH: Final = _rule(16, "escaping-path", _ERROR, "a path leads out of its volume")
+NEVER_REFRESHED: Final = _rule(
+    17, "never-refreshed", _NOTE, "a subPath shows no change until the container restarts"
+)
+MISSING_SUB_PATH: Final = _rule(
+    18, "missing-sub-path", _ERROR, "a subPath names a file that the volume does not have"
+)
+UNUSED: Final = _rule(
+    19, "unused", _NOTE, "nothing in the files uses the ConfigMap or Secret", usual=False
+)
+OTHER_NAMESPACE: Final = _rule(
+    20, "other-namespace", _ERROR, "the object that a pod names is in another namespace"
+)
+PULL_SECRET_TYPE: Final = _rule(
+    21, "pull-secret-type", _WARNING, "a pull secret is of a type that is ignored"
+)
+KUBELET_REFUSES: Final = _rule(
+    22, "kubelet-refuses", _ERROR, "the kubelet does not start the container"
+)
+PLAIN_SECRET: Final = _rule(
+    23, "plain-secret", _WARNING, "the value of a Secret stands in plain text elsewhere"
+)
+
+RULES: Final[tuple[Rule, ...]] = tuple(
+    sorted(
+        (value for value in list(globals().values()) if isinstance(value, Rule)),
+        key=lambda rule: rule.id,
+    )
+)
+"""Every rule, by number."""
+
+
+def chosen_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> frozenset[Rule]:
+    """Return the rules to check: the usual ones, or those selected, without those ignored.
+
+    Rules go by id or name, ``ALL`` is all of them.  Raises ConfigurationError for others.
+    """
+    selected = _named(select)
+    chosen = selected or frozenset(rule for rule in RULES if rule.usual)
+    return chosen - _named(ignore)
+
+
+def _named(texts: Iterable[str]) -> frozenset[Rule]:
+    found: set[Rule] = set()
+    for text in texts:
+        wanted = text.strip().lower()
+        matching = [
+            rule for rule in RULES if wanted == "all" or wanted in {rule.id.lower(), rule.name}
+        ]
+        if not matching:
+            raise ConfigurationError(
+                f"there is no rule {text!r}: reflet lint --rules lists {RULES[0].id} "
+                f"to {RULES[-1].id}"
+            )
+        found.update(matching)
+    return frozenset(found)

@@ -1,0 +1,306 @@
+"""Everything that is wrong with the configuration of a pod, of all containers and volumes.
+
+Owns: which computations a whole pod takes, and the mistakes that show only when containers,
+mounts and volumes are seen together.  Must not know how problems are told to people, nor where
+objects came from.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, final
+
+from reflet.api.config import Secret
+from reflet.api.frozen import EMPTY, Frozen
+from reflet.api.pods import Pod
+from reflet.api.services import Service
+from reflet.errors import RefletError
+from reflet.resolution.clean_paths import clean
+from reflet.resolution.environment import resolve_environment
+from reflet.resolution.expansion import references_in
+from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.nested_mount_points import nested_mount_points
+from reflet.resolution.objects import ObjectSource
+from reflet.resolution.places import Place, PlacedContainer, containers_of
+from reflet.resolution.problems import (
+    InvalidSubPath,
+    MissingObject,
+    MissingSubPathVariables,
+    NoClient,
+    ObjectProblem,
+    Problem,
+    UnreadableObject,
+    UnresolvedReference,
+)
+from reflet.resolution.references import Usage, references_of
+from reflet.resolution.resource_fields import NodeInHand
+from reflet.resolution.sub_paths import sub_path_of
+from reflet.resolution.variables import Environment, exact_bytes
+from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.resolution.wanted_objects import WantedObject
+
+LARGEST_ENVIRONMENT: Final = 2 << 20  # bytes; a quarter of the usual stack limit of 8 MiB
+POINTER: Final = 8  # bytes that Linux counts for each variable and argument besides its text
+PULL_SECRET_TYPES: Final = ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg")
+
+# Shell commands in parentheses look like references to variables; they are written in lower
+# case, and so nearly every false alarm is avoided.
+_LIKE_A_VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
+_STAND_IN_TOKEN: Final = "token"  # noqa: S105 - what stands where a token will be
+
+
+class MissingSubPath(Problem, frozen=True, kw_only=True):
+    """A mount shows a part of a volume that the volume does not have.
+
+    The kubelet makes an empty directory there, where a file was expected.
+    """
+
+    sub_path: str
+    present: tuple[str, ...] = ()
+    blocking: bool = False
+
+    def _sentence(self) -> str:
+        return (
+            f"volume {self.place.volume} has no {self.sub_path}; "
+            "the container gets an empty directory in its place"
+        )
+
+
+class OversizedEnvironment(Problem, frozen=True, kw_only=True):
+    """All variables and arguments together are more than Linux hands to a process."""
+
+    size: int
+    limit: int = LARGEST_ENVIRONMENT
+    blocking: bool = False
+
+    def _sentence(self) -> str:
+        return (
+            f"variables and arguments have {self.size} bytes together; "
+            f"about {self.limit} are possible"
+        )
+
+
+class UnusablePullSecret(ObjectProblem, frozen=True, kw_only=True):
+    """A Secret that is named for pulling images and does not hold what that takes."""
+
+    secret_type: str
+    blocking: bool = False
+
+    def _sentence(self) -> str:
+        return (
+            f"{self.object_text} is of type {self.secret_type or 'Opaque'}, "
+            "which is ignored when images are pulled"
+        )
+
+
+class MissingPullSecret(MissingObject, frozen=True, kw_only=True):
+    """A Secret for pulling images does not exist; the pull is tried without it."""
+
+    blocking: bool = False
+
+
+class PodProblems(Frozen, frozen=True, kw_only=True):
+    """A pod's configuration, and all that is wrong with it, in the kubelet's order."""
+
+    pod: Pod
+    environments: Mapping[str, Environment] = EMPTY
+    volumes: Mapping[str, VolumeContents] = EMPTY
+    problems: tuple[Problem, ...] = ()
+
+
+def problems_of(
+    pod: Pod,
+    objects: ObjectSource,
+    *,
+    services: Iterable[Service] | RefletError | None = None,
+    node: NodeInHand = None,
+    skip_invalid_names: bool = False,
+) -> PodProblems:
+    """Resolve all of a pod and return it with every problem, each once.
+
+    ``skip_invalid_names`` is the older kubelets' rule for keys of whole objects.  Tokens of
+    service accounts are taken to be there: asking for one would make one.
+    """
+    search = _Search(
+        pod, objects, services=services, node=node, skip_invalid_names=skip_invalid_names
+    )
+    return search.result()
+
+
+@final
+class _Search:
+    """One look at one pod."""
+
+    def __init__(
+        self,
+        pod: Pod,
+        objects: ObjectSource,
+        *,
+        services: Iterable[Service] | RefletError | None,
+        node: NodeInHand,
+        skip_invalid_names: bool,
+    ) -> None:
+        self._pod = pod
+        self._objects = objects
+        self._services = services if isinstance(services, RefletError | None) else tuple(services)
+        self._node = node
+        self._skip_invalid_names = skip_invalid_names
+        self._problems: list[Problem] = []
+        self._environments: dict[str, Environment] = {}
+        self._volumes: dict[str, VolumeContents] = {}
+
+    def result(self) -> PodProblems:
+        for name in configuration_volumes(self._pod):
+            self._volumes[name] = resolve_volume(
+                self._pod,
+                name,
+                self._objects,
+                node=self._node,
+                token=lambda _audience, _seconds: _STAND_IN_TOKEN,
+            )
+        self._add(_of_named_secrets(self._pod, self._objects))
+        for placed in containers_of(self._pod.spec):
+            self._of_container(placed)
+        for name, contents in self._volumes.items():
+            self._add(contents.problems)
+            nested = nested_mount_points(self._pod, name)
+            if isinstance(nested, Problem):
+                self._add((nested,))
+        return PodProblems(
+            pod=self._pod,
+            environments=self._environments,
+            volumes=self._volumes,
+            problems=tuple(self._problems),
+        )
+
+    def _add(self, problems: Iterable[Problem]) -> None:
+        # Problems of the pod as a whole come back with every container.
+        self._problems += [problem for problem in problems if problem not in self._problems]
+
+    def _of_container(self, placed: PlacedContainer) -> None:
+        environment = resolve_environment(
+            self._pod,
+            placed.container.name,
+            self._objects,
+            node=self._node,
+            services=self._services,
+            skip_invalid_names=self._skip_invalid_names,
+        )
+        self._environments[placed.container.name] = environment
+        # What a reference finds cannot be told while a whole object is missing.
+        certain = not any(_lacks_a_whole_object(problem) for problem in environment.problems)
+        self._add(
+            problem
+            for problem in environment.problems
+            if certain or not isinstance(problem, UnresolvedReference)
+        )
+        if certain:
+            self._add(_of_arguments(placed, environment))
+        self._add(_of_size(placed, environment))
+        self._add(self._of_mounts(placed, environment, certain=certain))
+
+    def _of_mounts(
+        self, placed: PlacedContainer, environment: Environment, *, certain: bool
+    ) -> Iterator[Problem]:
+        for index, mount in enumerate(placed.container.volume_mounts):
+            place = Place(
+                path=f"{placed.path}.volumeMounts[{index}]",
+                container=placed.container.name,
+                volume=mount.name,
+            )
+            path = sub_path_of(mount, environment.values, place=place)
+            if isinstance(path, MissingSubPathVariables):
+                if certain:
+                    yield path
+            elif isinstance(path, InvalidSubPath):
+                yield path
+            elif path and self._lacks(mount.name, clean(path)):
+                present = tuple(self._volumes[mount.name].files)
+                # The expression and not what became of it, which may hold a secret.
+                shown = mount.sub_path_expr or path
+                yield MissingSubPath(place=place, sub_path=shown, present=present)
+
+    def _lacks(self, volume: str, path: str) -> bool:
+        contents = self._volumes.get(volume)
+        if contents is None or contents.error is not None or path == ".":
+            return False
+        files = map(clean, contents.files)
+        return not any(file == path or file.startswith(f"{path}/") for file in files)
+
+
+def _lacks_a_whole_object(problem: Problem) -> bool:
+    return (
+        isinstance(problem, MissingObject | UnreadableObject | NoClient)
+        and problem.blocking
+        and ".envFrom[" in problem.place.path
+    )
+
+
+def _of_arguments(placed: PlacedContainer, environment: Environment) -> Iterator[Problem]:
+    for field in ("command", "args"):
+        texts: tuple[str, ...] = getattr(placed.container, field)
+        for index, text in enumerate(texts):
+            for name in dict.fromkeys(references_in(text)):
+                if name not in environment.variables and _LIKE_A_VARIABLE.fullmatch(name):
+                    yield UnresolvedReference(place=placed.place(f"{field}[{index}]"), name=name)
+
+
+def _of_size(placed: PlacedContainer, environment: Environment) -> Iterator[Problem]:
+    texts = [f"{name}={value}" for name, value in environment.values.items()]
+    texts += (*placed.container.command, *placed.container.args)
+    size = sum(len(exact_bytes(text)) + 1 + POINTER for text in texts)
+    if size > LARGEST_ENVIRONMENT:
+        yield OversizedEnvironment(place=placed.place(), size=size)
+
+
+def _of_named_secrets(pod: Pod, objects: ObjectSource) -> Iterator[Problem]:
+    """Yield what is wrong with the Secrets of image pulls and of other volumes' drivers."""
+    for reference in references_of(pod):
+        if reference.usage not in {Usage.PULL_SECRET, Usage.VOLUME_CREDENTIALS}:
+            continue
+        wanted = WantedObject(
+            kind="Secret",
+            namespace=pod.metadata.namespace,
+            name=reference.name,
+            place=reference.place,
+        )
+        answer = objects.secret(wanted.namespace, wanted.name)
+        pulls = reference.usage is Usage.PULL_SECRET
+        if isinstance(answer, RefletError):
+            problem = wanted.failed(answer)
+            yield _about_a_pull(problem) if pulls else problem
+        elif pulls and not _holds_registry_credentials(answer):
+            yield UnusablePullSecret(
+                place=wanted.place,
+                object_kind="Secret",
+                namespace=wanted.namespace,
+                name=wanted.name,
+                secret_type=answer.type,
+            )
+
+
+def _about_a_pull(problem: MissingObject | UnreadableObject) -> Problem:
+    text = (
+        f"Unable to retrieve some image pull secrets ({problem.name}); "
+        "attempting to pull the image may not succeed."
+    )
+    if isinstance(problem, UnreadableObject):
+        return UnreadableObject(
+            place=problem.place,
+            kubelet=text,
+            blocking=False,
+            object_kind="Secret",
+            namespace=problem.namespace,
+            name=problem.name,
+            reason=problem.reason,
+        )
+    return MissingPullSecret(
+        place=problem.place,
+        kubelet=text,
+        object_kind="Secret",
+        namespace=problem.namespace,
+        name=problem.name,
+    )
+
+
+def _holds_registry_credentials(secret: Secret) -> bool:
+    return secret.type in PULL_SECRET_TYPES

@@ -1,0 +1,244 @@
+"""The least rights that reading a pod's configuration takes.
+
+Owns: which rules a pod needs and why, and the roles and bindings that grant them.  Must not
+know how the pod was obtained, nor how roles are printed.
+
+``list`` and ``watch`` of one object work under ``resourceNames`` when the request selects it
+by ``metadata.name``, which is how Reflet and the kubelet ask.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, Literal
+
+from reflet.api.frozen import Frozen
+from reflet.api.pods import Pod
+from reflet.api.resources import BUILT_IN, CONFIG_MAPS, NODES, PODS, SECRETS, SERVICES, Resource
+from reflet.resolution.places import containers_of
+from reflet.resolution.references import config_map_names, secret_names
+from reflet.resolution.service_variables import EVERYBODYS_SERVICE
+
+GROUP: Final = "rbac.authorization.k8s.io"
+VERSION: Final = f"{GROUP}/v1"
+USUAL_VERBS: Final = ("get", "list", "watch")
+
+_HOST_FIELDS: Final = frozenset({"status.hostIP", "status.hostIPs"})
+
+SubjectKind = Literal["User", "Group", "ServiceAccount"]
+
+
+class Subject(Frozen, frozen=True, kw_only=True):
+    """Who gets the rights; only service accounts have a namespace."""
+
+    kind: SubjectKind
+    name: str
+    namespace: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """Return the subject as a binding names it."""
+        if self.kind == "ServiceAccount":
+            return {"kind": self.kind, "name": self.name, "namespace": self.namespace}
+        return {"apiGroup": GROUP, "kind": self.kind, "name": self.name}
+
+
+class Rule(Frozen, frozen=True, kw_only=True):
+    """One rule of a role, and the reason for it."""
+
+    resources: tuple[str, ...]
+    verbs: tuple[str, ...]
+    why: str
+    group: str = ""
+    names: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return the rule as a role holds it."""
+        document: dict[str, Any] = {
+            "apiGroups": [self.group],
+            "resources": list(self.resources),
+            "verbs": list(self.verbs),
+        }
+        if self.names:
+            document["resourceNames"] = list(self.names)
+        return document
+
+
+class Grant(Frozen, frozen=True, kw_only=True):
+    """The rules for one namespace; those without a namespace hold in the whole cluster."""
+
+    name: str
+    rules: tuple[Rule, ...]
+    namespace: str = ""
+    subjects: tuple[Subject, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """``Role``, or ``ClusterRole``."""
+        return "Role" if self.namespace else "ClusterRole"
+
+    def role(self) -> dict[str, Any]:
+        """Return the role."""
+        return {
+            "apiVersion": VERSION,
+            "kind": self.kind,
+            "metadata": self._metadata(),
+            "rules": [rule.document() for rule in self.rules],
+        }
+
+    def binding(self) -> dict[str, Any] | None:
+        """Return what binds the role to its subjects, or ``None`` when there are none."""
+        if not self.subjects:
+            return None
+        return {
+            "apiVersion": VERSION,
+            "kind": f"{self.kind}Binding",
+            "metadata": self._metadata(),
+            "roleRef": {"apiGroup": GROUP, "kind": self.kind, "name": self.name},
+            "subjects": [subject.document() for subject in self.subjects],
+        }
+
+    def _metadata(self) -> dict[str, str]:
+        return {"name": self.name} | ({"namespace": self.namespace} if self.namespace else {})
+
+
+class PodSource(Frozen, frozen=True, kw_only=True):
+    """A pod, and the object that it is or is made from."""
+
+    kind: str
+    namespace: str
+    name: str
+    pod: Pod
+
+
+def grants_for(
+    sources: Iterable[PodSource],
+    *,
+    name: str = "",
+    verbs: Sequence[str] = USUAL_VERBS,
+    subjects: Iterable[Subject] = (),
+) -> tuple[Grant, ...]:
+    """Return the roles that let their subjects read what the pods need, and nothing else.
+
+    ``verbs`` are those for ConfigMaps and Secrets.  Service accounts without a namespace are
+    those of the first pod's.  Without a name, that of the first pod is used.
+    """
+    pods = list(sources)
+    if not pods:
+        return ()
+    role = name or f"reflet-{pods[0].name.rstrip('-')}"
+    bound = tuple(_placed(subject, pods[0].namespace) for subject in subjects)
+    rules: dict[str, list[Rule]] = {}
+    for namespace in dict.fromkeys(each.namespace for each in pods):
+        here = [each for each in pods if each.namespace == namespace]
+        rules[namespace] = list(_namespace_rules(here, tuple(verbs)))
+    everybodys_namespace, everybodys_name = EVERYBODYS_SERVICE
+    if not any("services" in rule.resources for rule in rules.get(everybodys_namespace, ())):
+        rules.setdefault(everybodys_namespace, []).append(
+            Rule(
+                resources=("services",),
+                verbs=("get",),
+                names=(everybodys_name,),
+                why="every container is told the address of the API server",
+            )
+        )
+    rules[""] = list(_cluster_rules(pods))
+    return tuple(
+        Grant(name=role, namespace=namespace, rules=tuple(found), subjects=bound)
+        for namespace, found in rules.items()
+        if found
+    )
+
+
+def _placed(subject: Subject, namespace: str) -> Subject:
+    if subject.kind != "ServiceAccount" or subject.namespace:
+        return subject
+    return Subject(kind=subject.kind, name=subject.name, namespace=namespace)
+
+
+def _namespace_rules(sources: list[PodSource], verbs: tuple[str, ...]) -> Iterator[Rule]:
+    pods = [source.pod for source in sources]
+    named = (
+        (CONFIG_MAPS, _once(name for pod in pods for name in config_map_names(pod))),
+        (SECRETS, _once(name for pod in pods for name in secret_names(pod))),
+    )
+    for resource, names in named:
+        if names:
+            what = f"the {resource.kind}{'s' if len(names) > 1 else ''} that the pod names"
+            yield Rule(resources=(resource.plural,), verbs=verbs, names=names, why=what)
+    yield from _source_rules(sources)
+    if any(pod.spec.enable_service_links is not False for pod in pods):
+        yield Rule(
+            resources=(SERVICES.plural,),
+            verbs=("list",),
+            why="variables of services: lists cannot be limited to names; "
+            "enableServiceLinks: false does without",
+        )
+    accounts = _once(pod.spec.service_account_name or "default" for pod in pods if _uses_token(pod))
+    if accounts:
+        yield Rule(
+            resources=("serviceaccounts/token",),
+            verbs=("create",),
+            names=accounts,
+            why="a volume holds a token of the service account",
+        )
+
+
+def _source_rules(sources: list[PodSource]) -> Iterator[Rule]:
+    by_resource: dict[Resource, dict[str, None]] = {}
+    for source in sources:
+        if source.pod.metadata.generate_name and source.kind == "Pod":
+            continue  # its name is chosen when it is made
+        resource = next(each for each in (PODS, *BUILT_IN) if each.kind == source.kind)
+        by_resource.setdefault(resource, {})[source.name] = None
+    for resource, names in by_resource.items():
+        yield Rule(
+            group=resource.group,
+            resources=(resource.plural,),
+            verbs=("get",),
+            names=tuple(names),
+            why="what refers to all the others",
+        )
+
+
+def _cluster_rules(sources: list[PodSource]) -> Iterator[Rule]:
+    nodes = _once(
+        source.pod.spec.node_name
+        for source in sources
+        if source.pod.spec.node_name and _shows_the_node(source.pod)
+    )
+    if nodes:
+        yield Rule(
+            resources=(NODES.plural,),
+            verbs=("get",),
+            names=nodes,
+            why="variables or files show what the node has: limits that are not set, or addresses",
+        )
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(dict.fromkeys(names)))
+
+
+def _uses_token(pod: Pod) -> bool:
+    return any(
+        source.service_account_token is not None
+        for volume in pod.spec.volumes
+        if volume.projected is not None
+        for source in volume.projected.sources
+    )
+
+
+def _shows_the_node(pod: Pod) -> bool:
+    for placed in containers_of(pod.spec):
+        for variable in placed.container.env:
+            source = variable.value_from
+            if source is None:
+                continue
+            field = "" if source.field_ref is None else source.field_ref.field_path
+            if source.resource_field_ref is not None or field in _HOST_FIELDS:
+                return True
+    for volume in pod.spec.volumes:
+        projected = () if volume.projected is None else volume.projected.sources
+        for downward in (volume.downward_api, *(source.downward_api for source in projected)):
+            items = () if downward is None else downward.items
+            if any(item.resource_field_ref is not None for item in items):
+                return True
+    return False

@@ -1,0 +1,377 @@
+"""Who uses a ConfigMap or Secret, key by key, and who must be restarted after a change.
+
+Owns: the uses of one object by pods, templates, service accounts and Ingresses, which pods
+belong to which workload, and what a change of the object takes.  Must not know how the users
+were found, nor how they are shown.
+"""
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, final
+
+from reflet.api.containers import VolumeMount
+from reflet.api.frozen import Frozen
+from reflet.api.pods import Pod
+from reflet.api.service_accounts import ServiceAccount
+from reflet.api.unstructured import AnyObject
+from reflet.api.volumes import KeyToPath, Volume
+from reflet.resolution.clean_paths import clean
+from reflet.resolution.objects import ConfigKind
+from reflet.resolution.places import Place, PodLike, containers_of
+from reflet.resolution.references import Reference, Usage, references_of
+from reflet.resolution.templates import Workload, template_of
+
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
+
+
+@final
+class Effect(enum.Enum):
+    """What a change of the object takes until a user has it."""
+
+    RESTART = "restart"
+    LIVE = "live"
+    NEXT_PULL = "next pull"
+    NEXT_MOUNT = "next mount"
+    UNMOUNTED = "not mounted"
+
+
+class Use(Frozen, frozen=True, kw_only=True):
+    """One use: as what, of which keys, by which container, and what a change takes.
+
+    ``keys`` are ``None`` where all are used.  ``mount_path`` is where a volume is mounted and
+    ``sub_path`` the part of it that is.
+    """
+
+    usage: str
+    effect: Effect
+    place: Place
+    keys: tuple[str, ...] | None = None
+    optional: bool = False
+    mount_path: str = ""
+    sub_path: str = ""
+    prefix: str = ""
+
+
+class User(Frozen, frozen=True, kw_only=True):
+    """A workload, a pod of its own, a service account or an Ingress, and its uses.
+
+    ``pods`` are the running pods of a workload that use the object; with ``outdated``, only
+    they do: the workload's template does not, any more or yet.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    uses: tuple[Use, ...]
+    pods: tuple[str, ...] = ()
+    outdated: bool = False
+
+    @property
+    def needs_restart(self) -> bool:
+        """Whether some use sees a change only after a restart."""
+        return any(use.effect is Effect.RESTART for use in self.uses)
+
+    @property
+    def runs_pods(self) -> bool:
+        """Whether the user is a pod or makes pods."""
+        return self.kind not in {"ServiceAccount", "Ingress"}
+
+
+class UsedBy(Frozen, frozen=True, kw_only=True):
+    """All users of an object, and how many there are."""
+
+    kind: ConfigKind
+    namespace: str
+    name: str
+    users: tuple[User, ...] = ()
+
+    @property
+    def workloads(self) -> int:
+        """How many workloads use the object."""
+        return sum(1 for user in self.users if user.runs_pods and user.kind != "Pod")
+
+    @property
+    def pods(self) -> int:
+        """How many running pods use the object, those of workloads included."""
+        return sum(_pods_of(user) for user in self.users)
+
+    @property
+    def others(self) -> int:
+        """How many service accounts and Ingresses use the object."""
+        return sum(1 for user in self.users if not user.runs_pods)
+
+    @property
+    def workloads_to_restart(self) -> int:
+        """How many workloads must be restarted after a change."""
+        return sum(1 for user in self.users if user.needs_restart and user.kind != "Pod")
+
+    @property
+    def pods_to_restart(self) -> int:
+        """How many running pods must be restarted after a change."""
+        return sum(_pods_of(user) for user in self.users if user.needs_restart)
+
+
+def _pods_of(user: User) -> int:
+    return 1 if user.kind == "Pod" else len(user.pods)
+
+
+class Candidates(Frozen, frozen=True, kw_only=True):
+    """Everything that may use the object."""
+
+    pods: tuple[Pod, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    service_accounts: tuple[ServiceAccount, ...] = ()
+    ingresses: tuple[AnyObject, ...] = ()
+
+
+def used_by(
+    kind: ConfigKind, namespace: str, name: str, candidates: Candidates, *, key: str = ""
+) -> UsedBy:
+    """Return who of the candidates uses an object, or one key of it.
+
+    Pods that have ended use nothing any more; pods, ReplicaSets and Jobs that belong to a
+    workload of the candidates are told under it.
+    """
+    search = _Search(kind, namespace, name, key)
+    users = [
+        *search.workloads(candidates),
+        *search.service_accounts(candidates.service_accounts),
+        *search.ingresses(candidates.ingresses),
+    ]
+    return UsedBy(kind=kind, namespace=namespace, name=name, users=tuple(users))
+
+
+ObjectName = tuple[str, str]
+"""Kind and name, in the one namespace that is searched."""
+
+
+@final
+class _Search:
+    """One object that is searched for."""
+
+    def __init__(self, kind: ConfigKind, namespace: str, name: str, key: str) -> None:
+        self._kind = kind
+        self._namespace = namespace
+        self._name = name
+        self._key = key
+
+    def workloads(self, candidates: Candidates) -> Iterator[User]:
+        workloads: dict[ObjectName, Workload] = {
+            (each.kind, each.metadata.name): each
+            for each in candidates.workloads
+            if each.metadata.namespace == self._namespace
+        }
+        owners = {
+            name: owner
+            for name, each in workloads.items()
+            if (owner := _controller(each)) is not None and owner in workloads
+        }
+        of_templates = {
+            name: uses
+            for name, each in workloads.items()
+            if (uses := self.uses_of(template_of(each)))
+        }
+        of_pods: dict[ObjectName, dict[str, tuple[Use, ...]]] = {}
+        for pod in candidates.pods:
+            if pod.metadata.namespace != self._namespace or pod.status.phase in _ENDED:
+                continue
+            uses = self.uses_of(pod)
+            if uses:
+                top = _top(_controller(pod), owners, workloads)
+                owner = ("Pod", pod.metadata.name) if top is None else top
+                of_pods.setdefault(owner, {})[pod.metadata.name] = uses
+        # A ReplicaSet without pods is only the history of its Deployment.
+        own_templates = [name for name in of_templates if name not in owners]
+        for name in sorted({*own_templates, *of_pods}, key=_rank):
+            # Of an owner that is not among the workloads, the template is not known.
+            template = of_templates.get(name, () if name in workloads else None)
+            yield self._user(name, template, of_pods.get(name, {}))
+
+    def _user(
+        self,
+        name: ObjectName,
+        template: tuple[Use, ...] | None,
+        pods: Mapping[str, tuple[Use, ...]],
+    ) -> User:
+        kind, own_name = name
+        uses = template or next(iter(pods.values()))
+        return User(
+            kind=kind,
+            namespace=self._namespace,
+            name=own_name,
+            uses=uses,
+            pods=() if kind == "Pod" else tuple(sorted(pods)),
+            outdated=template == (),
+        )
+
+    def service_accounts(self, accounts: Iterable[ServiceAccount]) -> Iterator[User]:
+        for account in accounts:
+            metadata = account.metadata
+            if self._kind != "Secret" or metadata.namespace != self._namespace or self._key:
+                continue
+            uses = tuple(
+                Use(
+                    usage=Usage.PULL_SECRET.value,
+                    effect=Effect.NEXT_PULL,
+                    place=Place(path=f"imagePullSecrets[{index}]"),
+                )
+                for index, secret in enumerate(account.image_pull_secrets)
+                if secret.name == self._name
+            )
+            if uses:
+                yield User(
+                    kind="ServiceAccount",
+                    namespace=metadata.namespace,
+                    name=metadata.name,
+                    uses=uses,
+                )
+
+    def ingresses(self, ingresses: Iterable[AnyObject]) -> Iterator[User]:
+        for ingress in ingresses:
+            metadata = ingress.metadata
+            if self._kind != "Secret" or metadata.namespace != self._namespace:
+                continue
+            uses = tuple(
+                Use(
+                    usage="tls",
+                    effect=Effect.LIVE,
+                    place=Place(path=f"spec.tls[{index}]"),
+                    keys=("tls.crt", "tls.key"),
+                )
+                for index, secret in tls_secrets(ingress.spec)
+                if secret == self._name and self._key in {"", "tls.crt", "tls.key"}
+            )
+            if uses:
+                yield User(
+                    kind="Ingress", namespace=metadata.namespace, name=metadata.name, uses=uses
+                )
+
+    def uses_of(self, pod: PodLike) -> tuple[Use, ...]:
+        """Return the uses by a pod or a template."""
+        uses = (
+            use
+            for reference in references_of(pod)
+            if (reference.kind, reference.name) == (self._kind, self._name)
+            for use in _of_reference(pod, reference)
+        )
+        return tuple(use for use in uses if self._shows_the_key(use))
+
+    def _shows_the_key(self, use: Use) -> bool:
+        if not self._key:
+            return True
+        if use.usage in {Usage.PULL_SECRET.value, Usage.VOLUME_CREDENTIALS.value}:
+            return False
+        return use.keys is None or self._key in use.keys
+
+
+def _of_reference(pod: PodLike, reference: Reference) -> Iterator[Use]:
+    usage = reference.usage
+    if usage is Usage.VOLUME:
+        yield from _of_mounts(pod, reference)
+        return
+    effects = {Usage.PULL_SECRET: Effect.NEXT_PULL, Usage.VOLUME_CREDENTIALS: Effect.NEXT_MOUNT}
+    yield Use(
+        usage=usage.value,
+        effect=effects.get(usage, Effect.RESTART),
+        place=reference.place,
+        keys=reference.keys,
+        optional=reference.optional,
+        prefix=reference.prefix,
+    )
+
+
+def _of_mounts(pod: PodLike, reference: Reference) -> Iterator[Use]:
+    volume = next(each for each in pod.spec.volumes if each.name == reference.place.volume)
+    items = _items(volume, reference)
+    mounts = [
+        (placed.container.name, mount)
+        for placed in containers_of(pod.spec)
+        for mount in placed.container.volume_mounts
+        if mount.name == volume.name
+    ]
+    if not mounts:
+        yield Use(
+            usage=reference.usage.value,
+            effect=Effect.UNMOUNTED,
+            place=reference.place,
+            keys=reference.keys,
+            optional=reference.optional,
+        )
+    for container, mount in mounts:
+        keys = _keys_shown(mount, items, reference.keys)
+        if keys == ():  # the sub-path shows another source of the volume
+            continue
+        yield Use(
+            usage=reference.usage.value,
+            # A sub-path is looked up once, when the container starts.
+            effect=Effect.RESTART if mount.sub_path or mount.sub_path_expr else Effect.LIVE,
+            place=Place(path=reference.place.path, container=container, volume=volume.name),
+            keys=keys,
+            optional=reference.optional,
+            mount_path=mount.mount_path,
+            sub_path=mount.sub_path or mount.sub_path_expr,
+        )
+
+
+def _items(volume: Volume, reference: Reference) -> tuple[KeyToPath, ...]:
+    if volume.config_map is not None:
+        return volume.config_map.items
+    if volume.secret is not None:
+        return volume.secret.items
+    for index, source in enumerate(() if volume.projected is None else volume.projected.sources):
+        if f".sources[{index}]." in reference.place.path:
+            keyed = source.config_map or source.secret
+            return () if keyed is None else keyed.items
+    return ()
+
+
+def _keys_shown(
+    mount: VolumeMount, items: Sequence[KeyToPath], keys: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    if not mount.sub_path:
+        return keys
+    part = clean(mount.sub_path)
+    if not items:
+        # Without items a file has the name of its key.
+        return (part,)
+    return tuple(
+        item.key
+        for item in items
+        if clean(item.path) == part or clean(item.path).startswith(f"{part}/")
+    )
+
+
+def _controller(item: Pod | Workload) -> ObjectName | None:
+    for owner in item.metadata.owner_references:
+        if owner.controller:
+            return owner.kind, owner.name
+    return None
+
+
+def _top(
+    owner: ObjectName | None,
+    owners: Mapping[ObjectName, ObjectName],
+    workloads: Mapping[ObjectName, Workload],
+) -> ObjectName | None:
+    """Return the outermost owner; one that is not among the workloads still has a name."""
+    if owner is None:
+        return None
+    seen = {owner}
+    while owner in workloads and owner in owners and owners[owner] not in seen:
+        owner = owners[owner]
+        seen.add(owner)
+    return owner
+
+
+def _rank(name: ObjectName) -> tuple[bool, str, str]:
+    kind, own_name = name
+    return kind == "Pod", kind, own_name
+
+
+def tls_secrets(spec: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the Secrets with which an Ingress of that spec serves, each with its position."""
+    entries = spec.get("tls") or ()
+    for index, entry in enumerate(entries if isinstance(entries, tuple) else ()):
+        secret = entry.get("secretName") if isinstance(entry, Mapping) else None
+        if isinstance(secret, str) and secret:
+            yield index, secret

@@ -1,0 +1,248 @@
+"""Why a pod does not start, as far as its configuration is the cause.
+
+Owns: which problems count as reasons, where a kubelet would show each, and which of a
+cluster's complaints each explains.  Must not know how the pod, its objects and its events were
+obtained, nor how reasons are printed.  No reason holds a Secret's value.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec import structs
+
+from reflet.api.events import Event
+from reflet.api.frozen import Frozen
+from reflet.api.pods import Pod
+from reflet.api.services import Service
+from reflet.errors import RefletError
+from reflet.insight.fixes import Advice
+from reflet.insight.pod_problems import (
+    MissingPullSecret,
+    MissingSubPath,
+    OversizedEnvironment,
+    UnusablePullSecret,
+    problems_of,
+)
+from reflet.insight.pod_signals import Signal, has_started, runs_well, signals_of
+from reflet.resolution.objects import ConfigKind, ObjectKey, ObjectSource
+from reflet.resolution.places import Place
+from reflet.resolution.problems import (
+    InvalidVariableName,
+    MissingObject,
+    OversizedValue,
+    Problem,
+    ServicesUnreadable,
+    SkippedNames,
+    UnreadableObject,
+    UnresolvedReference,
+    ZeroInValue,
+)
+from reflet.resolution.references import references_of
+from reflet.resolution.resource_fields import NodeInHand
+
+CONFIG_ERROR: Final = "CreateContainerConfigError"
+FAILED_MOUNT: Final = "FailedMount"
+RUN_ERROR: Final = "RunContainerError"
+PULL_SECRET_EVENT: Final = "FailedToRetrieveImagePullSecret"  # noqa: S105 - an event's reason
+
+_PULL_FAILURES: Final = frozenset({"ErrImagePull", "ImagePullBackOff", PULL_SECRET_EVENT})
+_RUN_FAILURES: Final = frozenset(
+    {RUN_ERROR, "CreateContainerError", "StartError", "ContainerCannotRun", "Failed"}
+)
+# The kubelet goes on after these, and the container starts with something else than was meant
+# or is stopped by the runtime.
+_STILL_REASONS: Final = (
+    InvalidVariableName,
+    MissingPullSecret,
+    MissingSubPath,
+    OversizedEnvironment,
+    OversizedValue,
+    SkippedNames,
+    UnreadableObject,
+    UnresolvedReference,
+    UnusablePullSecret,
+    ZeroInValue,
+)
+_STOPPED_BY_THE_RUNTIME: Final = (OversizedEnvironment, OversizedValue, ZeroInValue)
+
+
+class ShownAs(Frozen, frozen=True, kw_only=True):
+    """Where a kubelet shows a problem: in a container's status or as an event of the pod."""
+
+    source: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.reason}" if self.reason else ""
+
+
+class Reason(Frozen, frozen=True, kw_only=True):
+    """One thing to mend, at all its places.
+
+    ``stops`` means that the container, or the pod, does not start; otherwise ``effect`` says
+    what happens instead.  A reason that is not ``certain`` is one of this reader: what
+    it may not read, a kubelet perhaps may.  ``explains`` are the cluster's complaints.
+    """
+
+    problem: str
+    message: str
+    fix: str
+    places: tuple[Place, ...] = ()
+    kubelet: str = ""
+    shown_as: ShownAs = ShownAs()
+    stops: bool = True
+    effect: str = ""
+    certain: bool = True
+    explains: tuple[Signal, ...] = ()
+
+
+class Diagnosis(Frozen, frozen=True, kw_only=True):
+    """The reasons, the complaints that none of them explains, and what could not be told.
+
+    ``running`` says that the pod runs in spite of them, having started before.
+    """
+
+    namespace: str
+    pod: str
+    reasons: tuple[Reason, ...] = ()
+    unexplained: tuple[Signal, ...] = ()
+    unknown: tuple[Reason, ...] = ()
+    running: bool = False
+
+
+def diagnose(
+    pod: Pod,
+    objects: ObjectSource,
+    *,
+    services: Iterable[Service] | RefletError | None = None,
+    node: NodeInHand = None,
+    events: Iterable[Event] = (),
+    known: Iterable[ObjectKey] = (),
+    refused: Mapping[ObjectKey, str] | None = None,
+    skip_invalid_names: bool = False,
+) -> Diagnosis:
+    """Return every reason why the configuration of a pod keeps it from starting.
+
+    ``known`` are objects that exist, for suggestions.  ``refused`` are objects that do not,
+    because the API server refused them, with its words.  ``skip_invalid_names`` is the older
+    kubelets' rule for keys of whole objects.
+    """
+    found = problems_of(
+        pod, objects, services=services, node=node, skip_invalid_names=skip_invalid_names
+    )
+    advice = Advice(known=known, wanted_keys=_wanted_keys(pod), environments=found.environments)
+    signals = signals_of(pod, events)
+    reasons: dict[tuple[str, str, str, str], Reason] = {}
+    for problem in found.problems:
+        if not (problem.blocking or isinstance(problem, _STILL_REASONS)):
+            continue
+        reason = _reason(problem, advice, signals, refused or {})
+        key = (reason.problem, reason.message, reason.kubelet, str(reason.shown_as))
+        reasons[key] = _together(reasons.get(key), reason)
+    certain = [each for each in reasons.values() if not _is_moot(pod, each)]
+    explained = [signal for reason in certain for signal in reason.explains]
+    return Diagnosis(
+        namespace=pod.metadata.namespace,
+        pod=pod.metadata.name or pod.metadata.generate_name,
+        # What stops the pod comes first.
+        reasons=tuple(sorted(certain, key=lambda reason: not reason.stops)),
+        unexplained=tuple(signal for signal in signals if signal not in explained),
+        unknown=tuple(each for each in reasons.values() if _is_moot(pod, each)),
+        running=runs_well(pod),
+    )
+
+
+def _reason(
+    problem: Problem,
+    advice: Advice,
+    signals: tuple[Signal, ...],
+    refused: Mapping[ObjectKey, str],
+) -> Reason:
+    message, fix = problem.message, advice.about(problem)
+    if isinstance(problem, MissingObject):
+        words = refused.get((problem.object_kind, problem.namespace, problem.name))
+        if words is not None:
+            message = f"{problem.object_text} does not exist: the API server refuses it"
+            fix = f"mend it: {words}"
+    stops = problem.blocking or isinstance(problem, _STOPPED_BY_THE_RUNTIME)
+    return Reason(
+        problem=type(problem).__name__,
+        message=message,
+        fix=fix,
+        places=(problem.place,),
+        kubelet=problem.kubelet,
+        shown_as=_shown_as(problem),
+        stops=stops,
+        effect="" if stops else _effect(problem),
+        certain=not isinstance(problem, UnreadableObject | ServicesUnreadable),
+        explains=tuple(signal for signal in signals if _explains(problem, signal)),
+    )
+
+
+def _effect(problem: Problem) -> str:
+    if problem.place.path.startswith("spec.imagePullSecrets"):
+        return "the image may not be pulled"
+    return "the container starts, but not as it was meant to"
+
+
+def _together(earlier: Reason | None, later: Reason) -> Reason:
+    if earlier is None:
+        return later
+    more = tuple(signal for signal in later.explains if signal not in earlier.explains)
+    return structs.replace(
+        earlier,
+        places=(*earlier.places, *later.places),
+        explains=(*earlier.explains, *more),
+    )
+
+
+def _is_moot(pod: Pod, reason: Reason) -> bool:
+    """Tell whether somebody with more rights has evidently read what we could not."""
+    return not reason.certain and all(has_started(pod, place.container) for place in reason.places)
+
+
+def _shown_as(problem: Problem) -> ShownAs:
+    if isinstance(problem, MissingPullSecret | UnusablePullSecret):
+        return ShownAs(source="event", reason=PULL_SECRET_EVENT) if problem.kubelet else ShownAs()
+    if isinstance(problem, SkippedNames):
+        return ShownAs(source="event", reason=problem.event_reason)
+    if isinstance(problem, _STOPPED_BY_THE_RUNTIME):
+        return ShownAs(source="container waiting", reason=RUN_ERROR)
+    if not problem.blocking:
+        return ShownAs()
+    if problem.place.path.startswith("spec.volumes"):
+        return ShownAs(source="event", reason=FAILED_MOUNT)
+    return ShownAs(source="container waiting", reason=CONFIG_ERROR)
+
+
+def _explains(problem: Problem, signal: Signal) -> bool:
+    container = problem.place.container
+    if container and signal.container and signal.container != container:
+        return False
+    if isinstance(problem, MissingPullSecret | UnusablePullSecret):
+        if signal.reason == PULL_SECRET_EVENT:
+            return problem.name in signal.message
+        return signal.reason in _PULL_FAILURES
+    if isinstance(problem, _STOPPED_BY_THE_RUNTIME):
+        return signal.reason in _RUN_FAILURES
+    if not problem.kubelet or signal.from_elsewhere:
+        return False
+    if _names(problem, signal):
+        return True
+    return problem.kubelet in signal.message
+
+
+def _names(problem: Problem, signal: Signal) -> bool:
+    """Tell whether a complaint is about the object, in whatever words the reader had for it."""
+    return (
+        isinstance(problem, MissingObject)
+        and f'{problem.object_kind.lower()} "{problem.name}" not found' in signal.message
+    )
+
+
+def _wanted_keys(pod: Pod) -> Mapping[tuple[ConfigKind, str], tuple[str, ...]]:
+    keys: dict[tuple[ConfigKind, str], dict[str, None]] = {}
+    for reference in references_of(pod):
+        wanted = keys.setdefault((reference.kind, reference.name), {})
+        wanted.update(dict.fromkeys(reference.keys or ()))
+    return {key: tuple(names) for key, names in keys.items()}

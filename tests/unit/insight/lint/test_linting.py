@@ -1,0 +1,101 @@
+"""All rules on all objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reflet.api.config import ConfigMap
+from reflet.api.meta import ObjectMeta
+from reflet.cli.lint import subjects_of
+from reflet.errors import Forbidden, NotFound
+from reflet.insight.lint.linting import lint, wanted_from_cluster
+from reflet.insight.lint.rules import MISSING_KEY, MISSING_OBJECT
+from reflet.insight.lint.subjects import Subject
+from reflet.manifests.applied import read_applied
+from tests.unit.insight.lint.conftest import Linted
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - name: web
+    image: i
+    envFrom:
+    - configMapRef: {name: settings}
+    - secretRef: {name: credentials}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other}
+"""
+SETTINGS: Any = ("ConfigMap", "default", "settings")
+CREDENTIALS: Any = ("Secret", "default", "credentials")
+
+
+def subjects(folder: Path, text: str = POD) -> list[Subject]:
+    path = folder / "a.yaml"
+    path.write_text(text)
+    return subjects_of(read_applied([str(path)]))
+
+
+def test_findings_come_in_the_order_of_the_file(linted: Linted) -> None:
+    assert [(each.line, each.rule.id) for each in linted(POD)] == [(9, "RFL002"), (10, "RFL002")]
+
+
+def test_only_chosen_rules_are_told(tmp_path: Path) -> None:
+    assert lint(subjects(tmp_path), chosen=[MISSING_KEY]) == ()
+    assert len(lint(subjects(tmp_path), chosen=[MISSING_OBJECT])) == 2
+
+
+def test_a_cluster_is_asked_for_what_pods_name_and_what_files_hold(tmp_path: Path) -> None:
+    assert set(wanted_from_cluster(subjects(tmp_path))) == {
+        SETTINGS,
+        CREDENTIALS,
+        ("ConfigMap", "default", "other"),
+    }
+
+
+def test_objects_of_the_cluster_count(linted: Linted) -> None:
+    settings = ConfigMap(metadata=ObjectMeta(namespace="default", name="settings"))
+    not_there = NotFound('secrets "credentials" not found')
+
+    (finding,) = linted(POD, live={SETTINGS: settings, CREDENTIALS: not_there})
+
+    assert finding.kubelet == 'secret "credentials" not found'
+
+
+def test_what_the_cluster_does_not_show_is_not_judged(linted: Linted) -> None:
+    assert linted(POD, live={SETTINGS: Forbidden("no"), CREDENTIALS: Forbidden("no")}) == ()
+
+
+def test_files_win_over_the_cluster(linted: Linted) -> None:
+    text = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - name: web
+    image: i
+    env:
+    - {name: A, valueFrom: {configMapKeyRef: {name: settings, key: a}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {b: "1"}
+"""
+    there = ConfigMap(metadata=ObjectMeta(namespace="default", name="settings"), data={"a": "1"})
+
+    assert [each.rule.id for each in linted(text, live={SETTINGS: there})] == ["RFL003"]
+
+
+def test_refused_objects_do_not_exist(linted: Linted) -> None:
+    text = (
+        POD + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {'a b': x}\n"
+    )
+
+    assert [each.rule.id for each in linted(text)] == ["RFL002", "RFL002", "RFL001"]

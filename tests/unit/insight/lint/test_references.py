@@ -1,0 +1,117 @@
+"""Which rule a problem of a pod breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.unit.insight.lint.conftest import Linted
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - name: web
+    image: i
+"""
+
+
+def ids(findings: Any) -> list[str]:
+    return [finding.rule.id for finding in findings]
+
+
+def test_a_missing_key_has_the_line_of_the_key(linted: Linted) -> None:
+    text = (
+        POD
+        + """\
+    env:
+    - name: A
+      valueFrom:
+        configMapKeyRef:
+          name: settings
+          key: color
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+"""
+    )
+
+    (finding,) = linted(text)
+
+    assert (finding.rule.id, finding.line) == ("RFL003", 13)
+    assert finding.path == "spec.containers[0].env[0].valueFrom.configMapKeyRef.key"
+    assert finding.kubelet == "couldn't find key color in ConfigMap default/settings"
+
+
+def test_the_line_in_a_template_is_found(linted: Linted) -> None:
+    text = """\
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: tidy}
+spec:
+  schedule: "* * * * *"
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+          - name: tidy
+            image: i
+            envFrom:
+            - secretRef: {name: gone}
+"""
+
+    (finding,) = linted(text)
+
+    assert (finding.rule.id, finding.line, finding.subject) == (
+        "RFL002",
+        15,
+        "CronJob default/tidy",
+    )
+
+
+def test_variables_of_services_may_be_in_the_cluster(linted: Linted) -> None:
+    text = POD + '    env:\n    - {name: A, value: "$(REDIS_SERVICE_HOST) $(DB_PORT_5432_TCP)"}\n'
+
+    assert linted(text) == ()
+
+
+def test_variables_of_services_need_service_links(linted: Linted) -> None:
+    text = POD + '    env:\n    - {name: A, value: "$(REDIS_SERVICE_HOST)"}\n'
+
+    assert ids(linted(text + "  enableServiceLinks: false\n")) == ["RFL009"]
+
+
+def test_a_missing_pull_secret_is_a_missing_object(linted: Linted) -> None:
+    assert ids(linted(POD + "  imagePullSecrets: [{name: gone}]\n")) == ["RFL002"]
+
+
+def test_a_sub_path_without_its_variable_is_unresolved(linted: Linted) -> None:
+    text = (
+        POD
+        + """\
+    volumeMounts:
+    - {name: v, mountPath: /v, subPathExpr: $(POD)}
+  volumes: [{name: v, emptyDir: {}}]
+"""
+    )
+
+    assert ids(linted(text)) == ["RFL009"]
+
+
+def test_what_is_only_not_known_yet_is_no_finding(linted: Linted) -> None:
+    text = (
+        POD
+        + """\
+    env:
+    - name: IP
+      valueFrom: {fieldRef: {fieldPath: status.podIP}}
+    - name: CPU
+      valueFrom: {resourceFieldRef: {resource: limits.cpu}}
+"""
+    )
+
+    assert linted(text) == ()
