@@ -147,7 +147,12 @@ class Advice:
         if problem.defined_later:
             return f"move {problem.name} above {problem.place.variable} in env"
         environment = self._environments.get(problem.place.container)
-        close = near_miss(problem.name, () if environment is None else environment.variables)
+        others = [
+            name
+            for name in (() if environment is None else environment.variables)
+            if name != problem.place.variable
+        ]
+        close = near_miss(problem.name, others)
         if close:
             return f"did you mean $({close})?"
         return f"set {problem.name}, or write $$({problem.name}) if the text is meant"

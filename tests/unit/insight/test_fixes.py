@@ -123,3 +123,14 @@ def test_every_blocking_problem_has_advice() -> None:
 
 def test_long_lists_are_cut() -> None:
     assert listed(map(str, range(10))) == "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"
+
+
+def test_a_variable_is_not_suggested_for_its_own_value() -> None:
+    environment = environment_of(
+        pod_with({"env": [{"name": "DB_URL", "value": "$(DB_USR)"}]}), config_map()
+    )
+    advice = Advice(environments={"web": environment})
+
+    problem = UnresolvedReference(name="DB_USR", place=Place(container="web", variable="DB_URL"))
+
+    assert advice.about(problem).startswith("set DB_USR")
