@@ -230,7 +230,9 @@ def _syntax_error(error: Any, source: str, text: str) -> DecodeError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
     if mark is not None:
-        return DecodeError(f"{source}:{mark.line + 1}: {problem}")
+        # What is missing at the end is missed on the line after it.
+        line = min(mark.line + 1, max(len(text.splitlines()), 1))
+        return DecodeError(f"{source}:{line}: {problem}")
     position = getattr(error, "position", None)
     line = text.count("\n", 0, position) + 1 if isinstance(position, int) else 1
     return DecodeError(f"{source}:{line}: {problem}")

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import click
+
+from reflet.cli.file_names import FILE_NAME
 
 if TYPE_CHECKING:
     from reflet.transport.settings import ConnectionSettings
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig file to use."),
+    click.option(
+        "--kubeconfig", default="", type=FILE_NAME, metavar="FILE", help="Kubeconfig file to use."
+    ),
     click.option("--context", default="", help="Kubeconfig context to use."),
     click.option("--cluster", default="", help="Kubeconfig cluster to use."),
     click.option("--user", default="", help="Kubeconfig user to use."),
@@ -41,6 +45,7 @@ _OPTIONS = (
     click.option(
         "--certificate-authority",
         default="",
+        type=FILE_NAME,
         metavar="FILE",
         help="File with the CA's certificates.",
     ),
@@ -79,13 +84,35 @@ _NAMES = (
 )
 
 
+@final
+class ConnectionChoice:
+    """Which server is meant: called, it gives the settings, reading kubeconfig if need be.
+
+    ``namespace`` is that of the flag, empty without one.
+    """
+
+    __slots__ = ("_overrides",)
+
+    def __init__(self, overrides: dict[str, Any]) -> None:
+        self._overrides = overrides
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that was typed."""
+        return str(self._overrides["namespace"])
+
+    def __call__(self) -> ConnectionSettings:
+        """Give the settings."""
+        return _settings(self._overrides)
+
+
 def connection_options(command: Command) -> Command:
     """Give *command* the flags; it is called with ``connection``, a way to get the settings."""
 
     @functools.wraps(command)
     def with_connection(*arguments: Any, **values: Any) -> Any:
         overrides = {name: values.pop(name) for name in _NAMES}
-        return command(*arguments, connection=functools.partial(_settings, overrides), **values)
+        return command(*arguments, connection=ConnectionChoice(overrides), **values)
 
     decorated: Any = with_connection
     for option in reversed(_OPTIONS):

@@ -13,6 +13,8 @@ from typing import Any, Final
 import click
 
 GAP: Final = "   "
+USUAL_COLUMNS: Final = 80
+NARROWEST: Final = 12  # columns that a column keeps, whatever the others take
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -29,6 +31,47 @@ def print_table(
             cell + " " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=True)
         )
         click.echo(GAP.join(cells).rstrip())
+
+
+def print_fitting_table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int, no_headers: bool
+) -> None:
+    """Print a table that fits the terminal, or 80 columns: one column gives way.
+
+    A cell that is cut ends in an ellipsis; whoever needs all of it asks for another form.
+    """
+    lines = [[visible(cell) for cell in row] for row in rows]
+    everything = [list(headings), *lines]
+    widths = [max(map(width_of, column)) for column in zip(*everything, strict=True)]
+    taken = sum(widths) - widths[flexible] + len(GAP) * (len(widths) - 1)
+    room = max(_columns() - taken, NARROWEST)
+    for line in lines:
+        line[flexible] = clipped(line[flexible], room)
+    print_table(headings, lines, no_headers=no_headers)
+
+
+def clipped(text: str, columns: int) -> str:
+    """The text, or as much of it as fits, with an ellipsis."""
+    if width_of(text) <= columns:
+        return text
+    shown, width = "", 1
+    for character in text:
+        width += width_of(character)
+        if width > columns:
+            break
+        shown += character
+    return f"{shown}…"
+
+
+def _columns() -> int:
+    import shutil  # noqa: PLC0415 - not needed for --help
+    import sys  # noqa: PLC0415 - as above
+
+    return (
+        shutil.get_terminal_size((USUAL_COLUMNS, 24)).columns
+        if sys.stdout.isatty()
+        else (USUAL_COLUMNS)
+    )
 
 
 def visible(text: str) -> str:

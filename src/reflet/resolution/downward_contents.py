@@ -12,7 +12,7 @@ from reflet.resolution.file_contents import FileContent, Filling, put
 from reflet.resolution.keyed_contents import NO_DEFAULT_MODE, USUAL_MODE
 from reflet.resolution.origins import FieldOrigin, Origin, ResourceOrigin, ValueOrigin
 from reflet.resolution.places import Place
-from reflet.resolution.pod_fields import file_field
+from reflet.resolution.pod_fields import NEVER_EMPTY, file_field
 from reflet.resolution.problems import (
     MissingDefaultMode,
     NotKnownYet,
@@ -67,7 +67,10 @@ def downward_files(
 
 def _value(pod: Pod, item: DownwardAPIVolumeFile, node: NodeInHand) -> str | Refused | Unknown:
     if item.field_ref is not None:
-        return file_field(pod, item.field_ref.field_path)
+        path = item.field_ref.field_path
+        value = file_field(pod, path)
+        # A pod that is not made yet has no name and no identity, and every other one has.
+        return Unknown(text=NEVER_EMPTY[path]) if value == "" and path in NEVER_EMPTY else value
     if item.resource_field_ref is not None:
         return file_resource(pod, item.resource_field_ref, node=node)
     return ""

@@ -38,7 +38,7 @@ _ACCEPTED: Final = frozenset(
     }
 )
 _OLD_NAMES: Final[Mapping[str, str]] = MappingProxyType({"spec.host": "spec.nodeName"})
-_NEVER_EMPTY: Final[Mapping[str, str]] = MappingProxyType(
+NEVER_EMPTY: Final[Mapping[str, str]] = MappingProxyType(
     {
         "metadata.name": "the pod has no name yet",
         "metadata.namespace": "the pod has no namespace yet",
@@ -85,8 +85,8 @@ def variable_field(
             value = ",".join(_ordered(pod, node, _given_addresses(pod, pod_ips)))
         case _:
             value = file_field(pod, path)
-    if value == "" and path in _NEVER_EMPTY:
-        return Unknown(text=_NEVER_EMPTY[path])
+    if value == "" and path in NEVER_EMPTY:
+        return Unknown(text=NEVER_EMPTY[path])
     return value
 
 

@@ -132,10 +132,10 @@ def assumptions_of(workload: Workload) -> tuple[str, ...]:
         and ("metadata.labels" in paths or f"metadata.labels['{label}']" in paths)
     ]
     if unknown:
-        missing = (
-            f"label {unknown[0]} is" if len(unknown) == 1 else f"labels {', '.join(unknown)} are"
-        )
-        said.append(f"the {missing} missing: what they say is known when the pod is made")
+        one = len(unknown) == 1
+        missing = f"label {unknown[0]} is" if one else f"labels {', '.join(unknown)} are"
+        values = "its value is" if one else "their values are"
+        said.append(f"the {missing} missing: {values} known only when the pod is made")
     return tuple(said)
 
 

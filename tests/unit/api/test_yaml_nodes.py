@@ -35,7 +35,7 @@ def test_documents_become_values(text: str, expected: list[object]) -> None:
     [
         ("a: 1\nb: 2\na: 3", 'f.yaml:3: the key "a" is there twice'),
         ("yes: 1\non: 2", 'f.yaml:2: the key "true" is there twice'),
-        ("a: [1,\n2", "f.yaml:3: did not find"),
+        ("a: [1,\n2", "f.yaml:2: did not find"),
         ("a:\n\tb: c", "f.yaml:2: found character"),
         ("a: *b", "f.yaml:1: an alias of something"),
         ("a: &a [*a]", "f.yaml:1: a value that contains itself"),

@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from reflet.cli.output import print_json, print_table, print_yaml, visible
+from reflet.cli.output import (
+    clipped,
+    print_fitting_table,
+    print_json,
+    print_table,
+    print_yaml,
+    visible,
+)
 
 
 def printed(
@@ -66,3 +73,30 @@ def test_yaml_is_in_the_order_of_the_alphabet(capsys: pytest.CaptureFixture[str]
     print_yaml({"b": "1", "a": [True, None]})
 
     assert capsys.readouterr().out == 'a:\n- true\n- null\nb: "1"\n'
+
+
+def test_a_table_that_is_too_wide_gives_way_in_one_column(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [("A", "v" * 100, "here"), ("B", "short", "there")]
+
+    print_fitting_table(("NAME", "VALUE", "FROM"), rows, flexible=1, no_headers=False)
+
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) == 80
+    assert lines[1].split() == ["A", "v" * 64 + "…", "here"]
+    assert lines[2].split() == ["B", "short", "there"]
+
+
+def test_the_column_that_gives_way_keeps_something(capsys: pytest.CaptureFixture[str]) -> None:
+    print_fitting_table(("N", "V"), [("n" * 90, "v" * 90)], flexible=1, no_headers=True)
+
+    assert capsys.readouterr().out.split() == ["n" * 90, "v" * 11 + "…"]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "shown"),
+    [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 5, "日本…"), ("日本語", 4, "日…")],
+)
+def test_text_is_cut_by_columns_and_not_by_letters(text: str, columns: int, shown: str) -> None:
+    assert clipped(text, columns) == shown

@@ -72,3 +72,16 @@ def test_what_only_the_node_could_tell_is_empty_and_told() -> None:
         (b"", False),
     ]
     assert [type(problem) for problem in filling.problems] == [NotKnownYet]
+
+
+def test_the_name_of_a_pod_that_is_not_made_yet_is_empty_and_told() -> None:
+    items = msgspec.convert(
+        [{"path": "n", "fieldRef": {"fieldPath": "metadata.name"}}],
+        tuple[DownwardAPIVolumeFile, ...],
+    )
+    pod = pod_with(metadata={"name": "", "generateName": "web-"})
+
+    filling = downward_files(pod, items, default_mode=0o644, node=NODE, place=Place(volume="v"))
+
+    assert (filling.files["n"].data, filling.files["n"].known, filling.errors) == (b"", False, ())
+    assert [type(problem) for problem in filling.problems] == [NotKnownYet]

@@ -7,7 +7,6 @@ kinds there are.
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -138,6 +137,8 @@ class ServedKind:
     @property
     def storage_version_hash(self) -> str:
         """What discovery says so that clients notice a change of the stored version."""
+        import hashlib  # noqa: PLC0415 - slow to import, and who reads manifests needs none of it
+
         group = self.storage_key.partition(".")[2]
         stored = f"{group}/{self.storage_version}/{self.kind}"
         return base64.b64encode(hashlib.sha256(stored.encode()).digest()[:8]).decode()

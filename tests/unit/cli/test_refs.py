@@ -1,0 +1,63 @@
+"""``reflet refs``: the objects that a pod names, and where."""
+
+from __future__ import annotations
+
+import json
+
+from tests.unit.cli.shop_files import SHOP, OnFiles, pod
+
+
+def test_a_table_shows_every_use(on_files: OnFiles) -> None:
+    shown = on_files(SHOP, "refs")
+
+    assert (shown.code, shown.errors) == (0, "")
+    assert shown.output == (
+        "OBJECT               KEYS       USED BY\n"
+        "configmap/settings   all        container web, all variables\n"
+        "secret/database      all        container web, all variables as DB_…\n"
+        "configmap/settings   all        volume config\n"
+        "secret/database      PASSWORD   volume keys\n"
+    )
+
+
+def test_json_has_the_names_and_where_each_is_used(on_files: OnFiles) -> None:
+    shown = on_files(SHOP, "refs", "-o", "json")
+
+    document = json.loads(shown.output)
+    assert (document["configMaps"], document["secrets"]) == (["settings"], ["database"])
+    assert document["uses"][3] == {
+        "kind": "Secret",
+        "name": "database",
+        "usage": "volume",
+        "keys": ["PASSWORD"],
+        "optional": False,
+        "place": {"path": "spec.volumes[1].projected.sources[0].secret", "volume": "keys"},
+    }
+
+
+def test_pull_secrets_single_variables_and_optional_uses_are_told(on_files: OnFiles) -> None:
+    source = "configMapKeyRef: {name: settings, key: a, optional: true}"
+    text = pod(
+        f"env: [{{name: A, valueFrom: {{{source}}}}}]", "  imagePullSecrets: [{name: pull}]\n"
+    )
+
+    shown = on_files(text, "refs", "--no-headers")
+
+    assert shown.output == (
+        "secret/pull          all   pulls images\n"
+        "configmap/settings   a     container web, variable A (optional)\n"
+    )
+
+
+def test_a_pod_that_names_nothing_says_so(on_files: OnFiles) -> None:
+    shown = on_files(pod(), "refs")
+
+    assert (shown.code, shown.output) == (0, "")
+    assert shown.errors == "pod/web names no ConfigMap and no Secret.\n"
+
+
+def test_whether_the_objects_exist_does_not_matter(on_files: OnFiles) -> None:
+    shown = on_files(pod("envFrom: [{secretRef: {name: missing}}]"), "refs", "-o", "yaml")
+
+    assert shown.code == 0
+    assert "secrets:\n- missing\n" in shown.output
