@@ -1,0 +1,120 @@
+"""What one container of a pod gets: its environment and the files of the volumes it mounts.
+
+Owns: which volumes concern a container, and whether the kubelet would start it.  Must not know
+how it was resolved, nor what is done with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import structs
+
+from reflet.api.containers import Container
+from reflet.api.pods import Pod
+from reflet.delivery.resolved_pod import ResolvedPod
+from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.places import container_named
+from reflet.resolution.problems import NotKnownYet, Problem, TokenUnavailable, UnsupportedSource
+from reflet.resolution.variables import Environment
+from reflet.resolution.volume_contents import configuration_volumes
+
+USUAL_GRACE: Final = 30.0
+"""Seconds that the API server gives to a pod that asks for none."""
+
+ANY_MAY_RUN: Final = 0o111
+
+FORGIVEN: Final = (TokenUnavailable, UnsupportedSource)
+"""What a process outside of the cluster does without: to make a token needs more than reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerConfiguration:
+    """A container's environment, and the contents of its volumes by their names."""
+
+    pod: Pod
+    container_name: str
+    environment: Environment
+    volumes: Mapping[str, VolumeContents]
+
+    @property
+    def container(self) -> Container:
+        """The container as the pod describes it."""
+        return container_named(self.pod, self.container_name).container
+
+    @property
+    def grace(self) -> float:
+        """Seconds that the process has to end when it is asked to."""
+        seconds = self.pod.spec.termination_grace_period_seconds
+        return USUAL_GRACE if seconds is None else float(seconds)
+
+    @property
+    def has_programs(self) -> bool:
+        """Whether a file of its volumes is meant to be run."""
+        return any(
+            file.mode & ANY_MAY_RUN
+            for contents in self.volumes.values()
+            for file in contents.files.values()
+        )
+
+    @property
+    def refusal(self) -> str | None:
+        """What the kubelet says when it does not start the container, None when it does."""
+        for name, contents in self.volumes.items():
+            if contents.error is not None:
+                return f'MountVolume.SetUp failed for volume "{name}" : {contents.error}'
+        return self.environment.error
+
+    def left_out(self) -> Iterator[str]:
+        """Sentences about what the process does without, each with what can be done."""
+        for name, variable in self.environment.variables.items():
+            if not variable.assignment.known:
+                yield f"{name} is known only in the cluster and empty here: --set {name}=… sets it"
+        for name, contents in self.volumes.items():
+            said: list[str] = [f"{problem.message}" for problem in _forgiven(contents)]
+            said += [
+                f"{problem.message}"
+                for problem in contents.problems
+                if isinstance(problem, NotKnownYet)
+            ]
+            yield from (f"volume {name} is not complete: {each}" for each in dict.fromkeys(said))
+            yield from (
+                f"volume {name}: {path} is known only in the cluster and empty here"
+                for path, file in contents.files.items()
+                if not file.known
+            )
+
+
+def of_container(resolved: ResolvedPod, container_name: str) -> ContainerConfiguration:
+    """Take out of a pod's result what concerns one container."""
+    return ContainerConfiguration(
+        pod=resolved.pod,
+        container_name=container_name,
+        environment=resolved.environments[container_name],
+        volumes={
+            name: forgiving(resolved.volumes[name])
+            for name in volumes_of(resolved.pod, container_name)
+        },
+    )
+
+
+def volumes_of(pod: Pod, container_name: str) -> tuple[str, ...]:
+    """The volumes with configuration that the container mounts, in the pod's order."""
+    mounted = {mount.name for mount in container_named(pod, container_name).container.volume_mounts}
+    return tuple(name for name in configuration_volumes(pod) if name in mounted)
+
+
+def forgiving(contents: VolumeContents) -> VolumeContents:
+    """The contents without an error, where all that is wrong can be done without."""
+    blocking = [problem for problem in contents.problems if problem.blocking]
+    if contents.error is None or not all(isinstance(each, FORGIVEN) for each in blocking):
+        return contents
+    return structs.replace(contents, error=None)
+
+
+def _forgiven(contents: VolumeContents) -> list[Problem]:
+    if contents.error is not None:
+        return []
+    return [problem for problem in contents.problems if isinstance(problem, FORGIVEN)]

@@ -1,0 +1,250 @@
+"""A program of its own: enters a mount namespace, mounts what it is told, becomes the command.
+
+Owns: the namespaces, the mounts and the mount points that are missing.  Run as a script by the
+bare interpreter, so it knows nothing of Reflet and nothing that is not in the standard library:
+``python -I -S isolated_start.py PLAN -- COMMAND…``.  PLAN is a file with JSON::
+
+    {"mounts": [{"source": "/…", "path": "/etc/app", "read_only": true}, …],
+     "directory": "/home/me", "root": "/…/root", "staging": "/…/staging",
+     "failure": "/…/failure"}
+
+``root`` is a private folder in which anything may be made, ``staging`` an empty one in it.  What
+goes wrong is written to the file ``failure``, as JSON with ``code`` and ``message``.
+
+A mount point that does not exist is made without touching the machine: the nearest folder above
+that does exist is covered, inside the namespace, by one in memory that shows the same entries.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import signal
+import stat
+import sys
+from typing import Any, Final, NoReturn
+
+CLONE_NEWNS: Final = 0x00020000
+CLONE_NEWUSER: Final = 0x10000000
+MS_RDONLY: Final = 1
+MS_REMOUNT: Final = 32
+MS_BIND: Final = 4096
+MS_REC: Final = 16384
+MS_PRIVATE: Final = 1 << 18
+MNT_DETACH: Final = 2
+
+# What statvfs calls a flag of a mount, and what mount calls it: a bind keeps those it has.
+KEPT_FLAGS: Final = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 1 << 21))
+
+OUR_FAILURE, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
+
+_C: Final = ctypes.CDLL(None, use_errno=True)
+
+
+class _Failure(Exception):
+    """What went wrong, in a line, and the exit code for it."""
+
+    def __init__(self, message: str, code: int = OUR_FAILURE) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Do it; returns only as another program, or not at all."""
+    with open(arguments[0], "rb") as stream:  # noqa: PTH123 - as few imports as can be
+        plan = json.load(stream)
+    command = arguments[2:]
+    environment = _exact_environment()
+    try:
+        enter_namespace()
+        points = MountPoints(plan["root"], plan["staging"])
+        for mount in plan["mounts"]:
+            points.bind(mount["source"], mount["path"])
+        for mount in plan["mounts"]:
+            if mount["read_only"]:
+                make_read_only(mount["path"])
+        os.chdir(plan["directory"])
+        _become(command, environment)
+    except _Failure as failure:
+        told, code = str(failure), failure.code
+    except OSError as error:
+        told, code = f"{error.filename or ''}: {error.strerror}".lstrip(": "), OUR_FAILURE
+    with open(plan["failure"], "w") as stream:  # noqa: PTH123 - as above
+        json.dump({"code": code, "message": told}, stream)
+    sys.exit(code)
+
+
+def _exact_environment() -> dict[bytes, bytes]:
+    """What we were started with: the interpreter may have changed its own copy."""
+    with open("/proc/self/environ", "rb") as stream:  # noqa: PTH123 - as above
+        lines = stream.read().split(b"\0")
+    pairs = (line.partition(b"=") for line in lines if line)
+    return {name: value for name, _, value in pairs}
+
+
+def _become(command: list[str], environment: dict[bytes, bytes]) -> None:
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)  # the interpreter ignores them
+    try:
+        os.execvpe(command[0], command, environment)  # noqa: S606 - running it is the purpose
+    except FileNotFoundError as error:
+        raise _Failure("the command is not found: no such file or directory", NOT_FOUND) from error
+    except OSError as error:
+        words = f"the command cannot be run: {(error.strerror or '').lower()}"
+        raise _Failure(words, NOT_EXECUTABLE) from error
+
+
+# Namespaces
+
+
+def enter_namespace() -> None:
+    """Have mounts of our own; who may not, gets a user namespace with it."""
+    user, group = os.geteuid(), os.getegid()
+    try:
+        if _C.unshare(CLONE_NEWNS) != 0:
+            _check(_C.unshare(CLONE_NEWUSER | CLONE_NEWNS))
+            _write("/proc/self/setgroups", "deny")
+            _write("/proc/self/uid_map", f"{user} {user} 1")
+            _write("/proc/self/gid_map", f"{group} {group} 1")
+        _mount(None, "/", None, MS_REC | MS_PRIVATE)
+    except OSError as error:
+        raise _Failure(
+            f"--isolate: this system allows no mount namespace here ({error.strerror}): it takes "
+            "root with CAP_SYS_ADMIN, or user namespaces (kernel.unprivileged_userns_clone, "
+            "kernel.apparmor_restrict_unprivileged_userns); without --isolate the files are "
+            "under $REFLET_ROOT"
+        ) from error
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, "w") as stream:  # noqa: PTH123 - as above
+            stream.write(text)
+    except FileNotFoundError:
+        return  # kernels before setgroups
+
+
+# Mounts
+
+
+class MountPoints:
+    """Mounts, and the places for them.
+
+    In *root* and in what was mounted anything may be made; elsewhere only on covers.
+    """
+
+    def __init__(self, root: str, staging: str) -> None:
+        self._free = [os.path.realpath(root)]
+        self._staging = staging
+        self._covers: set[int] = set()
+
+    def bind(self, source: str, path: str) -> None:
+        """Show *source* at *path*, which is made if it is missing."""
+        point = self._point(path, is_folder=os.path.isdir(source))  # noqa: PTH112 - as above
+        _mount(source, point, None, MS_BIND | MS_REC)
+        self._free.append(point)
+
+    def _point(self, path: str, *, is_folder: bool) -> str:
+        """The place without links to mount on, made if it is missing."""
+        real = os.path.realpath(path)
+        if os.path.lexists(real):
+            if os.path.isdir(real) != is_folder:  # noqa: PTH112 - as above
+                here, there = ("a file", "a folder") if is_folder else ("a folder", "a file")
+                raise _Failure(f"--isolate: {path} is {here} here and {there} in the container")
+            return real
+        above = os.path.dirname(real)  # noqa: PTH120 - as above
+        while not os.path.lexists(above):
+            above = os.path.dirname(above)  # noqa: PTH120 - as above
+        if not self._may_be_filled(above):
+            self._cover(above)
+        if is_folder:
+            os.makedirs(real, exist_ok=True)  # noqa: PTH103 - as above
+        else:
+            os.makedirs(os.path.dirname(real), exist_ok=True)  # noqa: PTH103, PTH120 - as above
+            with open(real, "x"):  # noqa: PTH123 - as above
+                pass
+        return real
+
+    def _may_be_filled(self, folder: str) -> bool:
+        """Whether what is made in a folder is seen by nobody but us."""
+        if any(f"{folder}/".startswith(f"{free}/") for free in self._free):
+            return True
+        return os.stat(folder).st_dev in self._covers  # noqa: PTH116 - as above
+
+    def _cover(self, folder: str) -> None:
+        """Put a folder in memory over one, that shows the same entries."""
+        found = os.stat(folder)  # noqa: PTH116 - as above
+        target = self._staging if folder == "/" else folder
+        beneath = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+        names = os.listdir(folder)  # noqa: PTH208 - as above
+        _mount("tmpfs", target, "tmpfs", 0, f"mode={stat.S_IMODE(found.st_mode):o}")
+        _give(target, found)
+        for name in names:
+            _show(f"/proc/self/fd/{beneath}/{name}", f"{target}/{name}")
+        os.close(beneath)
+        self._covers.add(os.stat(target).st_dev)  # noqa: PTH116 - as above
+        if folder == "/":
+            _make_root(target)
+
+
+def make_read_only(path: str) -> None:
+    """Let nobody write through the mount."""
+    present = os.statvfs(path).f_flag
+    kept = sum(flag for told, flag in KEPT_FLAGS if present & told)
+    _mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
+
+
+def _give(path: str, found: os.stat_result) -> None:
+    try:
+        os.chown(path, found.st_uid, found.st_gid)
+    except OSError as error:
+        # An owner who has no number in our user namespace.
+        if error.errno not in {errno.EINVAL, errno.EPERM}:
+            raise
+
+
+def _show(source: str, place: str) -> None:
+    """Show an entry of a covered folder at the same name on the cover."""
+    found = os.lstat(source)
+    if stat.S_ISLNK(found.st_mode):
+        os.symlink(os.readlink(source), place)  # noqa: PTH115, PTH211 - as above
+        return
+    if stat.S_ISDIR(found.st_mode):
+        os.mkdir(place)  # noqa: PTH102 - as above
+    else:
+        with open(place, "x"):  # noqa: PTH123 - as above
+            pass
+    _mount(source, place, None, MS_BIND | MS_REC)
+
+
+def _make_root(new: str) -> None:
+    os.chdir(new)
+    if _C.pivot_root(b".", b".") == 0:
+        _check(_C.umount2(b".", MNT_DETACH))
+    else:
+        # The first root of a machine cannot be left that way.
+        os.chroot(".")
+    os.chdir("/")
+    # The folder that it was put together on is in it, too, and would show it once more.
+    _check(_C.umount2(os.fsencode(new), MNT_DETACH), new)
+
+
+def _mount(
+    source: str | None, target: str, kind: str | None, flags: int, data: str | None = None
+) -> None:
+    words = [None if word is None else os.fsencode(word) for word in (source, target, kind, data)]
+    flag_word = ctypes.c_ulong(flags)
+    _check(_C.mount(words[0], words[1], words[2], flag_word, words[3]), target)
+
+
+def _check(result: int, name: str = "") -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), name or None)
+
+
+if __name__ == "__main__":
+    arguments: Any = sys.argv[1:]
+    main(arguments)

@@ -1,0 +1,146 @@
+"""A container's files under a root, each at its mount path.
+
+Owns: the folders of the volumes, the copies that mounts with a sub-path show, and the links
+that lead from mount paths to them.  Must not know where contents come from.
+
+::
+
+    ROOT/etc/app                 -> ../.reflet/volumes/settings
+    ROOT/etc/app.conf            -> ../.reflet/fixed/1/0          a mount with a sub-path
+    ROOT/.reflet/volumes/NAME    a volume, kept by an atomic writer; or an empty folder
+    ROOT/.reflet/fixed/START     copies made for one start, which nothing changes later
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reflet.errors import RefletError
+from reflet.resolution.file_contents import FileContent, VolumeContents
+from reflet.supervisor.mount_plan import MountPlan, PlannedMount, fixed_files
+from reflet.supervisor.private_root import OWN, PrivateRoot
+from reflet.volumes import folders
+from reflet.volumes.atomic_writer import AtomicWriter
+from reflet.volumes.tear_down import remove_tree
+
+
+@dataclass(frozen=True, slots=True)
+class MountSource:
+    """What is to be seen at a mount path: a file or folder under the root."""
+
+    source: Path
+    path: str
+    read_only: bool
+
+
+class MountTree:
+    """The files of one container under one root.
+
+    ``write`` comes first, then ``arrange`` for every start, then ``write`` whenever contents are
+    new.  Without *linked*, who starts the process mounts ``sources`` at their paths.  Blocks;
+    belongs to one task.
+    """
+
+    def __init__(self, root: PrivateRoot, *, linked: bool = True) -> None:
+        self._root = root
+        self._linked = linked
+        self._writers: dict[str, AtomicWriter] = {}
+        self._start = 0
+        self._links: dict[str, Path] = {}
+        self.sources: tuple[MountSource, ...] = ()
+
+    def write(self, volumes: Mapping[str, VolumeContents]) -> None:
+        """Make the volumes equal to their contents; one that has an error stays as it is."""
+        for name, contents in volumes.items():
+            if contents.error is None:
+                self._writer(name).write(contents)
+        self._keep_links()
+
+    def arrange(self, plan: MountPlan, volumes: Mapping[str, VolumeContents]) -> None:
+        """Lay everything out for a start: empty folders, copies, and links at the mount paths."""
+        self._start += 1
+        sources = [
+            MountSource(self._source(index, mount, volumes), mount.path, mount.read_only)
+            for index, mount in enumerate(plan.mounts)
+        ]
+        for path in self._links.keys() - {source.path for source in sources}:
+            self._place(path).unlink(missing_ok=True)
+        self.sources = tuple(sources)
+        if self._linked:
+            self._links = {source.path: source.source for source in sources}
+        self._keep_links()
+        self._forget_start(self._start - 1)
+
+    # Sources
+
+    def _volume(self, name: str) -> Path:
+        return self._root.own / "volumes" / name
+
+    def _writer(self, name: str) -> AtomicWriter:
+        if name not in self._writers:
+            self._writers[name] = AtomicWriter(self._volume(name))
+        return self._writers[name]
+
+    def _source(
+        self, index: int, mount: PlannedMount, volumes: Mapping[str, VolumeContents]
+    ) -> Path:
+        if mount.is_fixed:
+            copy = self._root.own / "fixed" / str(self._start) / str(index)
+            _copy(fixed_files(volumes[mount.volume], mount.sub_path), copy)
+            return copy
+        source = self._volume(mount.volume)
+        if mount.sub_path:
+            source /= mount.sub_path
+        folders.make_path(source)
+        return source
+
+    def _forget_start(self, start: int) -> None:
+        fixed = self._root.own / "fixed"
+        if not fixed.exists():
+            return
+        with folders.opened(fixed) as folder:
+            kept = remove_tree(folder, str(start))
+        if kept:
+            raise RefletError(f"{fixed}/{kept[0]}")
+
+    # Links
+
+    def _keep_links(self) -> None:
+        """Make the links that are missing; inside a volume, a new version may have taken one."""
+        for path, source in self._links.items():
+            place = self._place(path)
+            text = os.path.relpath(source, place.parent.resolve())
+            if place.is_symlink() and os.readlink(place) == text:  # noqa: PTH115 - text, not a path
+                continue
+            self._link(place, text)
+
+    def _link(self, place: Path, text: str) -> None:
+        if place.is_dir() and not place.is_symlink():
+            place.rmdir()  # a mount point, and empty: everything in a root is ours
+        waiting = place.with_name(f"..{place.name}.reflet")
+        waiting.unlink(missing_ok=True)
+        waiting.symlink_to(text)
+        waiting.replace(place)
+
+    def _place(self, path: str) -> Path:
+        place = self._root.path / path.lstrip("/")
+        if place.is_relative_to(self._root.path / OWN):
+            raise RefletError(f"{path} cannot be a mount path: reflet keeps its own files there")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place
+
+
+def _copy(files: Mapping[str, FileContent], target: Path) -> None:
+    """Write one file, or a folder of files; nothing at all is an empty folder."""
+    if "" not in files:
+        folders.make_path(target)
+        target.chmod(0o755)
+    for path, file in files.items():
+        place = target / path if path else target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch(mode=0o600, exist_ok=False)
+        place.write_bytes(file.data)
+        place.chmod(file.mode)
