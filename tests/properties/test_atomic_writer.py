@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflet.resolution.file_contents import FileContent, VolumeContents
@@ -26,6 +26,7 @@ FILES = st.builds(
     st.binary(max_size=40),
     mode=st.sampled_from([0o400, 0o440, 0o600, 0o644, 0o777]),
 )
+A_DISK_TAKES_ITS_TIME = settings(deadline=None)
 VOLUMES = st.dictionaries(PATHS, FILES, max_size=5).map(volume)
 
 
@@ -62,6 +63,7 @@ def folder() -> Iterator[Path]:
         shutil.rmtree(path)
 
 
+@A_DISK_TAKES_ITS_TIME
 @given(sequence=st.lists(VOLUMES.filter(is_writable), min_size=1, max_size=5))
 def test_the_folder_ends_equal_to_the_last_volume(sequence: list[VolumeContents]) -> None:
     with folder() as target:
@@ -73,6 +75,7 @@ def test_the_folder_ends_equal_to_the_last_volume(sequence: list[VolumeContents]
             assert top(target) == {"..data", *(path.partition("/")[0] for path in contents.files)}
 
 
+@A_DISK_TAKES_ITS_TIME
 @given(contents=VOLUMES.filter(is_writable))
 def test_writing_the_same_again_changes_nothing(contents: VolumeContents) -> None:
     with folder() as target:
@@ -83,6 +86,7 @@ def test_writing_the_same_again_changes_nothing(contents: VolumeContents) -> Non
         assert version(target) == before
 
 
+@A_DISK_TAKES_ITS_TIME
 @given(contents=VOLUMES, other=VOLUMES.filter(is_writable))
 def test_what_is_refused_touches_nothing(contents: VolumeContents, other: VolumeContents) -> None:
     with folder() as target:
