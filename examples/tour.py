@@ -1,4 +1,4 @@
-"""What works today, in a few seconds and with no cluster: run by ``make demo``.
+"""A tour of the library in a few seconds, with no cluster: ``python examples/tour.py``.
 
 Starts a development API server in this process, loads a few manifests, and uses it the way a
 program would: typed reads, selectors, a mirror that follows changes and survives, refusals that
