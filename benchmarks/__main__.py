@@ -17,7 +17,7 @@ from typing import Final
 
 from benchmarks.measuring import Result, write_result
 
-BENCHMARKS: Final = ("devserver", "faults", "start_up", "wire")
+BENCHMARKS: Final = ("devserver", "faults", "managers", "mirror", "resolution", "start_up", "wire")
 
 
 def main() -> int:

@@ -65,6 +65,18 @@ class RunFailed(Exception):
     """A contestant did not finish; the message ends with what it wrote to standard error."""
 
 
+@dataclass(slots=True)
+class Standings:
+    """What came of one job: figures of those who did it, and why others did not."""
+
+    figures: dict[str, dict[str, Spread]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """As a result file has it."""
+        return {"figures": self.figures, "left_out": self.left_out}
+
+
 class Child:
     """A module of ours running in its own interpreter, spoken to in lines of JSON.
 
@@ -181,6 +193,42 @@ def interleaved(
     }
 
 
+def in_turns(
+    contestants: Iterable[str],
+    rounds: int,
+    measure: Callable[[str], Sample],
+    *,
+    announce: Callable[[str], None],
+) -> Standings:
+    """Do as ``interleaved`` does; a contestant that fails once is out, and the others go on.
+
+    *announce* is called before each run.
+    """
+    order = list(contestants)
+    samples: dict[str, list[Sample]] = {name: [] for name in order}
+    left_out: dict[str, str] = {}
+    for number in range(rounds):
+        for name in reversed(order) if number % 2 else order:
+            if name in left_out:
+                continue
+            announce(name)
+            try:
+                samples[name].append(measure(name))
+            except RunFailed as error:
+                left_out[name] = last_line(error)
+    figures = {
+        name: {figure: summary([run[figure] for run in runs]) for figure in runs[0]}
+        for name, runs in samples.items()
+        if name not in left_out
+    }
+    return Standings(figures, left_out)
+
+
+def last_line(error: RunFailed) -> str:
+    """Why a contestant failed, as short as it can be said."""
+    return str(error).strip().splitlines()[-1].removeprefix("RuntimeError: ")
+
+
 def summary(values: Sequence[float]) -> Spread:
     """The median and the range."""
     return Spread(statistics.median(values), min(values), max(values), len(values))
@@ -255,6 +303,14 @@ def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str
     ]
     laid_out.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join([title, "", *laid_out])
+
+
+def shown(spread: Spread, digits: int, *, scale: float = 1.0) -> str:
+    """The median, and the range when there is one."""
+    median, low, high = (
+        f"{value * scale:.{digits}f}" for value in (spread.median, spread.low, spread.high)
+    )
+    return median if low == high else f"{median} ({low} to {high})"
 
 
 def write_result(name: str, result: Result, *, quick: bool) -> Path:

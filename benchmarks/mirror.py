@@ -22,22 +22,23 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks import wire_objects
+from benchmarks.go_programs import Environment
 from benchmarks.measuring import (
     Child,
     Result,
     RunFailed,
     Sample,
-    Spread,
-    summary,
+    Standings,
+    in_turns,
     versions_of,
 )
 from benchmarks.mirror_contestants import CONTESTANTS, EVENTS, MEMORY, REAL, SYNC
-from benchmarks.mirror_environments import Environment, environment
+from benchmarks.mirror_environments import environment
 from benchmarks.mirror_goals import broken, goals
 from benchmarks.mirror_objects import last_update, namespace_for
 from benchmarks.mirror_tables import tables
@@ -87,18 +88,6 @@ QUICK: Final = Size(
     sync_objects=2_000,
     real_objects=2_000,
 )
-
-
-@dataclass(slots=True)
-class Standings:
-    """What came of one job: figures of those who did it, and why others did not."""
-
-    figures: dict[str, dict[str, Spread]] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-
-    def plain(self) -> dict[str, Any]:
-        """As a result file has it."""
-        return {"figures": self.figures, "left_out": self.left_out}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,24 +209,11 @@ class Course:
         self, what: str, names: Iterable[str], rounds: int, measure: Callable[[str], Sample]
     ) -> Standings:
         """Measure each contestant once a round; who fails once is out."""
-        order = list(names)
-        samples: dict[str, list[Sample]] = {name: [] for name in order}
-        left_out: dict[str, str] = {}
-        for number in range(rounds):
-            for name in reversed(order) if number % 2 else order:
-                if name in left_out:
-                    continue
-                print(f"mirror: {what}: {CONTESTANTS[name].title}", file=sys.stderr, flush=True)
-                try:
-                    samples[name].append(measure(name))
-                except RunFailed as error:
-                    left_out[name] = last_line(error)
-        figures = {
-            name: {figure: summary([run[figure] for run in runs]) for figure in runs[0]}
-            for name, runs in samples.items()
-            if name not in left_out
-        }
-        return Standings(figures, left_out)
+
+        def announce(name: str) -> None:
+            print(f"mirror: {what}: {CONTESTANTS[name].title}", file=sys.stderr, flush=True)
+
+        return in_turns(names, rounds, measure, announce=announce)
 
 
 def run(*, quick: bool) -> Result:
@@ -278,11 +254,6 @@ def run(*, quick: bool) -> Result:
         },
         broken_limits=broken(reached),
     )
-
-
-def last_line(error: RunFailed) -> str:
-    """Why a contestant failed, as short as it can be said."""
-    return str(error).strip().splitlines()[-1].removeprefix("RuntimeError: ")
 
 
 @contextmanager

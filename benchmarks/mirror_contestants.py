@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.mirror_environments import CLIENT_GO, Environment
+from benchmarks.go_programs import Environment
+from benchmarks.mirror_environments import CLIENT_GO
 from benchmarks.mirror_peers.launch import LAYER, PROGRAM
 
 PEERS: Final = "benchmarks.mirror_peers"

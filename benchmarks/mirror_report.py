@@ -9,16 +9,11 @@ Owns: the section "The mirror" of that page, and nothing else in it.  Must not m
 
 from __future__ import annotations
 
-import json
-import re
 import sys
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from benchmarks.measuring import REPOSITORY, RESULTS
+from benchmarks.performance_page import section, write
 
-RESULT: Final = RESULTS / "mirror.json"
-PAGE: Final = REPOSITORY / "docs" / "performance.md"
 TITLE: Final = "## The mirror"
 
 INTRODUCTION: Final = """\
@@ -42,41 +37,9 @@ client-go works in several threads, the others in one.
 """
 
 
-def section(result: Mapping[str, Any]) -> str:
-    """The section, from a result file."""
-    machine = result["machine"]
-    memory = machine["memory_bytes"] / 2**30
-    kernel = machine["kernel"].partition("-")[0]
-    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-    facts = (
-        f"`{result['command']}` on {result['finished'][:10]}: {machine['cores']} cores of "
-        f"{machine['processor']}, {memory:.0f} GiB, Linux {kernel}, load average "
-        f"{machine['load_average']:.1f}. Versions: {versions}.\n"
-    )
-    return "\n".join([TITLE, "", INTRODUCTION, facts, *_spaced(result["figures"]["tables"])])
-
-
-def _spaced(tables: list[str]) -> list[str]:
-    return [f"### {table}\n" for table in tables]
-
-
-def with_section(page: str, new: str) -> str:
-    """The page with its section replaced, or added at the end."""
-    found = re.search(rf"^{re.escape(TITLE)}$.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
-    if found is None:
-        return f"{page.rstrip()}\n\n{new}"
-    rest = page[found.end() :]
-    return page[: found.start()] + new + (f"\n{rest}" if rest else "")
-
-
 def main() -> int:
     """Write the section; 1 when there is no result."""
-    if not RESULT.is_file():
-        print("there is no result: run python -m benchmarks mirror", file=sys.stderr)
-        return 1
-    page = PAGE.read_text() if PAGE.is_file() else "# Performance\n"
-    PAGE.write_text(with_section(page, section(json.loads(RESULT.read_text()))))
-    return 0
+    return write("mirror", TITLE, lambda result: section(TITLE, INTRODUCTION, result))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.measuring import Spread, table
+from benchmarks.measuring import Spread, shown, table
 from benchmarks.mirror_contestants import CONTESTANTS, OURS, OURS_STREAM, OURS_TLS
 from benchmarks.mirror_goals import Goal
 
@@ -129,14 +129,6 @@ def fitted_exponent(sizes: Sequence[int], bytes_each: Sequence[float]) -> float:
     middle_x, middle_y = sum(x) / len(x), sum(y) / len(y)
     rise = sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y, strict=True))
     return rise / sum((a - middle_x) ** 2 for a in x)
-
-
-def shown(spread: Spread, digits: int, *, scale: float = 1.0) -> str:
-    """The median, and the range when there is one."""
-    median, low, high = (
-        f"{value * scale:.{digits}f}" for value in (spread.median, spread.low, spread.high)
-    )
-    return median if low == high else f"{median} ({low} to {high})"
 
 
 def _standings_table(

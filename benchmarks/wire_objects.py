@@ -1,4 +1,4 @@
-"""The objects that the wire benchmark watches, and the writer that changes them.
+"""The objects that benchmarks watch, and the writer that changes them.
 
 Owns: creating ConfigMaps quickly and updating them at a steady pace, with the moments at which
 each write was sent and acknowledged.  Must not know who watches.
@@ -26,21 +26,24 @@ PAYLOAD: Final = "x" * 560  # makes the event of a whole object about 1 KiB, met
 JSON: Final = (("content-type", "application/json"), ("accept", "application/json"))
 
 
-def object_paths(namespace: str, count: int) -> list[str]:
+def object_paths(namespace: str, count: int, *, resource: str = "configmaps") -> list[str]:
     """The paths of the objects that ``create`` makes."""
-    return [f"/api/v1/namespaces/{namespace}/configmaps/settings-{n:05}" for n in range(count)]
+    return [f"/api/v1/namespaces/{namespace}/{resource}/settings-{n:05}" for n in range(count)]
 
 
-async def create(target: Target, namespace: str, count: int) -> None:
-    """Create a namespace and *count* ConfigMaps in it."""
+async def create(
+    target: Target, namespace: str, count: int, *, resource: str = "configmaps"
+) -> None:
+    """Create a namespace and *count* ConfigMaps in it, or Secrets with the same content."""
+    make = {"configmaps": _config_map, "secrets": _secret}[resource]
     async with connected(target) as connection:
         await _write(connection, "POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-        paths = iter(object_paths(namespace, count))
+        paths = iter(object_paths(namespace, count, resource=resource))
 
         async def work(paths: Iterable[str]) -> None:
             for path in paths:
                 collection, _, name = path.rpartition("/")
-                await _write(connection, "POST", collection, _config_map(name, "0"))
+                await _write(connection, "POST", collection, make(name, "0"))
 
         # They share one iterator, so that nobody waits for the slowest.
         async with asyncio.TaskGroup() as workers:
@@ -49,11 +52,19 @@ async def create(target: Target, namespace: str, count: int) -> None:
 
 
 async def update(
-    target: Target, paths: Sequence[str], count: int, per_second: float
+    target: Target,
+    paths: Sequence[str],
+    count: int,
+    per_second: float,
+    *,
+    at_once: int = AT_ONCE,
 ) -> dict[str, tuple[float, float]]:
-    """Change the objects in turn; for each change, when it was sent and acknowledged."""
+    """Change the objects in turn; for each change, when it was sent and acknowledged.
+
+    With one *at_once* an object's changes happen in their order.
+    """
     moments: dict[str, tuple[float, float]] = {}
-    room = asyncio.Semaphore(AT_ONCE)
+    room = asyncio.Semaphore(at_once)
     async with connected(target) as connection:
 
         async def change(sequence: str, path: str) -> None:
@@ -69,10 +80,15 @@ async def update(
                 due = begun + number / per_second
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
                 await room.acquire()
-                # A prime stride, so that neighbours on one connection do not change in a row.
-                path = paths[number * 7919 % len(paths)]
+                path = paths[turn(number, len(paths))]
                 changes.create_task(change(str(number), path), name=f"change {number}")
     return moments
+
+
+def turn(number: int, objects: int) -> int:
+    """Which object is changed by the change of a number."""
+    # A prime stride, so that neighbours on one connection do not change in a row.
+    return number * 7919 % objects
 
 
 @asynccontextmanager
@@ -92,6 +108,11 @@ def _config_map(name: str, sequence: str, *, sent: float = 0.0) -> dict[str, Any
     }
 
 
+def _secret(name: str, sequence: str) -> dict[str, Any]:
+    made = _config_map(name, sequence)
+    return {"metadata": made["metadata"], "stringData": made["data"]}
+
+
 async def _write(connection: Transport, method: str, path: str, body: object) -> None:
     request = Request(method=method, path=path, headers=JSON, body=json.dumps(body).encode())
     response = await connection.send(request)
@@ -103,7 +124,14 @@ def main() -> None:
     """Be the writer: write, then say when."""
     task = first_line()
     target = Target(**task["target"])
-    moments = asyncio.run(update(target, task["paths"], task["updates"], task["per_second"]))
+    written = update(
+        target,
+        task["paths"],
+        task["updates"],
+        task["per_second"],
+        at_once=task.get("at_once", AT_ONCE),
+    )
+    moments = asyncio.run(written)
     answer({"moments": moments})
 
 

@@ -30,6 +30,10 @@ MAY_USE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "resolution": frozenset({"api", "errors"}),
         "devserver": frozenset({"api", "runtime", "errors"}),
         "insight": frozenset({"resolution", "api", "errors"}),
+        # By shape alone: any client will do.
+        "managers": frozenset({"informer", "resolution", "store", "runtime", "api", "errors"}),
+        # Runtimes have words of their own, so not even those of the API server.
+        "podstatus": frozenset({"runtime", "errors"}),
     }
 )
 

@@ -42,6 +42,22 @@ HELP: Final = {
     "reflet_handler_failures_total": "Changes at which a handler failed.",
     "reflet_handler_merged_total": "Changes that a slow handler was spared.",
     "reflet_handler_waiting": "Changes that wait for a handler.",
+    "reflet_pleg_relist_interval_seconds": "From one successful relist to the next.",
+    "reflet_pleg_relist_duration_seconds": "How long relists took.",
+    "reflet_pleg_pod_relist_duration_seconds": "How long looks at a single pod took.",
+    "reflet_pleg_last_seen_timestamp_seconds": "When the last successful relist began.",
+    "reflet_pleg_running_pods": "Pods whose sandbox is ready.",
+    "reflet_pleg_containers": "Containers, by state.",
+    "reflet_pleg_runtime_failures_total": "What the runtime could not tell.",
+    "reflet_pleg_discarded_events_total": "Events that nobody took in time.",
+    "reflet_pleg_discarded_requests_total": "Looks at a pod for which too many others waited.",
+    "reflet_node_pods": "Pods that the node works on.",
+    "reflet_node_syncs_total": "Looks at a pod and what it needs, by how they ended.",
+    "reflet_node_sync_duration_seconds": "How long looks at a pod took.",
+    "reflet_node_container_starts_total": "Containers that were started, by result.",
+    "reflet_node_refreshes_total": "Times at which a pod's files were written anew.",
+    "reflet_node_status_writes_total": "Statuses sent to the server, by result.",
+    "reflet_node_events_total": "Events sent to the server, by result.",
 }
 
 logger = logging.getLogger(__name__)

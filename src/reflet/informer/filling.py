@@ -94,7 +94,9 @@ class Filling(Generic[T]):
                 case StreamingStep.REPEAT_WITHOUT_VERSION:
                     self._cursor.forget()
                 case StreamingStep.LIST:
-                    logger.info(
+                    expected = self._liveness.is_expected(attempt.error)
+                    logger.log(
+                        logging.DEBUG if expected else logging.INFO,
                         "%s: no streaming list (%s: %s), listing",
                         self._name,
                         attempt.ending,

@@ -24,7 +24,8 @@ class Liveness:
     """What is known of the way to the server.  May be read from any thread.
 
     *on_connection* is called with the error when the server is lost, and with None
-    when it is back: once each.
+    when it is back: once each.  *expected_errors* are kinds of errors that whoever follows has
+    an answer to: they are told as all others are, and logged for debugging only.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Liveness:
         clock: Clock,
         metrics: ReflectorMetrics,
         on_connection: Callable[[Exception | None], None] | None,
+        expected_errors: tuple[type[Exception], ...] = (),
     ) -> None:
         self.last_progress: float | None = None
         self.connected = False
@@ -41,6 +43,7 @@ class Liveness:
         self._clock = clock
         self._metrics = metrics
         self._on_connection = on_connection
+        self._expected_errors = expected_errors
         self._began: float | None = None
         self._shown: float | None = None
         self._lost = False
@@ -85,8 +88,13 @@ class Liveness:
         self.connected = False
         if not self._lost:
             self._lost = True
-            logger.warning("%s: lost the server: %s", self._name, error)
+            level = logging.DEBUG if self.is_expected(error) else logging.WARNING
+            logger.log(level, "%s: lost the server: %s", self._name, error)
             self._tell(error)
+
+    def is_expected(self, error: Exception | None) -> bool:
+        """Whether *error* is one that somebody has an answer to."""
+        return isinstance(error, self._expected_errors)
 
     def _tell(self, error: Exception | None) -> None:
         if self._on_connection is None:

@@ -72,8 +72,10 @@ class Reflector(Generic[T]):
 
     *on_error* is called with every error that ends a pass; without it they are logged.
     *on_connection* is called with an error when the server is lost and with None when it is
-    back.  *held* is what ``check_consistency`` compares, the store behind *sink*.  *since* is a
-    version that is known already: the first state is asked to be at least that new.
+    back.  *expected_errors* are kinds of refusals that the caller has an answer to; they are
+    logged for debugging only.  *held* is what ``check_consistency`` compares, the store behind
+    *sink*.  *since* is a version that is known already: the first state is asked to be at least
+    that new.
 
     ``synced`` is set once the sink has taken the collection for the first time.  ``run`` may be
     cancelled and called again: it goes on from the last version.  Belongs to one event loop;
@@ -103,6 +105,7 @@ class Reflector(Generic[T]):
         streaming: bool = True,
         on_error: Callable[[Exception], None] | None = None,
         on_connection: Callable[[Exception | None], None] | None = None,
+        expected_errors: tuple[type[Exception], ...] = (),
         held: Held[T] | None = None,
         since: str = "",
         metrics: Metrics = NO_METRICS,
@@ -118,7 +121,13 @@ class Reflector(Generic[T]):
         self._cursor = VersionCursor(page_size=page_size)
         self._cursor.synced(since)
         numbers = ReflectorMetrics(metrics, resource or name)
-        self._liveness = Liveness(name, clock=clock, metrics=numbers, on_connection=on_connection)
+        self._liveness = Liveness(
+            name,
+            clock=clock,
+            metrics=numbers,
+            on_connection=on_connection,
+            expected_errors=expected_errors,
+        )
         self._patience = Patience(clock, backoff or Backoff(clock=clock, chance=chance), numbers)
         self._delivery = Delivery(
             sink, self._cursor, numbers, name=name, expected_kind=expected_kind

@@ -85,6 +85,7 @@ class NamespaceWatch(Generic[C]):
             streaming=settings.streaming,
             on_error=self._report,
             on_connection=self._connection,
+            expected_errors=(Forbidden,),  # then every object gets a stream of its own
             since=since,
             metrics=settings.metrics,
         )
@@ -155,7 +156,7 @@ class NamespaceWatch(Generic[C]):
     def _report(self, error: Exception) -> None:
         refusal = error if isinstance(error, Forbidden) else error.__cause__
         if isinstance(refusal, Forbidden):
-            logger.info("%s: not as a whole: %s", self._reflector.name, refusal)
+            logger.debug("%s: not as a whole: %s", self._reflector.name, refusal)
             if self._running:
                 self._audience.refused("watching the whole namespace is forbidden")
             return

@@ -73,8 +73,8 @@ def decide(
         return Decision(Shape.INDIVIDUAL, refusal.reason)
     enough = limits.namespace_until if is_open else limits.namespace_from
     if needed >= enough:
-        return Decision(Shape.NAMESPACE, f"{needed} objects are needed, {enough} are enough")
-    return Decision(Shape.INDIVIDUAL, f"{needed} objects are needed, {enough} would be enough")
+        return Decision(Shape.NAMESPACE, f"{needed} needed; one stream for all from {enough} on")
+    return Decision(Shape.INDIVIDUAL, f"{needed} needed; one stream for all only from {enough} on")
 
 
 @dataclass(frozen=True, slots=True)

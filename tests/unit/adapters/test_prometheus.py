@@ -1,18 +1,37 @@
 from __future__ import annotations
 
+import ast
 import logging
+import re
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from reflet.adapters.prometheus import PrometheusMetrics
+import reflet
+from reflet.adapters.prometheus import HELP, PrometheusMetrics
 from reflet.informer.reflector_metrics import ReflectorMetrics
 from reflet.informer.watch_endings import Ending
 from reflet.runtime.metrics import Metrics
 
 LISTS = "reflet_reflector_lists_total"
 DURATION = "reflet_reflector_watch_duration_seconds"
+NAME = re.compile(r"reflet_[a-z_]+")
+
+
+def reported_names() -> Iterator[str]:
+    """The names of all numbers that the package reports: each is the first argument of a call."""
+    for path in sorted(Path(reflet.__file__).parent.rglob("*.py")):
+        if path.parent.name == "testing":
+            continue  # its fixtures have such names too
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(args=[ast.Constant(value=str(name)), *_]) if NAME.fullmatch(name):
+                    yield name
+                case _:
+                    pass
 
 
 @pytest.fixture
@@ -57,6 +76,15 @@ def test_a_watch_of_seven_minutes_falls_between_two_buckets(registry: CollectorR
         return registry.get_sample_value(f"{DURATION}_bucket", {"resource": "pods", "le": limit})
 
     assert (below("300.0"), below("600.0")) == (0, 1)
+
+
+def test_every_number_that_is_reported_has_its_help_and_no_other() -> None:
+    names = set(reported_names())
+
+    assert {"without help": names - HELP.keys(), "never reported": HELP.keys() - names} == {
+        "without help": set(),
+        "never reported": set(),
+    }
 
 
 def test_every_number_of_a_reflector_is_shown_with_its_help(registry: CollectorRegistry) -> None:

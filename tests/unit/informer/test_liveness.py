@@ -112,6 +112,28 @@ def test_only_a_server_that_does_not_serve_is_lost(
     assert scene.told == ([error] if lost else [])
 
 
+@pytest.mark.parametrize(
+    ("error", "level"), [(Forbidden("no"), "DEBUG"), (ConnectionRefused("no"), "WARNING")]
+)
+def test_an_expected_error_is_told_and_not_worth_a_warning(
+    caplog: pytest.LogCaptureFixture, error: Exception, level: str
+) -> None:
+    told: list[Exception | None] = []
+    liveness = Liveness(
+        "test",
+        clock=ManualClock(),
+        metrics=ReflectorMetrics(MemoryMetrics(), "configmaps"),
+        on_connection=told.append,
+        expected_errors=(Forbidden,),
+    )
+
+    with caplog.at_level("DEBUG"):
+        liveness.failed(Ending.FAILED, error, refused=True)
+
+    assert [record.levelname for record in caplog.records] == [level]
+    assert told == [error]
+
+
 def test_a_follower_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     def fail(error: Exception | None) -> None:
         raise ValueError("a follower's bug")

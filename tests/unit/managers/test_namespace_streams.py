@@ -93,7 +93,7 @@ async def test_few_objects_have_streams_of_their_own() -> None:
         await moment()
 
         assert (it.open, it.version("a"), it.version("b")) == (["a", "b"], "101", "102")
-        assert "3 would be enough" in it.streams.open_streams()[0].reason
+        assert "only from 3 on" in it.streams.open_streams()[0].reason
 
 
 async def test_many_objects_that_come_together_have_one_stream_from_the_beginning() -> None:

@@ -84,6 +84,22 @@ async def test_of_what_is_wanted_late_nothing_is_known_until_it_changes() -> Non
     assert (dropped, watch.wants("a")) == (101, False)
 
 
+async def test_trying_a_forbidden_namespace_is_no_news_for_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server, heard = ServedObjects(), Heard()
+    server.forbids = lambda verb, place: True
+    watch = watch_of(server, heard)
+    with caplog.at_level("DEBUG", logger="reflet"):
+        async with TaskOwner("test") as tasks:
+            watch.start(tasks)
+            await asyncio.sleep(A_MOMENT)
+            watch.stop()
+
+    assert {record.levelname for record in caplog.records} == {"DEBUG"}
+    assert "forbidden" in caplog.text
+
+
 async def test_a_forbidden_namespace_is_refused_once() -> None:
     server, heard = ServedObjects(), Heard()
     server.forbids = lambda verb, place: True

@@ -1,0 +1,203 @@
+"""Which pictures there are, and what of the results each shows.
+
+Owns: the choice, and the files in docs/images.  Must not measure, nor know how bars are drawn.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.bar_chart import Bar, bar_chart
+from benchmarks.managers_tables import CONTESTANTS as MANAGERS
+from benchmarks.measuring import REPOSITORY, RESULTS
+from benchmarks.mirror_contestants import CONTESTANTS as MIRRORS
+
+IMAGES: Final = REPOSITORY / "docs" / "images"
+
+Figures = Mapping[str, Any]
+
+# Rows of the mirror's tables that say the same twice are left out of its pictures.
+IN_THE_PICTURE: Final = (
+    *("bare_http1", "ours_http2", "ours_http1", "cloudcoil", "official", "lightkube"),
+    *("kubernetes_asyncio", "kopf", "go_protobuf", "go_json"),
+)
+HELD_IN_THE_PICTURE: Final = (
+    *("ours_http2", "official", "lightkube", "kubernetes_asyncio", "go_json_stream"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of one benchmark's figures; ``alt`` is for those who cannot see it."""
+
+    benchmark: str
+    alt: str
+    draw: Callable[[Figures], str]
+
+
+def mirror_events(figures: Figures) -> str:
+    """What an event costs."""
+    found = figures["events"]["figures"]
+    bars = [
+        _bar(_plain(MIRRORS[name].title), found[name]["cpu_microseconds"], kind=_kind(name))
+        for name in IN_THE_PICTURE
+        if name in found
+    ]
+    return bar_chart(
+        "CPU per watch event, from the socket to the handler",
+        "microseconds, fewer is better; ConfigMaps of 1 KiB",
+        bars,
+    )
+
+
+def mirror_memory(figures: Figures) -> str:
+    """What a cached object costs."""
+    by_size = figures["memory"]["ConfigMap"]
+    size = max(by_size, key=int)
+    found = by_size[size]["figures"]
+    bars = [
+        _bar(_plain(MIRRORS[name].title), found[name]["bytes_per_object"], kind=_kind(name))
+        for name in HELD_IN_THE_PICTURE
+        if name in found
+    ]
+    return bar_chart(
+        "Memory per cached ConfigMap of 1 KiB",
+        f"bytes of resident memory, fewer is better; {int(size):,} objects",
+        bars,
+        digits=0,
+    )
+
+
+def mirror_sync(figures: Figures) -> str:
+    """What the first list costs."""
+    objects = figures["size"]["sync_objects"]
+    found = figures["sync"]["figures"]
+    bars = [
+        _bar(
+            _plain(MIRRORS[name].title),
+            found[name]["cpu_seconds"],
+            kind=_kind(name),
+            scale=1e6 / objects,
+        )
+        for name in IN_THE_PICTURE
+        if name in found
+    ]
+    return bar_chart(
+        f"CPU per object until {objects:,} ConfigMaps are in memory",
+        "microseconds, fewer is better",
+        bars,
+    )
+
+
+def fault_requests(figures: Figures) -> str:
+    """What clients ask of a server that is not well."""
+    [fault] = [title for title in figures if title.startswith("watch answers 500")]
+    bars = [
+        Bar(
+            label=name,
+            value=each["lists"] + each["watches"],
+            kind="ours" if name == "reflet" else "peer",
+            note=f"({each['verdict']})",
+        )
+        for name, each in figures[fault].items()
+    ]
+    return bar_chart(
+        "Requests to a server that answers watches with 500",
+        "lists and watches while the fault lasts, fewer is better, and whether the cache is right",
+        bars,
+        digits=0,
+    )
+
+
+def managers_memory(figures: Figures) -> str:
+    """What a watched object costs."""
+    found = figures["held"]["figures"]
+    bars = [
+        _bar(
+            _plain(MANAGERS[name].title),
+            each["bytes_per_object"],
+            kind="peer" if "kubelet" in name else "ours",
+            scale=1 / 1000,
+        )
+        for name, each in found.items()
+    ]
+    objects = figures["size"]["objects"]
+    return bar_chart(
+        "Memory per watched object of a pod",
+        f"kB of resident memory, fewer is better; {objects:,} objects on a real kube-apiserver",
+        bars,
+    )
+
+
+def managers_freshness(figures: Figures) -> str:
+    """How long a change takes to be read."""
+    bars = [
+        _bar(
+            f"{strategy}, {int(objects):,} object{'s' if objects != '1' else ''}, {part}",
+            each[f"sent_{part}_ms"],
+            kind="ours",
+        )
+        for objects, strategies in figures["followed"]["kube-apiserver"].items()
+        for strategy, each in strategies.items()
+        for part in ("p50", "p99")
+    ]
+    return bar_chart(
+        "From sending a write to a changed read",
+        "milliseconds on a real kube-apiserver, fewer is better; the kubelet looks once a minute",
+        bars,
+    )
+
+
+PICTURES: Final[Mapping[str, Picture]] = {
+    "mirror-events": Picture("mirror", "CPU per watch event by client", mirror_events),
+    "mirror-memory": Picture("mirror", "Memory per cached object by client", mirror_memory),
+    "mirror-sync": Picture("mirror", "CPU of the first sync by client", mirror_sync),
+    "fault-requests": Picture("faults", "Requests under a fault by client", fault_requests),
+    "managers-memory": Picture("managers", "Memory per watched object", managers_memory),
+    "managers-freshness": Picture("managers", "From a write to a changed read", managers_freshness),
+}
+
+
+def of_benchmark(benchmark: str) -> Iterator[tuple[str, Picture]]:
+    """The pictures of a benchmark, with their names."""
+    for name, picture in PICTURES.items():
+        if picture.benchmark == benchmark:
+            yield name, picture
+
+
+def draw(benchmarks: Sequence[str], *, results: Path = RESULTS, into: Path = IMAGES) -> list[Path]:
+    """Draw the pictures of the last full runs; what was never run in full is left as it is."""
+    into.mkdir(parents=True, exist_ok=True)
+    drawn = []
+    for benchmark in benchmarks:
+        result = results / f"{benchmark}.json"
+        if not result.is_file():
+            continue
+        figures = json.loads(result.read_text())["figures"]
+        for name, picture in of_benchmark(benchmark):
+            path = into / f"{name}.svg"
+            path.write_text(picture.draw(figures))
+            drawn.append(path)
+    return drawn
+
+
+def _bar(label: str, spread: Mapping[str, float], *, kind: str, scale: float = 1.0) -> Bar:
+    return Bar(
+        label=label,
+        value=spread["median"] * scale,
+        low=spread["low"] * scale,
+        high=spread["high"] * scale,
+        kind=kind,
+    )
+
+
+def _kind(name: str) -> str:
+    return "ours" if name.startswith("ours") else "limit" if name.startswith("bare") else "peer"
+
+
+def _plain(title: str) -> str:
+    return title.replace("*", "").replace("`", "")
