@@ -21,33 +21,47 @@ $(INSTALLED): requirements/dev.lock pyproject.toml src/reflet/_version.py
 	@touch $@
 
 demo: install ## show what works, with no cluster at hand
-	@$(BIN)/python examples/demo.py
+	@$(BIN)/reflet demo
 
 test: install ## run every test; tests/real too when `make kube` has been run
 	@$(BIN)/python -m pytest -q
 
-check: install ## everything CI runs: format, lint, types, import contracts, tests
+soak: install ## ten minutes of chaos on both servers; REFLET_SEED tells another story
+	@REFLET_CHAOS_SECONDS=$${REFLET_CHAOS_SECONDS:-125} $(BIN)/python -m pytest -q tests/integration/test_chaos.py tests/real/test_chaos.py
+
+fuzz: install ## feed the parsers a hundred times as much nonsense as the tests do
+	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties/test_parsers.py tests/properties/test_hostile_servers.py
+
+check: install ## everything CI runs: format, lint, types, import contracts, documentation, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory test
+
+docs: install ## build the documentation; it is then in docs/_build
+	$(BIN)/python -m sphinx --builder html --jobs auto --fail-on-warning --keep-going --quiet docs docs/_build
 
 format: install ## format the code and mend what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: install ## run the benchmarks; results go to benchmarks/results
-	@$(BIN)/python -m benchmarks
+bench: install ## run the benchmarks, an hour; QUICK=1 takes less than 10 minutes
+	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
 kube: ## build the real kube-apiserver and etcd for tests/real, once
 	@sh tests/real/kube/build
 
-lock: install ## choose the newest versions again and write requirements/dev.lock
+helm: ## build Helm for the tests of the chart, once
+	@sh tests/helm/build
+
+lock: install ## choose the newest versions again and write requirements/*.lock
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --all-extras --group dev pyproject.toml -o requirements/dev.lock --custom-compile-command "make lock"
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --constraint requirements/dev.lock pyproject.toml -o requirements/image.lock --custom-compile-command "make lock"
 
 clean: ## remove what the other targets made in this folder
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist docs/_build
 
-.PHONY: help install demo test check format bench kube lock clean
+.PHONY: help install demo test soak fuzz check docs format bench kube helm lock clean

@@ -324,6 +324,7 @@ def write_result(name: str, result: Result, *, quick: bool) -> Path:
         "machine": machine_facts(),
         "versions": dict(result.versions),
         "broken_limits": list(result.broken_limits),
+        "tables": list(result.tables),
         "figures": result.figures,
     }
     path.write_text(json.dumps(content, indent=2, default=_plain) + "\n")

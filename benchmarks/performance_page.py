@@ -6,13 +6,11 @@ know any benchmark.
 
 from __future__ import annotations
 
-import json
 import re
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from benchmarks.measuring import REPOSITORY, RESULTS
+from benchmarks.measuring import REPOSITORY
 
 PAGE: Final = REPOSITORY / "docs" / "performance.md"
 
@@ -30,12 +28,6 @@ def facts(result: Mapping[str, Any]) -> str:
     )
 
 
-def section(title: str, introduction: str, result: Mapping[str, Any]) -> str:
-    """A section: its words, where the figures come from, and every table."""
-    tables = [f"### {table}\n" for table in result["figures"]["tables"]]
-    return "\n".join([title, "", introduction, facts(result), *tables])
-
-
 def with_section(page: str, title: str, new: str) -> str:
     """The page with the section of a title replaced, or added at the end."""
     found = re.search(rf"^{re.escape(title)}$.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
@@ -43,14 +35,3 @@ def with_section(page: str, title: str, new: str) -> str:
         return f"{page.rstrip()}\n\n{new}"
     rest = page[found.end() :]
     return page[: found.start()] + new + (f"\n{rest}" if rest else "")
-
-
-def write(benchmark: str, title: str, compose: Callable[[Mapping[str, Any]], str]) -> int:
-    """Write the last full run of a benchmark into its section; 1 when there is no result."""
-    path = RESULTS / f"{benchmark}.json"
-    if not path.is_file():
-        print(f"there is no result: run python -m benchmarks {benchmark}", file=sys.stderr)
-        return 1
-    page = PAGE.read_text() if PAGE.is_file() else "# Performance\n"
-    PAGE.write_text(with_section(page, title, compose(json.loads(path.read_text()))))
-    return 0

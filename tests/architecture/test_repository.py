@@ -82,7 +82,7 @@ def test_make_check_runs_every_tool() -> None:
 
     missing = [
         tool
-        for tool in ("ruff format --check", "ruff check", "mypy", "lint-imports", "test")
+        for tool in ("ruff format --check", "ruff check", "mypy", "lint-imports", "docs", "test")
         if tool not in recipe[1]
     ]
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reflet.cli.file_names import FILE_NAME
+
 if TYPE_CHECKING:
     from reflet.devserver.server import DevServer
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     "--filename",
     "sources",
     multiple=True,
+    type=FILE_NAME,
     metavar="FILE|FOLDER|-",
     help="Objects to begin with, YAML or JSON; may be repeated.",
 )

@@ -1,0 +1,123 @@
+"""The short table of the README: one line a job, from the last results.
+
+Owns: which figures are shown there, and where they stand in the page.  Must not measure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.measuring import REPOSITORY, RESULTS, table
+from reflet.devserver.faults import MOST_REQUESTS
+
+README: Final = REPOSITORY / "README.md"
+BEGIN: Final = "<!-- written by python -m benchmarks.report: begin -->"
+END: Final = "<!-- end -->"
+TITLE: Final = "What it costs, next to others; fewer is better"
+COLUMNS: Final = ("job", "Reflet", "official Python client", "client-go or kubelet, in Go")
+
+Figures = Mapping[str, Any]
+
+
+def loaded(*, quick: bool = False, results: Path = RESULTS) -> dict[str, Figures]:
+    """The figures of the benchmarks that the table is made of, as far as there are any."""
+    found = {}
+    for name in ("mirror", "managers", "faults"):
+        path = results / f"{name}{'-quick' if quick else ''}.json"
+        if path.is_file():
+            found[name] = json.loads(path.read_text())["figures"]
+    return found
+
+
+def short_table(found: Mapping[str, Figures]) -> str:
+    """The table; lines whose figures are missing are left out."""
+    return table(TITLE, COLUMNS, list(_rows(found)))
+
+
+def with_table(page: str, text: str) -> str:
+    """The page with the table in its place; a page without such a place stays as it is."""
+    _, _, rows = text.partition("\n\n")
+    place = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    return place.sub(lambda _: f"{BEGIN}\n\n{rows}\n\n{END}", page)
+
+
+def _rows(found: Mapping[str, Figures]) -> Iterator[tuple[str, ...]]:
+    if "mirror" in found:
+        yield from _mirror_rows(found["mirror"])
+    if "managers" in found:
+        yield from _manager_rows(found["managers"])
+    if "faults" in found:
+        yield from _fault_rows(found["faults"])
+
+
+def _mirror_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
+    events = figures["events"]["figures"]
+    json_text, protobuf = (
+        _median(events, name, "cpu_microseconds") for name in ("go_json", "go_protobuf")
+    )
+    yield (
+        "CPU for a watch event, µs",
+        _median(events, "ours_http2", "cpu_microseconds"),
+        _median(events, "official", "cpu_microseconds"),
+        f"{json_text} (JSON), {protobuf} (protobuf)",
+    )
+    by_size = figures["memory"]["ConfigMap"]
+    held = by_size[max(by_size, key=int)]["figures"]
+    yield (
+        "memory for a cached ConfigMap of 1 KiB, bytes",
+        _median(held, "ours_http2", "bytes_per_object", digits=0),
+        _median(held, "official", "bytes_per_object", digits=0),
+        _median(held, "go_json_stream", "bytes_per_object", digits=0),
+    )
+    sync, scale = figures["sync"]["figures"], 1e6 / figures["size"]["sync_objects"]
+    yield (
+        "CPU for an object of the first list, µs",
+        _median(sync, "ours_http2", "cpu_seconds", scale=scale),
+        _median(sync, "official", "cpu_seconds", scale=scale),
+        _median(sync, "go_json", "cpu_seconds", scale=scale),
+    )
+
+
+def _manager_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
+    held = figures["held"]["figures"]
+    watch, auto, kubelet = (
+        _median(held, name, "bytes_per_object", scale=1e-3) for name in ("watch", "auto", "kubelet")
+    )
+    yield (
+        "memory for an object that a pod uses, kB",
+        f"{watch} (`watch`), {auto} (`auto`)",
+        "has no such thing",
+        kubelet,
+    )
+    followed = figures["followed"]["kube-apiserver"]
+    yield (
+        "from a write to a changed read, 50 objects, p99, ms",
+        _median(followed["50"], "watch", "sent_p99_ms"),
+        "has no such thing",
+        "tells nobody; the kubelet looks once a minute",
+    )
+
+
+def _fault_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
+    [fault] = [title for title in figures if title.startswith("watch answers 500")]
+    asked = {name: each["lists"] + each["watches"] for name, each in figures[fault].items()}
+    official = asked["kubernetes informer"]
+    yield (
+        "requests to a server that answers watches with 500",
+        f"{asked['reflet']}",
+        f"{official:,}{' or more' if official >= MOST_REQUESTS else ''}",
+        "not measured",
+    )
+
+
+def _median(
+    figures: Figures, name: str, figure: str, *, digits: int = 1, scale: float = 1.0
+) -> str:
+    """A contestant's figure, or that it has none: somebody was left out, or was not there."""
+    if name not in figures:
+        return "not measured"
+    return f"{figures[name][figure]['median'] * scale:,.{digits}f}"
