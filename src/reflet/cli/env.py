@@ -69,7 +69,7 @@ def env(
     problem_output.tell_surroundings(hand)
     problem_output.tell_problems(environment.problems, fixes=fixes)
     if output == "table":
-        _print_table(environment, reveal=reveal, no_headers=no_headers)
+        print_environment(environment, reveal=reveal, no_headers=no_headers)
     elif environment.error is None:  # nobody is given half an environment
         from reflet.cli.environment_forms import written  # noqa: PLC0415 - as above
 
@@ -162,7 +162,8 @@ def value_text(assignment: Assignment, *, reveal: bool) -> str:
     return exact.decode(errors="backslashreplace")
 
 
-def _print_table(environment: Environment, *, reveal: bool, no_headers: bool) -> None:
+def print_environment(environment: Environment, *, reveal: bool, no_headers: bool) -> None:
+    """Print the variables, their values and where they come from."""
     from reflet.cli.origin_text import origin_text  # noqa: PLC0415 - not needed for --help
     from reflet.cli.output import print_fitting_table  # noqa: PLC0415 - as above
 

@@ -133,17 +133,23 @@ def _show(volumes: Sequence[VolumeContents], output: str, *, no_headers: bool) -
         document = [_document(*each) for each in listed]
         (print_json if output == "json" else print_yaml)(document)
         return
+    print_files(volumes, no_headers=no_headers)
+
+
+def print_files(volumes: Sequence[VolumeContents], *, no_headers: bool) -> None:
+    """Print the files of volumes, and where each comes from."""
     from reflet.cli.origin_text import origin_text  # noqa: PLC0415 - not needed for --help
 
     rows = [
         (
-            volume,
+            contents.volume,
             path,
             mode_text(file.mode),
             f"{len(file.data)} B" if file.known else "?",
             origin_text(file.origin),
         )
-        for volume, path, file in listed
+        for contents in volumes
+        for path, file in contents.files.items()
     ]
     if rows:
         print_fitting_table(HEADINGS, rows, flexible=4, no_headers=no_headers)

@@ -44,7 +44,7 @@ def print_fitting_table(
     everything = [list(headings), *lines]
     widths = [max(map(width_of, column)) for column in zip(*everything, strict=True)]
     taken = sum(widths) - widths[flexible] + len(GAP) * (len(widths) - 1)
-    room = max(_columns() - taken, NARROWEST)
+    room = max(columns() - taken, NARROWEST)
     for line in lines:
         line[flexible] = clipped(line[flexible], room)
     print_table(headings, lines, no_headers=no_headers)
@@ -63,7 +63,8 @@ def clipped(text: str, columns: int) -> str:
     return f"{shown}…"
 
 
-def _columns() -> int:
+def columns() -> int:
+    """How wide a line may be: as wide as the terminal, or as is usual."""
     import shutil  # noqa: PLC0415 - not needed for --help
     import sys  # noqa: PLC0415 - as above
 

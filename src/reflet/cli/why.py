@@ -56,19 +56,20 @@ def why(choice: PodChoice, output: str, skip_invalid_names: bool) -> int:
             raise
         diagnosis, title = _refused(refusal), f"{refusal.kind} {refusal.name}"
     else:
-        diagnosis = _diagnosed(hand, skip_invalid_names=skip_invalid_names)
-        title, remarks = _title(hand), hand.remarks
+        diagnosis = diagnosed(hand, skip_invalid_names=skip_invalid_names)
+        title, remarks = title_of(hand), hand.remarks
     if output == "json":
         print_json(_document(diagnosis, remarks))
     else:
         for remark in remarks:
             problem_output.tell("note", remark)
-        for line in _report(title, diagnosis):
+        for line in report(title, diagnosis):
             click.echo(line)
     return 1 if diagnosis.reasons else 0
 
 
-def _diagnosed(hand: PodInHand, *, skip_invalid_names: bool) -> Diagnosis:
+def diagnosed(hand: PodInHand, *, skip_invalid_names: bool = False) -> Diagnosis:
+    """Find the reasons for a pod in hand."""
     from reflet.insight.why import diagnose  # noqa: PLC0415 - not needed for --help
 
     config_maps = () if hand.manifests is None else hand.manifests.config_maps()
@@ -110,11 +111,13 @@ def _refused(error: Invalid) -> Diagnosis:
     return Diagnosis(namespace="", pod=error.name, reasons=(reason,))
 
 
-def _title(hand: PodInHand) -> str:
+def title_of(hand: PodInHand) -> str:
+    """Return what a report is about."""
     return f"{hand.kind} {hand.pod.metadata.namespace}/{hand.name}"
 
 
-def _report(title: str, diagnosis: Diagnosis) -> Iterator[str]:
+def report(title: str, diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield the lines of a report for people."""
     yield from paragraph(f"{title}: {_verdict(diagnosis)}")
     for number, reason in enumerate(diagnosis.reasons, start=1):
         yield ""

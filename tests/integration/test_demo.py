@@ -1,0 +1,73 @@
+"""The whole demonstration, as its user sees it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+PATIENCE = 60
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Temporary files in a folder of their own, so that what is left over is seen."""
+    return {**os.environ, "TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+
+
+def test_the_demonstration_tells_its_story_and_leaves_nothing(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "reflet", "demo"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=environment(tmp_path),
+    )
+
+    assert (told.returncode, told.stderr) == (0, "")
+    for scene in (
+        r"shop +Running",
+        r"LEVEL +very +configmap/special-config SPECIAL_LEVEL",
+        r"very → most: in the file \d+ ms later",
+        r"‹secret 12 B› → ‹secret 13 B›: in the file \d+ ms later",
+        r"most → back again: in the file",
+        r"has no key special\.how",
+        r"the pod ran by itself",
+        r"reflet run deploy/NAME",
+    ):
+        assert re.search(scene, told.stdout), scene
+    assert "correct horse" not in told.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_demonstration_that_is_kept_can_be_looked_at_until_it_is_interrupted(
+    tmp_path: Path,
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "reflet", "demo", "--keep"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(tmp_path),
+    ) as kept:
+        assert kept.stdout is not None
+        lines = iter(kept.stdout.readline, "")
+        kubeconfig = next(
+            found[1] for line in lines if (found := re.search(r"export KUBECONFIG=(\S+)", line))
+        )
+        seen = subprocess.run(
+            [sys.executable, "-m", "reflet", "get", "pods", "--kubeconfig", kubeconfig],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        kept.send_signal(signal.SIGINT)
+        kept.communicate(timeout=PATIENCE)
+
+    assert "shop" in seen.stdout
+    assert kept.returncode == 0
+    assert list(tmp_path.iterdir()) == []
