@@ -7,13 +7,14 @@ of all of them with the server.  Must not know which server it is, nor what goes
 from __future__ import annotations
 
 import threading
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from reflet.api.config import ConfigMap
+from reflet.api.config import ConfigMap, Secret
 from reflet.api.meta import KubernetesObject
 from reflet.api.unstructured import AnyObject
 from reflet.informer.changes import Change
@@ -51,6 +52,8 @@ class State:
         match item:
             case ConfigMap(data=data):
                 content: object = dict(data)
+            case Secret(data=secrets):
+                content = {key: b64encode(value).decode() for key, value in secrets.items()}
             case AnyObject():
                 content = item.to_dict().get("spec") or {}
             case _:

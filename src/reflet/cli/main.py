@@ -34,10 +34,22 @@ from reflet.errors import (
 
 COMMANDS: Final = {
     "api-resources": "list the kinds that the server serves",
+    "completion": "print the script that lets a shell complete commands and flags",
+    "demo": "show what Reflet does, with no cluster, in a few seconds",
+    "env": "show the environment that a container gets, and where it comes from",
+    "explain": "explain every variable and file of a pod, and what a change needs",
+    "files": "list or write the files of a pod's volumes",
     "get": "show objects, as the server has them now",
+    "lint": "find in files what would fail at rollout",
+    "node": "look after the pods of a node, as the kubelet does, with processes for containers",
+    "rbac": "print the least rights that reading a pod's configuration takes",
+    "refs": "list the ConfigMaps and Secrets that a pod names, and where",
+    "run": "run a process with the environment and files of a pod's container, live",
     "serve": "serve a Kubernetes API from this process, for development and tests",
+    "used-by": "show who uses a ConfigMap or Secret, and who needs a restart",
     "version": "show the versions of Reflet and of the server",
     "watch": "show objects as they change, whatever happens to the server",
+    "why": "say what in its configuration keeps a pod from starting",
 }
 
 FINDINGS, USAGE, UNREACHABLE, FORBIDDEN = 1, 2, 3, 4
@@ -69,13 +81,29 @@ class LazyCommands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or suggest the one that was meant."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        is_typed = not ctx.resilient_parsing  # else a shell asks how an unfinished line goes on
+        if is_typed and args and args[0] not in COMMANDS and not args[0].startswith("-"):
             import difflib  # noqa: PLC0415 - only for typing mistakes
 
             close = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f", did you mean {close[0]!r}?" if close else ""
             ctx.fail(f"unknown command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem[str]]:
+        """Complete a command's name from the table above, without importing them."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only behind Tab
+
+        return [
+            *(
+                CompletionItem(name, help=purpose)
+                for name, purpose in COMMANDS.items()
+                if name.startswith(incomplete)
+            ),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
 
     def make_context(
         self,

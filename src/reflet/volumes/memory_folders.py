@@ -64,6 +64,29 @@ def memory_backed_root(
     return NoMemoryFolder("no private place in memory; " + "; ".join(reasons))
 
 
+def remove_empty_folders(root: Path, *, below: bool = True) -> bool:
+    """Remove a folder, and those in it, as far as they hold no file; whether it is gone.
+
+    Files are never removed, and links never followed.  Without *below*, what is in the folder of
+    pods stays as it is, and the root goes when there is no pod.
+    """
+    if below:
+        for path, names, _ in os.walk(root, topdown=False):
+            for name in names:
+                _remove_if_empty(Path(path, name))
+    else:
+        _remove_if_empty(root / "pods")
+    return _remove_if_empty(root)
+
+
+def _remove_if_empty(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except OSError:
+        return not folder.exists()  # there is something in it, or it is a link, or gone
+    return True
+
+
 def _folder_in(place: Path, name: str, user: int, mounts: Sequence[Mount]) -> Path | NoMemoryFolder:
     try:
         real = place.resolve(strict=True)

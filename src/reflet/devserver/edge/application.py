@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, Final, final
 
 from aiohttp import web
@@ -18,6 +18,7 @@ from reflet.devserver import refusals
 from reflet.devserver.edge.administration import Administration
 from reflet.devserver.edge.credentials import Credentials
 from reflet.devserver.edge.front_pages import FrontPages
+from reflet.devserver.edge.node_logs import NodeLogs
 from reflet.devserver.faults import Action, Fault, Faults, RequestLog, SeenRequest
 from reflet.devserver.forms.answers import DocumentAnswer, TextAnswer
 from reflet.devserver.forms.representations import (
@@ -82,7 +83,14 @@ class Application:
         self._streams: set[WatchStream] = set()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request."""
+        """Answer one request; one whose client has gone meanwhile is not worth a word."""
+        try:
+            return await self._handle(request)
+        except ConnectionError:
+            _abort(request)
+            return web.Response()  # which reaches nobody
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         asked = ApiRequest.read(
             request.method, request.raw_path, request.headers.get("User-Agent", "")
         )
@@ -223,15 +231,19 @@ class Application:
         wanted = log_request(call.request, stored)
         source = self.state.log_source
         if source is None:
-            node = stored.object.get("spec", {}).get("nodeName") or ""
-            if not node:
+            if not stored.object.get("spec", {}).get("nodeName"):
                 return _response(request, Rendered(200, b"", "text/plain"), [])
-            raise refusals.not_found("pods", node)
+            source = NodeLogs(self.state)
         pieces = await source(wanted)
         response = web.StreamResponse(headers={**_HEADERS, "Content-Type": "text/plain"})
         await response.prepare(request)
-        async for piece in pieces:
-            await response.write(piece)
+        try:
+            async for piece in pieces:
+                await response.write(piece)
+        finally:
+            # A reader that went away must not leave the node writing.
+            if isinstance(pieces, AsyncGenerator):
+                await pieces.aclose()
         await response.write_eof()
         return response
 

@@ -5,7 +5,8 @@ and what a delete answers.  Must not know forms or HTTP.
 
 Different from the real server, where controllers do the rest: a namespace is emptied and
 removed at once, a definition with all its objects too; a pod goes at once unless a grace period
-is asked for; dependents stay, whatever the propagation policy.
+is asked for or its node is ready, and so has somebody who ends the wait; dependents stay, whatever
+the propagation policy.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from reflet.devserver.verbs.state import DEFINITIONS, NAMESPACES, State
 Document = dict[str, Any]
 
 IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
+NODES: Final = "nodes"
 PODS: Final = "pods"
 
 # Kinds that answer a delete with the object and not with a Status.
@@ -92,7 +94,7 @@ def _gone(
     state: State, kind: ServedKind, stored: Stored, options: DeleteOptions
 ) -> tuple[Document, bool]:
     """Let an object go as far as it can; give its last state, and whether it is gone."""
-    grace = _grace(kind, stored.object, options)
+    grace = _grace(state, kind, stored.object, options)
     marked = _marked(state, kind, stored.object, grace)
     finalizers = marked["metadata"].get("finalizers")
     if options.dry_run:
@@ -110,19 +112,29 @@ def _gone(
     return marked if kind.storage_key in {PODS, DEFINITIONS} else stored.object, True
 
 
-def _grace(kind: ServedKind, document: Document, options: DeleteOptions) -> int:
+def _grace(state: State, kind: ServedKind, document: Document, options: DeleteOptions) -> int:
     """Give the seconds that a pod may still take; a pod that nobody runs takes none."""
-    asked = options.grace_seconds
-    if kind.storage_key != PODS or asked is None:
+    if kind.storage_key != PODS:
         return 0
-    is_running = document.get("spec", {}).get("nodeName") and document.get("status", {}).get(
-        "phase"
-    ) not in {"Succeeded", "Failed"}
-    if not is_running:
+    spec = document.get("spec", {})
+    node = spec.get("nodeName")
+    if not node or document.get("status", {}).get("phase") in {"Succeeded", "Failed"}:
+        return 0
+    asked = options.grace_seconds
+    if asked is None and _is_ready(state, node):
+        asked = spec.get("terminationGracePeriodSeconds")
+    if asked is None:
         return 0
     seconds = max(asked, 0) if asked >= 0 else 1
     already = document["metadata"].get("deletionGracePeriodSeconds")
     return seconds if already is None else min(seconds, already)
+
+
+def _is_ready(state: State, node: str) -> bool:
+    """Say whether an agent looks after a node, and so will end the pods that go."""
+    stored = state.storage.get(Key(NODES, "", node))
+    conditions = () if stored is None else stored.object.get("status", {}).get("conditions") or ()
+    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 
 def _marked(state: State, kind: ServedKind, document: Document, grace: int) -> Document:

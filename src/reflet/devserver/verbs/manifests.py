@@ -10,12 +10,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
 from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.devserver.patches.json_values import DEEPEST, TOO_DEEP
 from reflet.devserver.patches.yaml_text import read_yaml
 from reflet.devserver.verbs.documents import Body
 from reflet.devserver.verbs.options import WriteOptions
@@ -91,23 +93,38 @@ def _split(name: str, content: bytes) -> Iterator[tuple[int, bytes]]:
     lines = text.splitlines(keepends=True)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        starts = [
-            event.start_mark.line
-            for event in yaml.parse(text, Loader=loader)
-            if isinstance(event, yaml.DocumentStartEvent) and event.start_mark is not None
-        ]
+        starts = list(_starts(name, yaml.parse(text, Loader=loader)))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         # What is missing at the end is missed on the line after it.
         line = 1 if mark is None else min(mark.line + 1, len(lines))
         raise ConfigurationError(f"{name}:{line}: {error.problem}") from error
     except yaml.YAMLError as error:
-        raise ConfigurationError(f"{name}:1: {error}") from error
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        raise ConfigurationError(f"{name}:1: {' '.join(str(error).split())}") from error
+    for start, end in pairwise([*starts, len(lines)]):
         first = start
         while first < end and lines[first].strip() in {"", "---"}:
             first += 1
         yield min(first, max(end - 1, 0)) + 1, "".join(lines[start:end]).encode()
+
+
+def _starts(name: str, events: Iterator[Any]) -> Iterator[int]:
+    """Yield the line on which each document starts."""
+    depth = 0
+    for event in events:
+        line: int = event.start_mark.line
+        match event:
+            case yaml.DocumentStartEvent():
+                yield line
+            case yaml.CollectionStartEvent():
+                depth += 1
+            case yaml.CollectionEndEvent():
+                depth -= 1
+            case _:
+                pass
+        # The parser takes the longer for each level, the deeper it is.
+        if depth > DEEPEST:
+            raise ConfigurationError(f"{name}:{line + 1}: {TOO_DEEP}")
 
 
 def _objects(place: str, document: Any, text: bytes) -> Iterator[Manifest]:

@@ -58,6 +58,22 @@ def test_a_mistake_is_named_with_its_place(tmp_path: Path, content: str, said: s
         read_manifests([str(file)])
 
 
+@pytest.mark.parametrize("content", ["", "\n", "# nothing yet\n", "\ufeff"])
+def test_an_empty_file_is_nothing(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text(content)
+
+    assert read_manifests([str(path)]) == []
+
+
+def test_what_is_nested_without_end_is_refused_soon(tmp_path: Path) -> None:
+    path = tmp_path / "deep.yaml"
+    path.write_text("kind: Pod\nspec: " + "[" * 100_000)
+
+    with pytest.raises(ConfigurationError, match=r"deep\.yaml:2: exceeded max depth"):
+        read_manifests([str(path)])
+
+
 def test_a_folder_without_manifests_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="has no file that ends in"):
         read_manifests([str(tmp_path)])

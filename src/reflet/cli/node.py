@@ -1,0 +1,232 @@
+"""``reflet node``: the kubelet's part, for processes.
+
+Owns: the command: its options, what it prints, and that it ends when it is told to.  Must not
+know how a pod is looked after.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from reflet.node.assembly import NodeAgent
+    from reflet.node.options import NodeOptions
+    from reflet.node.security import RunAs
+    from reflet.transport.settings import ConnectionSettings
+
+STRATEGIES = ("watch", "auto", "cache", "get")
+
+
+@click.command()
+@click.option("--name", default="", help="Name of the node; the host's name when not given.")
+@click.option(
+    "--pods-from",
+    default="api",
+    show_default=True,
+    metavar="api|DIR",
+    help="The pods bound to the node, or those of a folder of manifests.",
+)
+@click.option(
+    "-l", "--selector", default="", help="Also take unbound pods with these labels: binds them."
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(STRATEGIES),
+    default="watch",
+    show_default=True,
+    help="How ConfigMaps and Secrets are kept fresh.",
+)
+@click.option(
+    "--run", "run_commands", is_flag=True, help="Run the pods' commands; without it, none are."
+)
+@click.option(
+    "--user",
+    default="",
+    metavar="USER[:GROUP]",
+    help="Whom containers run as that do not say; needed with --run as root.",
+)
+@click.option(
+    "--allow-host-path",
+    "host_paths",
+    multiple=True,
+    type=click.Path(file_okay=True, path_type=Path),
+    help="Let pods use this path of the machine; repeatable.",
+)
+@click.option("-n", "--namespace", "namespaces", multiple=True, help="Only these pods; repeatable.")
+@click.option(
+    "--root",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where everything is kept.  [default: /var/lib/reflet, or ~/.local/state/reflet]",
+)
+@click.option(
+    "--health-address",
+    default="127.0.0.1:10248",
+    show_default=True,
+    metavar="HOST:PORT|none",
+    help="Where /livez, /readyz, /metrics and logs are answered; port 0 takes a free one.",
+)
+@click.option("--node-address", default="", metavar="IP", help="Address of the node and its pods.")
+@click.option(
+    "--register/--no-register", default=True, show_default=True, help="Be a Node on the server."
+)
+@click.option(
+    "--when-stopped",
+    type=click.Choice(("end", "keep")),
+    default="end",
+    show_default=True,
+    help="What becomes of containers when this ends; keep leaves them to the next agent.",
+)
+@click.option(
+    "--log-format", type=click.Choice(("text", "json")), default="text", show_default=True
+)
+@click.option("--log-level", type=click.Choice(("debug", "info", "warning")), default="info")
+@click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig file to use.")
+@click.option("--context", default="", help="Kubeconfig context to use.")
+@click.option("-s", "--server", default="", metavar="URL", help="Address of the API server.")
+@click.option(
+    "--certificate-authority", default="", metavar="FILE", help="File with the CA's certificates."
+)
+def node(log_format: str, log_level: str, **given: Any) -> None:
+    """Look after the pods of a node, as the kubelet does, with processes for containers.
+
+    Resolves each pod's environment and volumes, writes its files and refreshes them the moment
+    an object changes, and with --run starts the containers' commands as processes of this
+    machine: init containers in order, restarts with back-off, grace periods.  Statuses and events
+    go to the API server.
+
+    Whoever may create pods for this node may, with --run, run commands on this machine.  There
+    are no images and no isolation: it is a runtime for processes.
+    """
+    import asyncio  # noqa: PLC0415 - not needed for --help
+    import logging  # noqa: PLC0415 - not needed for --help
+
+    from reflet.node.structured_logs import (  # noqa: PLC0415 - not needed for --help
+        JsonFormatter,
+        PlainFormatter,
+    )
+
+    options = _options(given)
+    options.allowance()  # what is wrong with it is said before anything is done
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter() if log_format == "json" else PlainFormatter())
+    logging.basicConfig(level=log_level.upper(), handlers=[handler])
+    asyncio.run(_run(_settings(given), options))
+
+
+def _options(given: dict[str, Any]) -> NodeOptions:
+    import os  # noqa: PLC0415 - not needed for --help
+    import socket  # noqa: PLC0415 - not needed for --help
+
+    from reflet.node.options import NodeOptions, usual_root  # noqa: PLC0415 - not needed for --help
+
+    pods_from: str = given["pods_from"]
+    if pods_from != "api" and not Path(pods_from).is_dir():
+        raise click.UsageError(f"--pods-from {pods_from}: neither 'api' nor a folder")
+    return NodeOptions(
+        name=given["name"] or socket.gethostname().lower(),
+        root=(given["root"] or usual_root(os.geteuid(), os.environ)).absolute(),
+        pods_from=pods_from,
+        strategy=given["strategy"],
+        run=given["run_commands"],
+        user=_user(given["user"]),
+        host_paths=tuple(str(path.absolute()) for path in given["host_paths"]),
+        namespaces=frozenset(given["namespaces"]),
+        selector=_selector(given["selector"]),
+        address=_address(given["node_address"]),
+        health=_host_and_port(given["health_address"]),
+        register=given["register"],
+        keep_running=given["when_stopped"] == "keep",
+    )
+
+
+def _selector(text: str) -> str:
+    from reflet.api.label_selectors import LabelSelector  # noqa: PLC0415 - not needed for --help
+
+    LabelSelector.parse(text)
+    return text
+
+
+def _user(text: str) -> RunAs | None:
+    import grp  # noqa: PLC0415 - not needed for --help
+    import pwd  # noqa: PLC0415 - not needed for --help
+
+    from reflet.node.security import RunAs  # noqa: PLC0415 - not needed for --help
+
+    if not text:
+        return None
+    user, _, group = text.partition(":")
+    try:
+        entry = pwd.getpwuid(int(user)) if user.isdecimal() else pwd.getpwnam(user)
+        number, usual = entry.pw_uid, entry.pw_gid
+    except KeyError:
+        if not user.isdecimal():
+            raise click.UsageError(f"--user: there is no user {user!r} here") from None
+        number = usual = int(user)
+    if not group:
+        return RunAs(number, usual)
+    try:
+        return RunAs(number, int(group) if group.isdecimal() else grp.getgrnam(group).gr_gid)
+    except KeyError:
+        raise click.UsageError(f"--user: there is no group {group!r} here") from None
+
+
+def _address(text: str) -> str:
+    from ipaddress import ip_address  # noqa: PLC0415 - not needed for --help
+
+    if text:
+        try:
+            ip_address(text)
+        except ValueError:
+            raise click.UsageError(f"--node-address: {text!r} is no IP address") from None
+    return text
+
+
+def _host_and_port(text: str) -> tuple[str, int] | None:
+    if text == "none":
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise click.UsageError(f"--health-address: {text!r} is not HOST:PORT, nor 'none'")
+    return host.strip("[]"), int(port)
+
+
+def _settings(given: dict[str, Any]) -> ConnectionSettings:
+    from reflet.cluster import settings_from  # noqa: PLC0415 - not needed for --help
+    from reflet.transport.kubeconfig import Overrides  # noqa: PLC0415 - not needed for --help
+
+    names = ("kubeconfig", "context", "server", "certificate_authority")
+    return settings_from(Overrides(**{name: given[name] for name in names}))
+
+
+async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
+    import asyncio  # noqa: PLC0415 - not needed for --help
+    import dataclasses  # noqa: PLC0415 - not needed for --help
+    import signal  # noqa: PLC0415 - not needed for --help
+
+    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
+    from reflet.node.assembly import NodeAgent  # noqa: PLC0415 - not needed for --help
+
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    # A node asks in bursts, when many pods come, and the server protects itself.
+    async with (
+        Cluster(dataclasses.replace(settings, qps=0)) as cluster,
+        NodeAgent(cluster, options) as agent,
+    ):
+        _introduce(agent)
+        await stopped.wait()
+        click.echo("stopping", err=True)
+
+
+def _introduce(agent: NodeAgent) -> None:
+    options = agent.options
+    click.echo(f"node {options.name}, kept in {options.root}")
+    if not options.run:
+        click.echo("no commands are run without --run: volumes and variables are written")
+    if agent.health_url:
+        click.echo(f"health at {agent.health_url}/readyz?verbose")

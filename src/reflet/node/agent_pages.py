@@ -1,0 +1,143 @@
+"""What the agent answers about itself: health, numbers, pods and logs.
+
+Owns: which page is where, and what is asked of each part for it.  Must not know HTTP, nor how
+the parts were put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from reflet.api.codec import encode
+from reflet.api.services import Service
+from reflet.errors import CacheNotSynced, RefletError
+from reflet.informer.mirror import Mirror
+from reflet.managers.object_manager import ObjectManager
+from reflet.node.health import Health
+from reflet.node.heartbeat import Heartbeat
+from reflet.node.http_answers import Answer, Question, text
+from reflet.node.keeper_client import KeeperClient
+from reflet.node.local_statuses import LocalStatuses
+from reflet.node.log_service import LogService
+from reflet.node.metric_text import CONTENT_TYPE, MetricText
+from reflet.node.node_object import LEASE_DURATION
+from reflet.node.pod_feeds import PodFeed
+from reflet.node.pod_workers import PodWorkers
+from reflet.node.registration import NodeRegistration
+from reflet.node.worker_parts import StatusSink
+from reflet.podstatus.relist import Pleg
+from reflet.runtime.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPages:
+    """Answers questions about the parts of one agent."""
+
+    keeper: KeeperClient
+    pleg: Pleg
+    feed: PodFeed
+    services: Mirror[Service]
+    managers: Sequence[ObjectManager[Any]]
+    workers: PodWorkers
+    statuses: StatusSink
+    registration: Callable[[], NodeRegistration | None]
+    heartbeat: Callable[[], Heartbeat | None]
+    logs: LogService
+    metrics: MetricText
+    clock: Clock
+
+    async def answer(self, question: Question) -> Answer:
+        """Answer one question."""
+        match question.path:
+            case ("livez" | "readyz" | "healthz", *_):
+                return self._health().answer(question)
+            case ("metrics",):
+                return Answer(200, self.metrics.text().encode(), CONTENT_TYPE)
+            case ("containerLogs", *_):
+                return await self.logs.answer(question)
+            case ("pods",):
+                return self._pods()
+            case _:
+                return text(404, "there are /livez /readyz /metrics /pods and /containerLogs")
+
+    def _health(self) -> Health:
+        return Health(
+            live={
+                "keeper": lambda: keeper_problem(self.keeper),
+                "pleg": self.pleg.why_unhealthy,
+            },
+            ready={
+                "pods": self.feed.why_not_ready,
+                "services": self._services_problem,
+                "node": self._node_problem,
+                "lease": self._lease_problem,
+            },
+            many=self._workers_and_streams,
+        )
+
+    def _services_problem(self) -> str | None:
+        return None if self.services.is_synced else "the services have not been read yet"
+
+    def _node_problem(self) -> str | None:
+        registration = self.registration()
+        if registration is None or registration.node is not None:
+            return None
+        return "the node is not registered yet"
+
+    def _lease_problem(self) -> str | None:
+        heartbeat = self.heartbeat()
+        if heartbeat is None:
+            return None
+        if heartbeat.renewed_at is None:
+            return "the lease was never renewed"
+        age = self.clock.monotonic() - heartbeat.renewed_at
+        return None if age < LEASE_DURATION else f"the lease was last renewed {age:.0f} s ago"
+
+    def _workers_and_streams(self) -> Mapping[str, str | None]:
+        wrong = self.workers.complaints()
+        checks: dict[str, str | None] = {}
+        for worker in self.workers.workers:
+            name = f"{worker.pod.metadata.namespace}/{worker.pod.metadata.name}"
+            checks[f"worker/{name}"] = wrong.get(name)
+        for manager in self.managers:
+            kind = type(manager).__name__.removesuffix("Manager").lower()
+            for stream in manager.plan().streams:
+                name = f"stream/{kind}/{stream.namespace}/{stream.name or '*'}"
+                checks[name] = _stream_problem(manager, stream.namespace, stream.name)
+        return checks
+
+    def _pods(self) -> Answer:
+        """The pods here and their statuses, without anything that may be secret."""
+        latest = self.statuses.latest if isinstance(self.statuses, LocalStatuses) else {}
+        pods = [
+            {
+                "namespace": worker.pod.metadata.namespace,
+                "name": worker.pod.metadata.name,
+                "uid": worker.uid,
+                "status": msgspec.json.decode(encode(latest.get(worker.uid, worker.pod.status))),
+            }
+            for worker in self.workers.workers
+        ]
+        return Answer(200, msgspec.json.encode({"pods": pods}), "application/json")
+
+
+def keeper_problem(keeper: KeeperClient) -> str | None:
+    """What is wrong with the keeper, None when nothing is."""
+    return None if keeper.is_connected else "the keeper is away"
+
+
+def _stream_problem(manager: ObjectManager[Any], namespace: str, name: str | None) -> str | None:
+    """Why a stream has brought nothing yet; that an object does not exist is an answer too."""
+    if name is None:
+        return None
+    try:
+        manager.peek(namespace, name)
+    except CacheNotSynced as error:
+        return str(error.__cause__ or error)
+    except RefletError:
+        return None
+    return None

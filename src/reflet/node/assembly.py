@@ -1,0 +1,447 @@
+"""The agent, put together.
+
+Owns: which part knows which, the order in which they start and stop, and nothing else.  This is
+the only place where everything meets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hashlib
+import logging
+import os
+import random
+from contextlib import AsyncExitStack
+from ipaddress import ip_address
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+from reflet.api.nodes import Node
+from reflet.api.pods import Pod
+from reflet.api.services import Service
+from reflet.cluster import Cluster
+from reflet.delivery.object_news import ObjectNews
+from reflet.delivery.service_account_tokens import ServiceAccountTokens
+from reflet.errors import ConfigurationError, RefletError
+from reflet.informer.mirror import Mirror
+from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.node_ttl import ttl_from
+from reflet.managers.secret_manager import SecretManager
+from reflet.node.agent_pages import AgentPages, keeper_problem
+from reflet.node.binding import PodBinder
+from reflet.node.configurations import Configurations
+from reflet.node.events import NORMAL, EventRecorder
+from reflet.node.heartbeat import Heartbeat
+from reflet.node.http_answers import HttpAnswers
+from reflet.node.keeper_client import KeeperClient
+from reflet.node.local_statuses import LocalStatuses
+from reflet.node.log_service import LogService, ReaderReview
+from reflet.node.machine import machine_addresses, read_machine
+from reflet.node.metric_text import MetricText
+from reflet.node.node_object import NodeFacts
+from reflet.node.options import NodeOptions
+from reflet.node.pod_endings import USUAL_GRACE
+from reflet.node.pod_feeds import FolderFeed, PodFeed, ServerFeed
+from reflet.node.pod_volumes import PodVolumes
+from reflet.node.pod_workers import PodWorkers
+from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.registration import NodeRegistration
+from reflet.node.status_reports import StatusReporter
+from reflet.node.worker_parts import StatusSink, WorkerParts
+from reflet.podstatus.relist import Pleg
+from reflet.podstatus.runtime_status import RuntimeState
+from reflet.podstatus.status_cache import StatusCache
+from reflet.processes.crash_backoff import CrashBackoff
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.tasks import TaskOwner
+from reflet.volumes.memory_folders import memory_backed_root, remove_empty_folders
+from reflet.volumes.pod_directories import PodDirectories
+from reflet.volumes.volume_errors import VolumeError
+
+LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
+SERVICE_FIELDS: Final = "spec.clusterIP!=None"
+REQUESTS: Final = 1000  # pods that may wait to be looked at
+
+logger = logging.getLogger(__name__)
+
+
+class NodeAgent:
+    """Plays the kubelet's part for processes, while the context is open.
+
+    ::
+
+        async with NodeAgent(cluster, options) as agent:
+            await agent.ready()
+            await stopped.wait()
+
+    Entering it finds the keeper or starts one, takes over what an earlier agent left, and
+    begins to serve.  Leaving it ends all containers in order, unless *options* say to keep
+    them; being killed leaves them to the next agent.
+    """
+
+    def __init__(
+        self, cluster: Cluster, options: NodeOptions, *, clock: Clock | None = None
+    ) -> None:
+        self._cluster = cluster
+        self.options = options
+        self._clock = clock or SystemClock()
+        self._closing = AsyncExitStack()
+        self._tasks = TaskOwner(f"node {options.name}")
+        self.metrics = MetricText()
+        self.address: tuple[str, ...] = ()
+        self._registration: NodeRegistration | None = None
+        self._heartbeat: Heartbeat | None = None
+        self._http: HttpAnswers | None = None
+        self._containers_go_on = True
+
+    @property
+    def health_url(self) -> str:
+        """Where health, metrics and logs are answered; empty when they are not."""
+        return "" if self._http is None else f"http://{self._http.host}:{self._http.port}"
+
+    @property
+    def directories(self) -> PodDirectories:
+        """Where the pods' volumes are, once the agent is entered."""
+        return self._directories
+
+    @property
+    def node(self) -> Node | None:
+        """The Node as the server has it, None before it is registered."""
+        return None if self._registration is None else self._registration.node
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as undo:
+            await self._open(undo)
+            self._closing = undo.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._closing.__aexit__(kind, error, traceback)
+
+    async def ready(self) -> None:
+        """Return when every pod of this node is known."""
+        await self._feed.complete()
+
+    # Opening
+
+    async def _open(self, undo: AsyncExitStack) -> None:
+        options, clock = self.options, self._clock
+        self._allowance = options.allowance()
+        self._lock_root(undo)
+        self.address = self._addresses()
+        self._directories = PodDirectories(options.root, memory_root=self._memory_root(undo))
+        await self._open_runtime(undo)
+        await self._open_configuration(undo)
+        self._events = EventRecorder(self._cluster, options.name, clock=clock, metrics=self.metrics)
+        self._open_workers()
+        await self._open_health(undo)
+        await undo.enter_async_context(self._tasks)
+        undo.push_async_callback(self._stop)
+        await self._register()
+        self._start()
+
+    def _memory_root(self, undo: AsyncExitStack) -> Path | None:
+        memory = memory_backed_root(memory_name(self.options.root))
+        if isinstance(memory, Path):
+            undo.callback(self._leave_memory, memory)
+            return memory
+        logger.warning("Secrets are written to disk: %s", memory.reason)
+        return None
+
+    def _leave_memory(self, root: Path) -> None:
+        """Leave nothing in memory but what is somebody's."""
+        # Where containers go on, an empty folder may be the volume of one.
+        remove_empty_folders(root, below=not self._containers_go_on)
+
+    def _lock_root(self, undo: AsyncExitStack) -> None:
+        root = self.options.root
+        try:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = os.open(root / "agent.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise ConfigurationError(
+                f"--root {root} cannot be used: {(error.strerror or str(error)).lower()}"
+            ) from error
+        undo.callback(os.close, lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigurationError(
+                f"--root {root} is in use by another agent: stop that one, or take another folder"
+            ) from error
+
+    async def _open_runtime(self, undo: AsyncExitStack) -> None:
+        self._keeper = await undo.enter_async_context(
+            KeeperClient(
+                self.options.root,
+                on_ended=self._look,
+                on_lost=self._look_at_all,
+                clock=self._clock,
+            )
+        )
+        # Behind the relist loop in the order of closing: nobody asks a keeper that has ended.
+        undo.push_async_callback(self._stop_keeper)
+        self._runtime = ProcessRuntime(
+            self._directories, self._keeper, addresses=lambda: self.address, clock=self._clock
+        )
+        self._left = self._runtime.load()
+        self._cache = StatusCache()
+        self._pleg = await undo.enter_async_context(
+            Pleg(
+                self._runtime,
+                self._cache,
+                clock=self._clock,
+                period=self.options.relist,
+                request_capacity=REQUESTS,
+                event_capacity=REQUESTS * 4,
+                metrics=self.metrics,
+            )
+        )
+
+    async def _open_configuration(self, undo: AsyncExitStack) -> None:
+        cluster, options = self._cluster, self.options
+        settings: dict[str, Any] = {"clock": self._clock}
+        if options.strategy == "cache":
+            settings["ttl"] = ttl_from(lambda: self.node)
+        if options.strategy in {"watch", "auto"}:
+            settings["metrics"] = self.metrics
+        config_maps = await undo.enter_async_context(
+            ConfigMapManager(cluster, strategy=options.strategy, **settings)
+        )
+        secrets = await undo.enter_async_context(
+            SecretManager(cluster, strategy=options.strategy, **settings)
+        )
+        self._services: Mirror[Service] = await undo.enter_async_context(
+            cluster.mirror(Service, namespace="*", field_selector=SERVICE_FIELDS)
+        )
+        news = await undo.enter_async_context(
+            ObjectNews(config_maps, secrets, services=self._services, clock=self._clock)
+        )
+        self._volumes = PodVolumes(self._directories, host_paths=options.host_paths)
+        self._managers = (config_maps, secrets)
+        self._configurations = Configurations(
+            config_maps,
+            secrets,
+            news,
+            services=self._services,
+            node=lambda: self.node,
+            tokens=ServiceAccountTokens(cluster, clock=self._clock),
+            addresses=lambda: self.address,
+            mounted=self._volumes.mounted,
+            clock=self._clock,
+        )
+        undo.push_async_callback(self._configurations.close)
+
+    def _open_workers(self) -> None:
+        options = self.options
+        self._feed: PodFeed
+        self._statuses: StatusSink
+        self._reporter: StatusReporter | None = None
+        if options.folder is None:
+            self._feed = ServerFeed(self._cluster, options.name, clock=self._clock)
+            self._reporter = StatusReporter(self._cluster, clock=self._clock, metrics=self.metrics)
+            self._statuses = self._reporter
+        else:
+            self._feed = FolderFeed(
+                options.folder, options.name, clock=self._clock, every=options.relist
+            )
+            self._statuses = LocalStatuses()
+        parts = WorkerParts(
+            runtime=self._runtime,
+            cache=self._cache,
+            pleg=self._pleg,
+            configurations=self._configurations,
+            volumes=self._volumes,
+            statuses=self._statuses,
+            events=self._events,
+            allowance=self._allowance,
+            addresses=lambda: self.address,
+            clock=self._clock,
+            metrics=self.metrics,
+            chance=random.random,
+            runs_commands=options.run,
+            resync=options.resync,
+            retry=options.retry,
+            first_backoff=CrashBackoff(
+                first=options.backoff_first, ceiling=options.backoff_ceiling
+            ),
+        )
+        self._workers = PodWorkers(parts, self._tasks)
+
+    async def _open_health(self, undo: AsyncExitStack) -> None:
+        if self.options.health is None:
+            return
+        review = ReaderReview(self._cluster, self.options.name, clock=self._clock)
+        logs = LogService(
+            review, find_pod=self._find_pod, records=self._runtime.records, clock=self._clock
+        )
+        pages = AgentPages(
+            keeper=self._keeper,
+            pleg=self._pleg,
+            feed=self._feed,
+            services=self._services,
+            managers=self._managers,
+            workers=self._workers,
+            statuses=self._statuses,
+            registration=lambda: self._registration,
+            heartbeat=lambda: self._heartbeat,
+            logs=logs,
+            metrics=self.metrics,
+            clock=self._clock,
+        )
+        host, port = self.options.health
+        self._http = await undo.enter_async_context(HttpAnswers(host, port, pages.answer))
+
+    async def _register(self) -> None:
+        if not self.options.register:
+            return
+        facts = NodeFacts(
+            name=self.options.name,
+            machine=read_machine(),
+            addresses=self.address,
+            port=0 if self._http is None else self._http.port,
+            runs_commands=self.options.run,
+        )
+        self._registration = NodeRegistration(
+            self._cluster,
+            facts,
+            folder=self.options.root,
+            not_ready=lambda: keeper_problem(self._keeper) or self._pleg.why_unhealthy(),
+            clock=self._clock,
+        )
+        self._heartbeat = Heartbeat(self._cluster, lambda: self.node, clock=self._clock)
+
+    def _start(self) -> None:
+        start = self._tasks.start
+        start(self._events.run(), name="events")
+        if self._reporter is not None:
+            start(self._reporter.run(), name="statuses")
+        if self._registration is not None and self._heartbeat is not None:
+            start(self._be_a_node(self._registration, self._heartbeat), name="node")
+        start(self._workers.hear(self._pleg.events), name="runtime events")
+        start(self._feed.run(self._workers.take), name="pods")
+        start(self._end_orphans(), name="orphans")
+        if self.options.selector:
+            binder = PodBinder(
+                self._cluster,
+                self.options.name,
+                self.options.selector,
+                namespaces=self.options.namespaces,
+                clock=self._clock,
+            )
+            start(binder.run(), name="binder")
+
+    async def _be_a_node(self, registration: NodeRegistration, heartbeat: Heartbeat) -> None:
+        node = await registration.register()
+        self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(registration.run(), name="node status")
+            tasks.create_task(heartbeat.run(), name="lease")
+
+    async def _end_orphans(self) -> None:
+        """Once every pod is known, what is left of others is ended."""
+        await self._feed.complete()
+        self._workers.end_orphans(self._left)
+
+    # Closing
+
+    async def _stop(self) -> None:
+        """Say good-bye, and end the containers if that was not forbidden."""
+        try:
+            await self._workers.stop()
+            if not self.options.keep_running and await self._end_containers():
+                self._containers_go_on = False
+                await asyncio.to_thread(self._clear_volumes)
+            async with asyncio.timeout(LAST_WORDS):
+                if not self.options.keep_running:
+                    await self._tell_ends()
+                if self._registration is not None and self._registration.node is not None:
+                    await self._registration.report(not_ready="the agent was told to stop")
+                await self._events.sent()
+        except (TimeoutError, RefletError) as error:
+            logger.warning("not everything was told before the end: %s", str(error) or "no time")
+
+    async def _stop_keeper(self) -> None:
+        if not self._containers_go_on:
+            await self._keeper.stop()
+
+    def _clear_volumes(self) -> None:
+        """Remove the configuration of pods that have ended; the next agent writes it again."""
+        for worker in self._workers.workers:
+            try:
+                self._volumes.clear(worker.pod)
+            except VolumeError as error:
+                logger.warning("left behind of pod %s: %s", worker.pod.metadata.name, error)
+
+    async def _end_containers(self) -> bool:
+        """End everything that runs; whether nothing runs any more."""
+        graces = {each.uid: each.grace for each in self._runtime.sandboxes}
+        try:
+            await self._keeper.up()
+            listed = await self._keeper.listed()
+        except RefletError as error:
+            logger.warning("the containers cannot be ended: %s", error)
+            return False
+        running = [
+            (container, uid) for container, uid, _, state in listed if state == RuntimeState.RUNNING
+        ]
+        results = await asyncio.gather(
+            *(
+                self._runtime.end(container, graces.get(uid, USUAL_GRACE))
+                for container, uid in running
+            ),
+            return_exceptions=True,
+        )
+        failures = [result for result in results if isinstance(result, BaseException)]
+        for failure in failures:
+            logger.warning("a container was not ended: %s", failure)
+        return not failures
+
+    async def _tell_ends(self) -> None:
+        for worker in self._workers.workers:
+            pod = await self._runtime.find_pod(worker.uid)
+            if pod is not None:
+                worker.conclude(await self._runtime.pod_status(pod))
+                if self._reporter is not None:
+                    await self._reporter.written(worker.uid)
+
+    # What parts ask
+
+    def _look(self, uid: str) -> None:
+        self._pleg.request_relist(uid)
+
+    def _look_at_all(self) -> None:
+        self._workers.look_at_all()
+
+    def _find_pod(self, namespace: str, name: str) -> Pod | None:
+        worker = self._workers.find(namespace, name)
+        return None if worker is None else worker.pod
+
+    def _addresses(self) -> tuple[str, ...]:
+        if self.options.address:
+            return (self.options.address,)
+        host = urlsplit(self._cluster.settings.server).hostname or ""
+        if host == "localhost" or _is_loopback(host):
+            # The server is on this machine, and so is everybody who asks for us.
+            return ("127.0.0.1",)
+        return machine_addresses()
+
+
+def memory_name(root: Path) -> str:
+    """What the folder in memory of the agent that keeps everything in *root* is called."""
+    return hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:12]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

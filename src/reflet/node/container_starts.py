@@ -1,0 +1,129 @@
+"""Starting the containers of one pod, and not too often.
+
+Owns: the steps of a start, its events, and how long a crash holds a container back.  Must not
+know which container is to be started when.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from reflet.api.containers import Container
+from reflet.api.pods import Pod
+from reflet.delivery.resolved_pod import ResolvedPod
+from reflet.errors import RefletError
+from reflet.node.container_records import START_ERROR, ContainerRecord
+from reflet.node.container_statuses import CRASH_LOOP, Waiting
+from reflet.node.events import NORMAL, WARNING
+from reflet.node.pod_starts import PreparedStart, fingerprint_of, gate_group, prepare_start
+from reflet.node.process_runtime import Launch, message_file_of
+from reflet.node.worker_parts import WorkerParts
+from reflet.podstatus.durations import go_duration
+from reflet.podstatus.runtime_status import RuntimeContainerStatus
+from reflet.processes.crash_backoff import CrashBackoff
+from reflet.resolution.places import container_named
+from reflet.volumes.volume_errors import VolumeError
+
+RUN_ERROR = "RunContainerError"
+
+
+class ContainerStarter:
+    """Starts the containers of one pod."""
+
+    def __init__(self, parts: WorkerParts) -> None:
+        self._parts = parts
+        self._backoffs: dict[str, CrashBackoff] = {}
+
+    def held_back(self, ended: RuntimeContainerStatus) -> float:
+        """For how many more seconds a container that ended must not start again."""
+        if ended.finished_at is None:
+            return 0.0
+        return self._backoff(ended.name).left(
+            ended_at=ended.finished_at.timestamp(), now=self._parts.clock.now().timestamp()
+        )
+
+    def hold(self, pod: Pod, name: str) -> Waiting:
+        """Say that a container waits because it crashed."""
+        identity = f"{pod.metadata.name}_{pod.metadata.namespace}({pod.metadata.uid})"
+        self._parts.events.of_pod(
+            pod,
+            WARNING,
+            "BackOff",
+            f"Back-off restarting failed container {name} in pod {identity}",
+            container=name,
+        )
+        delay = go_duration(self._backoff(name).delay)
+        return Waiting(
+            CRASH_LOOP, f"back-off {delay} restarting failed container={name} pod={identity}"
+        )
+
+    async def start(
+        self,
+        pod: Pod,
+        name: str,
+        resolved: ResolvedPod,
+        last: RuntimeContainerStatus | None,
+        *,
+        after_crash: bool,
+    ) -> Waiting | None:
+        """Start a container whose life before was *last*; why it waits, if it does."""
+        container = container_named(pod, name).container
+        prepared = prepare_start(pod, container, resolved.environments[name], self._parts.allowance)
+        if isinstance(prepared, Waiting):
+            self._failed(pod, name, prepared.message)
+            return prepared
+        attempt = 0 if last is None else last.restart_count + 1
+        try:
+            launch = await asyncio.to_thread(self._laid_out, pod, container, prepared, attempt)
+        except VolumeError as error:
+            self._failed(pod, name, str(error))
+            return Waiting("CreateContainerError", str(error))
+        try:
+            record = await self._parts.runtime.start(pod.metadata.uid, launch)
+        except RefletError as error:
+            self._failed(pod, name, str(error))
+            return Waiting(RUN_ERROR, str(error))
+        if after_crash and last is not None and last.finished_at is not None:
+            self._backoffs[name] = self._backoff(name).restarted(
+                ended_at=last.finished_at.timestamp(), now=self._parts.clock.now().timestamp()
+            )
+        return self._tell(pod, name, record)
+
+    def _tell(self, pod: Pod, name: str, record: ContainerRecord) -> Waiting | None:
+        events = self._parts.events
+        events.of_pod(pod, NORMAL, "Created", "Container created", container=name)
+        if record.reason == START_ERROR:
+            self._parts.metrics.count("reflet_node_container_starts_total", result="failed")
+            self._failed(pod, name, f"failed to start container: {record.message}")
+            return Waiting(RUN_ERROR, record.message)
+        self._parts.metrics.count("reflet_node_container_starts_total", result="started")
+        events.of_pod(pod, NORMAL, "Started", "Container started", container=name)
+        return None
+
+    def _failed(self, pod: Pod, name: str, message: str) -> None:
+        self._parts.events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
+
+    def _laid_out(
+        self, pod: Pod, container: Container, prepared: PreparedStart, attempt: int
+    ) -> Launch:
+        volumes, who = self._parts.volumes, prepared.who
+        folder = volumes.container_folder(pod, container.name)
+        message_file = message_file_of(folder, attempt)
+        root = volumes.lay_out(pod, container.name, prepared.layout, message_file)
+        gate = gate_group(pod, self._parts.allowance)
+        groups = set(who.groups) if gate is None else {*who.groups, gate}
+        return Launch(
+            container=container.name,
+            arguments=prepared.arguments(str(root)),
+            environment=prepared.environment(str(root)),
+            directory=volumes.working_folder(root, container.working_dir),
+            user=who.user,
+            group=who.group,
+            groups=tuple(sorted(groups)) if who.user is not None or groups else None,
+            fingerprint=fingerprint_of(container),
+            image=container.image,
+            message_policy=container.termination_message_policy,
+        )
+
+    def _backoff(self, name: str) -> CrashBackoff:
+        return self._backoffs.get(name, self._parts.first_backoff)

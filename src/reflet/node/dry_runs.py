@@ -1,0 +1,35 @@
+"""What an agent does that may not run commands: it writes everything down.
+
+Owns: the environment files, and why containers wait.  Must not know when.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from reflet.delivery.resolved_pod import ResolvedPod
+from reflet.node.container_statuses import CONFIG_ERROR, Waiting
+from reflet.node.events import WARNING
+from reflet.node.worker_parts import WorkerParts
+
+NOT_RUN: Final = "ProcessRuntimeDisabled"
+WHY_NOT: Final = "this agent runs no commands without --run; volumes and variables are written"
+
+
+async def describe_instead(parts: WorkerParts, resolved: ResolvedPod) -> dict[str, Waiting]:
+    """Write each container's variables into a file; why each of them waits."""
+    pod = resolved.pod
+    waiting: dict[str, Waiting] = {}
+    for name, environment in resolved.environments.items():
+        if environment.error is not None:
+            waiting[name] = Waiting(CONFIG_ERROR, environment.error)
+            parts.events.of_pod(
+                pod, WARNING, "Failed", f"Error: {environment.error}", container=name
+            )
+            continue
+        path = await asyncio.to_thread(parts.volumes.write_environment, pod, name, environment)
+        waiting[name] = Waiting(
+            NOT_RUN, f"this agent runs no commands; the variables are in {path} on the node"
+        )
+    return waiting

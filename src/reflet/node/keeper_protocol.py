@@ -1,0 +1,79 @@
+"""What the agent and its keeper say to each other: one JSON document a line, on a local socket.
+
+Owns: the form of requests, answers and news, and where the socket is.  Must not know what either
+side does about them.
+
+Text may hold any bytes, as surrogates: the JSON of the standard library carries those and others
+do not.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, Self
+
+from reflet.errors import RefletError
+
+VERSION: Final = 1
+LONGEST_LINE: Final = 64 * 2**20  # bytes; an environment may be large, but not like this
+
+SOCKET: Final = "keeper.sock"
+LOCK: Final = "keeper.lock"
+JOURNAL: Final = "keeper.log"
+
+
+class KeeperUnavailable(RefletError):
+    """The keeper does not answer; the containers' processes are not touched by that."""
+
+
+class KeeperRefused(RefletError):
+    """The keeper could not do what it was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOrder:
+    """A container to start: its record, and what must not be in it.
+
+    The representation shows neither arguments nor environment, which hold secrets.
+    """
+
+    record: dict[str, Any]
+    arguments: tuple[str, ...] = field(repr=False)
+    environment: dict[str, str] = field(repr=False)
+    directory: str = ""
+    user: int | None = None
+    group: int | None = None
+    groups: tuple[int, ...] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The order as JSON has it."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Self:
+        """Read what ``document`` gave."""
+        groups = document.pop("groups")
+        arguments = tuple(document.pop("arguments"))
+        return cls(
+            arguments=arguments, groups=None if groups is None else tuple(groups), **document
+        )
+
+
+def encoded(document: dict[str, Any]) -> bytes:
+    """One line of the protocol."""
+    return json.dumps(document, separators=(",", ":")).encode() + b"\n"
+
+
+def decoded(line: bytes) -> dict[str, Any]:
+    """Read one line; ValueError for anything else."""
+    document = json.loads(line)
+    if not isinstance(document, dict):
+        raise ValueError("a line of the keeper's protocol is an object")  # noqa: TRY004 - see above
+    return document
+
+
+def socket_path(folder: Path) -> Path:
+    """Where the keeper of an agent listens."""
+    return folder / SOCKET

@@ -1,0 +1,90 @@
+"""How an agent is to behave.
+
+Owns: the settings, and what is wrong with them before anything is done.  Must not know how they
+were given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from reflet.errors import ConfigurationError
+from reflet.node.security import ROOT, Allowance, RunAs
+
+USUAL_ROOT: Final = Path("/var/lib/reflet")
+OWN_ROOT: Final = ".local/state/reflet"
+RESYNC: Final = 60.0  # seconds; the kubelet's syncFrequency
+RETRY: Final = 10.0  # seconds after a sync that failed
+FROM_API: Final = "api"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOptions:
+    """The settings of one agent.
+
+    *pods_from* is ``api`` or a folder of manifests.  *selector* chooses unbound pods that are
+    bound to this node.  *user* is whom containers run as that do not say, as ``UID``,
+    ``UID:GID`` or None.  *health* is where health, metrics and logs are answered.
+    With *keep_running* containers outlive an agent that is told to stop.
+    """
+
+    name: str
+    root: Path
+    pods_from: str = FROM_API
+    strategy: str = "watch"
+    run: bool = False
+    user: RunAs | None = None
+    host_paths: tuple[str, ...] = ()
+    namespaces: frozenset[str] = frozenset()
+    selector: str = ""
+    address: str = ""
+    health: tuple[str, int] | None = None
+    register: bool = True
+    keep_running: bool = False
+    resync: float = RESYNC
+    retry: float = RETRY
+    relist: float = 1.0
+    backoff_first: float = 10.0
+    backoff_ceiling: float = 300.0
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of manifests, None when pods come from the server."""
+        return None if self.pods_from == FROM_API else Path(self.pods_from)
+
+    def allowance(self) -> Allowance:
+        """What pods are given; ConfigurationError when that was not said and must be."""
+        me = os.geteuid()
+        if self.run and me == ROOT and self.user is None:
+            raise ConfigurationError(
+                "the agent runs as root: say with --user whom containers run as, "
+                "--user root if they are to be root"
+            )
+        user = self.user
+        if user is not None and me != ROOT and user.user not in {None, me}:
+            raise ConfigurationError(
+                f"--user: only root may become another user, and this is user {me}"
+            )
+        default = RunAs() if user is None or me != ROOT else user
+        return Allowance(
+            namespaces=self.namespaces,
+            host_paths=self.host_paths,
+            own_user=me,
+            own_group=os.getegid(),
+            own_groups=frozenset(os.getgroups()),
+            default=default,
+        )
+
+
+def usual_root(user: int, environment: Mapping[str, str]) -> Path:
+    """Where an agent keeps everything when nobody says where."""
+    if user == ROOT:
+        return USUAL_ROOT
+    state = environment.get("XDG_STATE_HOME", "")
+    if state.startswith("/"):
+        return Path(state, "reflet")
+    return Path(environment.get("HOME") or "/tmp", OWN_ROOT)  # noqa: S108 - a user without a home

@@ -1,0 +1,88 @@
+"""From a container whose environment and files are known to what is to be started.
+
+Owns: its arguments, its variables, whom it runs as, and why it cannot be started at all.  Only
+computes, but for the home of a user.  Must not know how processes are started.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pwd
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec.structs import replace
+
+from reflet.api.codec import encode
+from reflet.api.containers import Container
+from reflet.api.pods import Pod
+from reflet.node.container_statuses import CONFIG_ERROR, Waiting
+from reflet.node.mount_layout import ROOT_VARIABLE, MountLayout, mount_layout
+from reflet.node.security import Allowance, RunAs, root_refusal, run_as
+from reflet.resolution.expansion import expand
+from reflet.resolution.variables import Environment
+
+USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedStart:
+    """Everything that is known of a start before its folders are made."""
+
+    container: Container
+    who: RunAs
+    layout: MountLayout
+    variables: Mapping[str, str] = field(repr=False)
+
+    def arguments(self, root: str) -> tuple[str, ...]:
+        """The command and its arguments, with variables put in."""
+        known = self.environment(root)
+        parts = (*self.container.command, *self.container.args)
+        return tuple(expand(part, known.get) for part in parts)
+
+    def environment(self, root: str) -> dict[str, str]:
+        """The variables of the process."""
+        return {**self.variables, ROOT_VARIABLE: root}
+
+
+def prepare_start(
+    pod: Pod, container: Container, environment: Environment, allowance: Allowance
+) -> PreparedStart | Waiting:
+    """Prepare a start, or say why the container waits."""
+    if environment.error is not None:
+        return Waiting(CONFIG_ERROR, environment.error)
+    who = run_as(pod, container, allowance)
+    refusal = root_refusal(pod, container, who, allowance)
+    if refusal is not None:
+        return Waiting(CONFIG_ERROR, refusal)
+    values = environment.values
+    layout = mount_layout(container, values)
+    if layout.error is not None:
+        return Waiting(CONFIG_ERROR, layout.error)
+    usual = {
+        "PATH": USUAL_PATH,
+        "HOSTNAME": pod.spec.hostname or pod.metadata.name,
+        "HOME": home_of(allowance.own_user if who.user is None else who.user),
+    }
+    return PreparedStart(container=container, who=who, layout=layout, variables={**usual, **values})
+
+
+def fingerprint_of(container: Container) -> str:
+    """What a container is made from, apart from its image, which plays no part here."""
+    return hashlib.sha256(encode(replace(container, image=""))).hexdigest()[:16]
+
+
+def gate_group(pod: Pod, allowance: Allowance) -> int | None:
+    """The group that may enter the pod's folder, None when all runs as the agent itself."""
+    if not allowance.is_root or not pod.spec.containers:
+        return None
+    return run_as(pod, pod.spec.containers[0], allowance).group
+
+
+def home_of(user: int) -> str:
+    """The home of a user, the root folder for one that has none."""
+    try:
+        return pwd.getpwuid(user).pw_dir or "/"
+    except KeyError:
+        return "/"

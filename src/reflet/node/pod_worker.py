@@ -1,0 +1,468 @@
+"""One pod, from its first sight to its last trace: the worker that looks after it.
+
+Owns: the order of steps of a sync, and that each one begins with a status of the runtime that is
+newer than the end of the one before.  Decisions are ``run_decisions``, statuses
+``pod_statuses``, starts ``container_starts``.  Must not know where pods come from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from reflet.api.pods import Pod
+from reflet.delivery.resolved_pod import ResolvedPod
+from reflet.errors import RefletError
+from reflet.node.container_starts import ContainerStarter
+from reflet.node.container_statuses import CONFIG_ERROR, Waiting
+from reflet.node.dry_runs import NOT_RUN, WHY_NOT, describe_instead
+from reflet.node.events import NORMAL, WARNING
+from reflet.node.pod_endings import end_container, end_pod, grace_of
+from reflet.node.pod_reloads import PodReloads
+from reflet.node.pod_starts import fingerprint_of, gate_group
+from reflet.node.pod_statuses import TERMINAL, Circumstances, pod_status
+from reflet.node.pod_volumes import Written
+from reflet.node.run_decisions import Decision, decide, is_running
+from reflet.node.security import REFUSED, left_out_of, refusals_of
+from reflet.node.worker_parts import WorkerParts
+from reflet.podstatus.runtime_status import RuntimeStatus
+from reflet.resolution.places import containers_of
+
+STOPPED: Final = "AgentStopped"
+TOO_LATE: Final = "DeadlineExceeded"
+TOO_LATE_MESSAGE: Final = "Pod was active on the node longer than the specified deadline"
+LONG_AGO: Final = float("-inf")
+SMALL: Final = 256 * 1024  # bytes of a pod's files that are written without a thread
+JITTER: Final = 0.5  # of a delay, added by chance, so that pods do not march in step
+
+logger = logging.getLogger(__name__)
+
+
+class SyncFailed(RefletError):
+    """A sync could not be finished; it is tried again."""
+
+
+@dataclass(slots=True)
+class _Due:
+    """What a worker has to do next."""
+
+    sync: bool = True
+    refresh: bool = False
+    at: float | None = None
+
+
+class PodWorker:
+    """Looks after one pod while ``run`` runs; ``run`` returns when nothing is left of the pod.
+
+    ``update``, ``vanish``, ``look`` and ``refresh`` tell it what happens, and return at once.
+    """
+
+    def __init__(self, pod: Pod, parts: WorkerParts) -> None:
+        self.uid = pod.metadata.uid
+        self._pod = pod
+        self._parts = parts
+        self._starter = ContainerStarter(parts)
+        self._due = _Due()
+        self._wake = asyncio.Event()
+        self._wake.set()
+        self._shorter = asyncio.Event()
+        self._last_sync = LONG_AGO
+        self._has_vanished = False
+        self._is_over = False
+        self._is_set_up = False
+        self._is_mounted = False
+        self._is_gone = False
+        self._resolved: ResolvedPod | None = None
+        self._waiting: dict[str, Waiting] = {}
+        self._to_restart: set[str] = set()
+        self._failure: Waiting | None = None
+        self._reloads = PodReloads(parts)
+        self._is_described = False
+        self.last_error = ""
+        self.busy_since: float | None = None
+
+    @property
+    def pod(self) -> Pod:
+        """The pod as it was last seen."""
+        return self._pod
+
+    # News
+
+    def update(self, pod: Pod) -> None:
+        """The pod has a new state."""
+        before, self._pod = self._pod, pod
+        if _concerns_us(before, pod):
+            if pod.metadata.deletion_timestamp is not None:
+                self._shorter.set()
+            self._ask_for_sync()
+
+    def vanish(self) -> None:
+        """The pod is no longer wanted, whatever it says itself."""
+        self._has_vanished = True
+        self._shorter.set()
+        self._ask_for_sync()
+
+    def look(self) -> None:
+        """The runtime has news of the pod, and the status cache has them already."""
+        self._due.sync = True
+        self._wake.set()
+
+    def refresh(self) -> None:
+        """Something that the pod refers to has changed."""
+        self._due.refresh = True
+        self._wake.set()
+
+    def conclude(self, seen: RuntimeStatus) -> None:
+        """The agent stops, and this is how its containers ended."""
+        why = Waiting(STOPPED, "the agent of this node was told to stop")
+        self._waiting = {each.container.name: why for each in containers_of(self._pod.spec)}
+        self._report(self._pod, seen)
+
+    # Working
+
+    async def run(self) -> None:
+        """Look after the pod until nothing is left of it."""
+        clock, metrics = self._parts.clock, self._parts.metrics
+        while not self._is_gone:
+            await self._wait()
+            began = self.busy_since = clock.monotonic()
+            try:
+                await self._step()
+                result, self.last_error = "done", ""
+            except (RefletError, OSError) as error:
+                self._fail(error)
+                result = "failed"
+            finally:
+                self.busy_since = None
+            metrics.count("reflet_node_syncs_total", result=result)
+            metrics.observe("reflet_node_sync_duration_seconds", clock.monotonic() - began)
+
+    async def _wait(self) -> None:
+        due = self._due.at
+        left = None if due is None else max(0.0, due - self._parts.clock.monotonic())
+        try:
+            async with asyncio.timeout(left):
+                await self._wake.wait()
+        except TimeoutError:
+            self._due.sync = True
+            self._parts.pleg.request_relist(self.uid)
+        self._wake.clear()
+
+    async def _step(self) -> None:
+        due, self._due = self._due, _Due(sync=False)
+        self._again_in(self._parts.resync)
+        if due.refresh and not due.sync:
+            await self._refresh()
+        elif due.sync:
+            await self._sync()
+
+    async def _sync(self) -> None:
+        parts = self._parts
+        inspection = await parts.cache.newer_than(self.uid, self._last_sync)
+        if inspection.error is not None:
+            raise SyncFailed(f"error determining status: {inspection.error}")
+        try:
+            await self._act(self._pod, inspection.status)
+        finally:
+            self._last_sync = parts.clock.monotonic()
+
+    def _fail(self, error: Exception) -> None:
+        self.last_error = str(error)
+        self._parts.events.of_pod(self._pod, WARNING, "FailedSync", str(error))
+        self._again_in(self._parts.retry)
+
+    def _again_in(self, seconds: float) -> None:
+        delay = seconds * (1 + JITTER * self._parts.chance())
+        self._look_by(delay)
+
+    def _look_by(self, seconds: float) -> None:
+        """Sync again in so many seconds at the latest."""
+        moment = self._parts.clock.monotonic() + seconds
+        if self._due.at is None or moment < self._due.at:
+            self._due.at = moment
+
+    def _ask_for_sync(self) -> None:
+        self._due.sync = True
+        self._parts.pleg.request_relist(self.uid)
+        self._wake.set()
+
+    # A sync, step by step
+
+    async def _act(self, pod: Pod, seen: RuntimeStatus) -> None:
+        if self._has_vanished or pod.metadata.deletion_timestamp is not None:
+            await self._end(pod, seen)
+        elif self._is_over or pod.status.phase in TERMINAL:
+            await self._rest(pod, seen)
+        elif self._is_refused(pod) or self._is_too_late(pod):
+            self._report(pod, seen)
+            await self._rest(pod, seen)
+        elif await self._is_ready(pod):
+            if self._parts.runs_commands:
+                await self._attend(pod, seen)
+            else:
+                await self._describe(pod, seen)
+        else:
+            self._report(pod, seen)
+
+    def _is_refused(self, pod: Pod) -> bool:
+        refusals = refusals_of(pod, self._parts.allowance)
+        if not refusals:
+            return False
+        message = "Pod was rejected: " + "; ".join(refusals)
+        self._failure = Waiting(REFUSED, message)
+        self._parts.events.of_pod(pod, WARNING, REFUSED, message)
+        self._is_over = True
+        return True
+
+    def _is_too_late(self, pod: Pod) -> bool:
+        """Whether the pod has had all the time that it may have."""
+        allowed, began = pod.spec.active_deadline_seconds, pod.status.start_time
+        if allowed is None or began is None:
+            return False
+        left = allowed - (self._parts.clock.now() - began).total_seconds()
+        if left > 0:
+            self._look_by(left)
+            return False
+        self._failure = Waiting(TOO_LATE, TOO_LATE_MESSAGE)
+        self._parts.events.of_pod(pod, NORMAL, TOO_LATE, TOO_LATE_MESSAGE)
+        self._is_over = True
+        return True
+
+    async def _is_ready(self, pod: Pod) -> bool:
+        """Fill the pod's volumes; whether containers can be started."""
+        parts = self._parts
+        await parts.configurations.register(pod, self.refresh)
+        parts.runtime.make_sandbox(pod, group=gate_group(pod, parts.allowance))
+        written = await self._write(pod)
+        self._tell_left_out(pod)
+        self._is_set_up = True
+        if not written.errors:
+            return True
+        self._tell_failed_mounts(pod, written)
+        self._again_in(parts.retry)
+        return False
+
+    async def _write(self, pod: Pod, *, changed_only: bool = False) -> Written:
+        """Resolve the pod and write its volumes; those that are as they were, if asked, not."""
+        parts = self._parts
+        resolved = await parts.configurations.resolve(pod)
+        before, self._resolved = self._resolved, resolved
+        if changed_only and before is not None:
+            names = [
+                name
+                for name, contents in resolved.volumes.items()
+                if contents != before.volumes.get(name)
+            ]
+            write = partial(parts.volumes.rewrite, resolved, names)
+        else:
+            write = partial(parts.volumes.write, resolved)
+        # A thread costs more than a few small files do, and others wait for theirs.
+        size = sum(contents.size for contents in resolved.volumes.values())
+        written = write() if size <= SMALL else await asyncio.to_thread(write)
+        self._is_mounted = not written.errors
+        self._note_token_refresh(pod)
+        if written.changed:
+            parts.metrics.count("reflet_node_refreshes_total")
+        if parts.runs_commands:
+            affected = await self._reloads.reload(before, resolved, written)
+            if affected:
+                self._to_restart |= affected
+                self._ask_for_sync()
+        return written
+
+    async def _attend(self, pod: Pod, seen: RuntimeStatus) -> None:
+        decision = decide(
+            pod,
+            seen,
+            held_back=self._starter.held_back,
+            changed=await self._changed(pod, seen),
+        )
+        self._waiting = {}
+        if decision.is_over:
+            self._is_over = True
+        await self._stop(pod, seen, decision)
+        started = await self._start(pod, seen, decision)
+        for held in decision.held:
+            self._waiting[held.name] = self._starter.hold(pod, held.name)
+            self._look_by(held.seconds)
+        if decision.stop or started:
+            # What was done shows in the next status, and that is looked at right away.
+            self._parts.pleg.request_relist(self.uid)
+        else:
+            self._report(pod, seen)
+        if decision.is_over and not decision.stop:
+            await self._rest(pod, seen)
+
+    async def _changed(self, pod: Pod, seen: RuntimeStatus) -> frozenset[str]:
+        """The containers that run something else than the pod says by now."""
+        if not seen.containers:
+            return frozenset()
+        running = await self._parts.runtime.fingerprints(self.uid)
+        others = {
+            placed.container.name
+            for placed in containers_of(pod.spec)
+            if running.get(placed.container.name) not in {None, fingerprint_of(placed.container)}
+        }
+        return frozenset(others | self._to_restart)
+
+    async def _stop(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> None:
+        deadline = self._parts.clock.monotonic() + grace_of(pod)
+        for name in decision.stop:
+            found = seen.container(name)
+            if found is not None:
+                why = "" if decision.is_over else f"Container {name} changed, will be restarted"
+                await end_container(self._parts, pod, found, deadline, why=why)
+                self._to_restart.add(name)
+
+    async def _start(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> bool:
+        if self._resolved is None:
+            return False
+        started = False
+        for name in decision.start:
+            waiting = await self._starter.start(
+                pod,
+                name,
+                self._resolved,
+                seen.container(name),
+                after_crash=name not in self._to_restart,
+            )
+            self._to_restart.discard(name)
+            if waiting is None:
+                started = True
+            else:
+                self._waiting[name] = waiting
+                self._again_in(self._parts.retry)
+        return started
+
+    async def _describe(self, pod: Pod, seen: RuntimeStatus) -> None:
+        """Without leave to run commands, say what would be run and where everything is."""
+        if self._resolved is None:
+            return
+        self._waiting = await describe_instead(self._parts, self._resolved)
+        if any(each.reason == CONFIG_ERROR for each in self._waiting.values()):
+            self._again_in(self._parts.retry)
+        elif not self._is_described:
+            self._is_described = True
+            self._parts.events.of_pod(
+                pod, NORMAL, NOT_RUN, f"would start {', '.join(self._waiting)}: {WHY_NOT}"
+            )
+        self._report(pod, seen)
+
+    async def _rest(self, pod: Pod, seen: RuntimeStatus) -> None:
+        """A pod that has ended, or never begins: keep its logs and nothing else."""
+        parts = self._parts
+        running = [each for each in seen.containers if is_running(each)]
+        if running:
+            await end_pod(parts, pod, seen, grace_of(pod))
+            parts.pleg.request_relist(self.uid)
+            return
+        if self._is_set_up or seen.sandboxes:
+            await parts.configurations.unregister(pod)
+            await asyncio.to_thread(parts.volumes.clear, pod)
+            self._is_set_up = False
+        if seen.containers:
+            self._report(pod, seen)
+
+    async def _end(self, pod: Pod, seen: RuntimeStatus) -> None:
+        parts = self._parts
+        if any(is_running(each) for each in seen.containers):
+            await self._end_in_time(pod, seen)
+            parts.pleg.request_relist(self.uid)
+            self._due.sync = True
+            self._wake.set()
+            return
+        if seen.containers and not self._has_vanished:
+            self._report(pod, seen)
+        await parts.configurations.unregister(pod)
+        for kept in await parts.runtime.remove_pod(self.uid):
+            logger.warning("left behind of pod %s: %s", pod.metadata.name, kept)
+        if self._has_vanished:
+            parts.statuses.forget(self.uid)
+        else:
+            await parts.statuses.finish(pod)
+        self._is_gone = True
+
+    async def _end_in_time(self, pod: Pod, seen: RuntimeStatus) -> None:
+        """End the pod; whoever shortens the grace period meanwhile is heard."""
+        grace = grace_of(pod)
+        async with asyncio.TaskGroup() as tasks:
+            ending = {tasks.create_task(end_pod(self._parts, pod, seen, grace), name="end")}
+            while not any(task.done() for task in ending):
+                # Looked at before each wait: it may have changed before this began.
+                if grace_of(self._pod) < grace:
+                    grace = grace_of(self._pod)
+                    again = end_pod(self._parts, self._pod, seen, grace)
+                    ending.add(tasks.create_task(again, name="end sooner"))
+                self._shorter.clear()
+                told = tasks.create_task(self._shorter.wait(), name="shorter grace period")
+                await asyncio.wait((*ending, told), return_when=asyncio.FIRST_COMPLETED)
+                told.cancel()
+
+    # A refresh
+
+    async def _refresh(self) -> None:
+        """Bring the files up to date, which needs no look at the processes."""
+        pod = self._pod
+        if not self._is_set_up:
+            self._ask_for_sync()
+            return
+        was_mounted = self._is_mounted
+        written = await self._write(pod, changed_only=True)
+        if written.errors:
+            self._tell_failed_mounts(pod, written)
+        if self._waiting or not (self._parts.runs_commands and was_mounted and self._is_mounted):
+            # Something waited for this, or waits from now on.
+            self._ask_for_sync()
+
+    # Telling
+
+    def _note_token_refresh(self, pod: Pod) -> None:
+        due = self._parts.configurations.refresh_due(pod)
+        if due is not None:
+            self._again_in(max(1.0, due))
+
+    def _tell_left_out(self, pod: Pod) -> None:
+        """Say once what the pod asks for and does without."""
+        if self._is_set_up or not self._parts.runs_commands:
+            return
+        left_out = left_out_of(pod)
+        if left_out:
+            self._parts.events.of_pod(pod, WARNING, "NotSupported", "; ".join(left_out))
+
+    def _tell_failed_mounts(self, pod: Pod, written: Written) -> None:
+        for name, error in written.errors.items():
+            self._parts.events.of_pod(
+                pod,
+                WARNING,
+                "FailedMount",
+                f'MountVolume.SetUp failed for volume "{name}" : {error}',
+            )
+
+    def _report(self, pod: Pod, seen: RuntimeStatus) -> None:
+        parts = self._parts
+        circumstances = Circumstances(
+            addresses=parts.addresses(),
+            waiting=self._waiting,
+            failure=self._failure,
+            is_ending=self._is_over
+            or self._has_vanished
+            or pod.metadata.deletion_timestamp is not None,
+        )
+        status = pod_status(pod, seen, circumstances, now=parts.clock.now())
+        parts.statuses.report(pod, status)
+
+
+def _concerns_us(before: Pod, now: Pod) -> bool:
+    """Whether a new state of a pod is more than what we said about it ourselves."""
+    old, new = before.metadata, now.metadata
+    return (
+        before.spec != now.spec
+        or old.labels != new.labels
+        or old.annotations != new.annotations
+        or old.deletion_timestamp != new.deletion_timestamp
+        or old.deletion_grace_period_seconds != new.deletion_grace_period_seconds
+        or (now.status.phase in TERMINAL and before.status.phase not in TERMINAL)
+    )

@@ -1,0 +1,175 @@
+"""Who looks after which pod.
+
+Owns: one worker for each pod, telling workers what happens, and pods that were left by an earlier
+life of the agent and are wanted no more.  Must not know what a worker does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from typing import Final, assert_never
+
+from reflet.api.meta import ObjectMeta
+from reflet.api.pods import Pod, PodSpec
+from reflet.managers.pod_manager import PodManager, is_mirror
+from reflet.managers.pod_sources import PodGone, PodNews, PodSeen, PodSource
+from reflet.node.pod_worker import PodWorker
+from reflet.node.process_runtime import Sandbox
+from reflet.node.worker_parts import WorkerParts
+from reflet.podstatus.event_channel import EventChannel
+from reflet.runtime.tasks import TaskOwner
+
+STUCK_AFTER: Final = 300.0  # seconds of one step, after which a worker counts as stuck
+
+logger = logging.getLogger(__name__)
+
+
+class PodWorkers:
+    """Starts, tells and counts workers.  Belongs to one event loop.
+
+    *on_change* is called when pods come and go.
+    """
+
+    def __init__(
+        self,
+        parts: WorkerParts,
+        tasks: TaskOwner,
+        *,
+        pods: PodManager | None = None,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._parts = parts
+        self._tasks = tasks
+        self._workers: dict[str, PodWorker] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._pods = pods or PodManager()
+        self._on_change = on_change
+        self._is_stopped = False
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    @property
+    def workers(self) -> Sequence[PodWorker]:
+        """Every worker there is."""
+        return tuple(self._workers.values())
+
+    def find(self, namespace: str, name: str) -> PodWorker | None:
+        """The worker of the pod that has this name now."""
+        found = [
+            worker
+            for worker in self._workers.values()
+            if (worker.pod.metadata.namespace, worker.pod.metadata.name) == (namespace, name)
+        ]
+        return found[-1] if found else None
+
+    def complaints(self) -> dict[str, str]:
+        """What is wrong with workers, by pod: steps that never end, and steps that fail."""
+        now = self._parts.clock.monotonic()
+        wrong: dict[str, str] = {}
+        for worker in self._workers.values():
+            metadata = worker.pod.metadata
+            since = worker.busy_since
+            if since is not None and now - since > STUCK_AFTER:
+                wrong[f"{metadata.namespace}/{metadata.name}"] = "stuck"
+        return wrong
+
+    # News
+
+    async def follow(self, source: PodSource) -> None:
+        """Take what a source tells until cancelled, or until the source ends."""
+        async with aclosing(source.news()) as news:
+            async for item in news:
+                self.take(item)
+
+    def take(self, news: PodNews) -> None:
+        """Do what the news of a pod asks for."""
+        if self._is_stopped:
+            return
+        match news:
+            case PodSeen(pod=pod):
+                self._pods.put(pod)
+                if not is_mirror(pod):
+                    self._seen(pod)
+            case PodGone(pod=pod):
+                self._pods.remove(pod)
+                worker = self._workers.get(pod.metadata.uid)
+                if worker is not None:
+                    worker.vanish()
+            case _:
+                assert_never(news)
+
+    async def hear(self, events: EventChannel) -> None:
+        """Wake workers for what happens to their containers."""
+        async for event in events:
+            worker = self._workers.get(event.uid)
+            if worker is not None:
+                worker.look()
+
+    def look_at_all(self) -> None:
+        """Have every worker look: nobody knows what was missed."""
+        for worker in self._workers.values():
+            self._parts.pleg.request_reinspection(worker.uid)
+            worker.look()
+
+    def end_orphans(self, sandboxes: Sequence[Sandbox]) -> None:
+        """End what an earlier life of the agent left of pods that are gone by now."""
+        for sandbox in sandboxes:
+            if sandbox.uid not in self._workers:
+                logger.info(
+                    "pod %s/%s (%s) is gone and is ended",
+                    sandbox.namespace,
+                    sandbox.name,
+                    sandbox.uid,
+                )
+                worker = self._add(_remembered(sandbox))
+                worker.vanish()
+
+    async def stop(self) -> None:
+        """Stop every worker, so that nothing is started any more; they stay known."""
+        self._is_stopped = True
+        for task in tuple(self._running.values()):
+            await self._tasks.stop(task)
+
+    # inside
+
+    def _seen(self, pod: Pod) -> None:
+        worker = self._workers.get(pod.metadata.uid)
+        if worker is not None:
+            worker.update(pod)
+            return
+        before = self.find(pod.metadata.namespace, pod.metadata.name)
+        if before is not None:
+            before.vanish()  # its end was missed: another pod has its name now
+        self._add(pod)
+
+    def _add(self, pod: Pod) -> PodWorker:
+        worker = self._workers[pod.metadata.uid] = PodWorker(pod, self._parts)
+        name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
+        task = self._running[worker.uid] = self._tasks.start(worker.run(), name=name)
+        task.add_done_callback(lambda _: self._ended(worker))
+        self._count()
+        return worker
+
+    def _ended(self, worker: PodWorker) -> None:
+        if self._workers.get(worker.uid) is worker and not self._is_stopped:
+            del self._workers[worker.uid]
+            del self._running[worker.uid]
+        self._count()
+
+    def _count(self) -> None:
+        self._parts.metrics.gauge("reflet_node_pods", len(self._workers))
+        self._on_change()
+
+
+def _remembered(sandbox: Sandbox) -> Pod:
+    """A pod of which only its name and its grace period are known."""
+    return Pod(
+        metadata=ObjectMeta(
+            name=sandbox.name or sandbox.uid, namespace=sandbox.namespace, uid=sandbox.uid
+        ),
+        spec=PodSpec(termination_grace_period_seconds=sandbox.grace),
+    )

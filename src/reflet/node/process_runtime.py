@@ -1,0 +1,264 @@
+"""Pods as a runtime sees them, where a container is a process.
+
+Owns: from the keeper's answers to pods and their statuses, the sandbox of a pod, which here is its
+folder, and the lives of a container that are kept.  Is a ``PodRuntime``.  Must not know the API
+server, nor when anything is to be started or ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from reflet.api.pods import Pod
+from reflet.node.container_records import KEPT_LIVES, ContainerRecord, write_private
+from reflet.node.keeper_client import KeeperClient
+from reflet.node.keeper_protocol import StartOrder
+from reflet.podstatus.runtime_status import (
+    RuntimeContainer,
+    RuntimePod,
+    RuntimeSandbox,
+    RuntimeState,
+    RuntimeStatus,
+)
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.volumes.pod_directories import PodDirectories
+
+SANDBOX_FILE: Final = "plugins/reflet/pod.json"
+ID_BYTES: Final = 16
+DEFAULT_GRACE: Final = 30  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox:
+    """What is remembered of a pod as long as it has a folder: enough to end it well."""
+
+    uid: str
+    name: str
+    namespace: str
+    created_at: float
+    grace: int = DEFAULT_GRACE
+
+    @property
+    def id(self) -> str:
+        """The sandbox among containers."""
+        return f"sandbox-{self.uid}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """A container to start; neither arguments nor environment are shown."""
+
+    container: str
+    arguments: tuple[str, ...] = field(repr=False)
+    environment: dict[str, str] = field(repr=False)
+    directory: str = ""
+    user: int | None = None
+    group: int | None = None
+    groups: tuple[int, ...] | None = None
+    fingerprint: str = ""
+    image: str = ""
+    message_policy: str = ""
+
+
+class ProcessRuntime:
+    """The pods in *directories*, whose containers *keeper* has.
+
+    *addresses* are the pods' own: those of this machine, since processes share its network.
+    """
+
+    def __init__(
+        self,
+        directories: PodDirectories,
+        keeper: KeeperClient,
+        *,
+        addresses: Callable[[], tuple[str, ...]] = tuple,
+        clock: Clock | None = None,
+    ) -> None:
+        self._directories = directories
+        self._keeper = keeper
+        self._addresses = addresses
+        self._clock = clock or SystemClock()
+        self._sandboxes: dict[str, Sandbox] = {}
+        self._made: set[str] = set()
+
+    # Sandboxes
+
+    def load(self) -> tuple[Sandbox, ...]:
+        """Read which pods an earlier life of the agent left."""
+        for uid in self._directories.uids():
+            try:
+                document = json.loads(self._sandbox_file(uid).read_bytes())
+                self._sandboxes[uid] = Sandbox(**document)
+            except (OSError, ValueError, TypeError):
+                # A folder without its file: begun and not finished, or taken down in part.
+                self._sandboxes[uid] = Sandbox(uid=uid, name="", namespace="", created_at=0.0)
+        return tuple(self._sandboxes.values())
+
+    @property
+    def sandboxes(self) -> tuple[Sandbox, ...]:
+        """Every pod that has a folder here."""
+        return tuple(self._sandboxes.values())
+
+    def make_sandbox(self, pod: Pod, *, group: int | None = None) -> None:
+        """Make a pod's folder, if it has none; members of *group* may enter."""
+        uid = pod.metadata.uid
+        grace = pod.spec.termination_grace_period_seconds
+        made = Sandbox(
+            uid=uid,
+            name=pod.metadata.name,
+            namespace=pod.metadata.namespace,
+            created_at=self._clock.now().timestamp(),
+            grace=DEFAULT_GRACE if grace is None else grace,
+        )
+        known = self._sandboxes.get(uid)
+        if known is not None:
+            made = replace(made, created_at=known.created_at)
+        if known == made and uid in self._made:
+            return
+        # Also for a pod that an earlier life left: its folder in memory may be gone since.
+        self._directories.make_pod(uid, group=group)
+        self._made.add(uid)
+        path = self._sandbox_file(uid)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(path, json.dumps(_document(made)).encode())
+        self._sandboxes[uid] = made
+
+    async def remove_pod(self, uid: str) -> tuple[str, ...]:
+        """Remove a pod whose containers have all ended; the answer is what was kept, and why."""
+        for record in await self._keeper.records(uid):
+            await self._keeper.remove(record.id)
+        kept = await asyncio.to_thread(self._directories.tear_down, uid)
+        self._sandboxes.pop(uid, None)
+        self._made.discard(uid)
+        return tuple(map(str, kept))
+
+    # What a runtime answers
+
+    async def list_pods(self) -> Sequence[RuntimePod]:
+        """Return every pod that has a container or a folder."""
+        containers: dict[str, list[RuntimeContainer]] = {uid: [] for uid in self._sandboxes}
+        for container, uid, name, state in await self._keeper.listed():
+            known = RuntimeContainer(container, name, RuntimeState(state))
+            containers.setdefault(uid, []).append(known)
+        return [self._pod(uid, found) for uid, found in containers.items()]
+
+    async def find_pod(self, uid: str, /) -> RuntimePod | None:
+        """Return one pod as ``list_pods`` would, None when it would not."""
+        found = [
+            RuntimeContainer(container, name, RuntimeState(state))
+            for container, _, name, state in await self._keeper.listed(uid)
+        ]
+        return self._pod(uid, found) if found or uid in self._sandboxes else None
+
+    async def pod_status(self, pod: RuntimePod, /) -> RuntimeStatus:
+        """Return everything about one pod."""
+        records = await self._keeper.records(pod.uid)
+        sandbox = self._sandboxes.get(pod.uid)
+        return RuntimeStatus(
+            uid=pod.uid,
+            name=pod.name,
+            namespace=pod.namespace,
+            ips=self._addresses() if sandbox else (),
+            containers=tuple(record.runtime_status() for record in records),
+            sandboxes=() if sandbox is None else (_runtime_sandbox(sandbox),),
+        )
+
+    def _pod(self, uid: str, containers: Sequence[RuntimeContainer]) -> RuntimePod:
+        sandbox = self._sandboxes.get(uid)
+        if sandbox is None:
+            return RuntimePod(uid=uid, containers=tuple(containers))
+        listed = RuntimeContainer(sandbox.id, "", RuntimeState.RUNNING)
+        return RuntimePod(
+            uid=uid,
+            name=sandbox.name,
+            namespace=sandbox.namespace,
+            containers=tuple(containers),
+            sandboxes=(listed,),
+        )
+
+    # Containers
+
+    async def start(self, uid: str, launch: Launch) -> ContainerRecord:
+        """Start the next life of a container; its record tells when that could not be done."""
+        lives = [each for each in await self._keeper.records(uid) if each.name == launch.container]
+        attempt = lives[0].attempt + 1 if lives else 0
+        for old in lives[KEPT_LIVES - 1 :]:
+            await self._keeper.remove(old.id)
+        folder = self._directories.make_container(uid, launch.container)
+        message_file = prepare_message_file(folder, attempt, launch.user, launch.group)
+        record = ContainerRecord(
+            id=secrets.token_hex(ID_BYTES),
+            uid=uid,
+            name=launch.container,
+            attempt=attempt,
+            folder=str(folder),
+            fingerprint=launch.fingerprint,
+            image=launch.image,
+            created_at=self._clock.now().timestamp(),
+            message_file=str(message_file),
+            message_policy=launch.message_policy,
+        )
+        order = StartOrder(
+            record=record.document(),
+            arguments=launch.arguments,
+            environment=launch.environment,
+            directory=launch.directory,
+            user=launch.user,
+            group=launch.group,
+            groups=launch.groups,
+        )
+        return await self._keeper.start(order)
+
+    async def fingerprints(self, uid: str) -> dict[str, str]:
+        """What the newest life of each container was made from."""
+        found: dict[str, str] = {}
+        for record in await self._keeper.records(uid):
+            found.setdefault(record.name, record.fingerprint)
+        return found
+
+    async def records(self, uid: str) -> list[ContainerRecord]:
+        """The records of a pod's containers, the newest life first."""
+        return await self._keeper.records(uid)
+
+    async def signal(self, container: str, number: int) -> bool:
+        """Send a signal to a container's first process; False when it has ended."""
+        return await self._keeper.signal(container, number)
+
+    async def end(self, container: str, grace: float) -> ContainerRecord:
+        """End a container, by force after *grace* seconds."""
+        return await self._keeper.end(container, grace)
+
+    def _sandbox_file(self, uid: str) -> Path:
+        return self._directories.pod(uid) / SANDBOX_FILE
+
+
+def message_file_of(folder: Path, attempt: int) -> Path:
+    """Where a life of a container leaves its last word."""
+    return folder / f"{attempt}.message"
+
+
+def prepare_message_file(folder: Path, attempt: int, user: int | None, group: int | None) -> Path:
+    """Make the file for a container's last word, which the container can write."""
+    path = message_file_of(folder, attempt)
+    path.unlink(missing_ok=True)
+    path.touch(0o600, exist_ok=False)
+    if user is not None or group is not None:
+        os.chown(path, -1 if user is None else user, -1 if group is None else group)
+    return path
+
+
+def _document(sandbox: Sandbox) -> dict[str, Any]:
+    return {name: getattr(sandbox, name) for name in Sandbox.__dataclass_fields__}
+
+
+def _runtime_sandbox(sandbox: Sandbox) -> RuntimeSandbox:
+    created = datetime.fromtimestamp(sandbox.created_at, UTC)
+    return RuntimeSandbox(id=sandbox.id, ready=True, created_at=created)

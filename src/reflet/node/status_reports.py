@@ -1,0 +1,231 @@
+"""The statuses of pods, on their way to the API server.
+
+Owns: which status of a pod is the latest, that it is written only where it differs from what the
+server has, and trying again while the server is away.  An older status never overtakes a newer
+one, because each pod has one place in the line and its latest status in it.  Must not know how
+statuses are computed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from reflet.api.codec import encode
+from reflet.api.options import DeleteOptions, PatchType
+from reflet.api.pod_status import PodStatus
+from reflet.api.pods import Pod
+from reflet.client.client import Client
+from reflet.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, TransportError
+from reflet.runtime.backoff import Backoff
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.tasks import TaskOwner
+
+WRITERS: Final = 4
+OTHERS_FIELDS: Final = frozenset({"qosClass", "nominatedNodeName"})
+"""Fields that the server and the scheduler write."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    pod: Pod
+    status: PodStatus
+    version: int
+
+
+class StatusReporter:
+    """Writes the statuses of pods, several at a time, each pod's in order.
+
+    ``report`` returns at once.  ``finish`` waits until a pod's last status is written and then
+    deletes the pod for good, as only its node may.
+    """
+
+    def __init__(
+        self,
+        cluster: Client,
+        *,
+        clock: Clock | None = None,
+        metrics: Metrics = NO_METRICS,
+        writers: int = WRITERS,
+    ) -> None:
+        self._cluster = cluster
+        self._clock = clock or SystemClock()
+        self._metrics = metrics
+        self._writers = writers
+        self._version = 0
+        self._latest: dict[str, _Report] = {}
+        self._written: dict[str, tuple[int, PodStatus]] = {}
+        self._line: asyncio.Queue[str] = asyncio.Queue()
+        self._in_line: set[str] = set()
+        self._progress: dict[str, asyncio.Event] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many pods have a status that is not written yet."""
+        return len(self._in_line)
+
+    def report(self, pod: Pod, status: PodStatus) -> None:
+        """Have this status written; *pod* is the pod as the server has it."""
+        uid = pod.metadata.uid
+        known = self._latest.get(uid)
+        if known is not None and known.status == status and known.pod is pod:
+            return
+        self._version += 1
+        self._latest[uid] = _Report(pod, status, self._version)
+        if uid not in self._in_line:
+            self._in_line.add(uid)
+            self._line.put_nowait(uid)
+
+    def forget(self, uid: str) -> None:
+        """Nothing more is told of this pod."""
+        self._latest.pop(uid, None)
+        self._written.pop(uid, None)
+        event = self._progress.pop(uid, None)
+        if event is not None:
+            event.set()
+
+    async def run(self) -> None:
+        """Write what there is until cancelled."""
+        async with TaskOwner("status writers") as tasks:
+            for number in range(self._writers):
+                tasks.start(self._write_for_ever(), name=f"status writer {number}")
+            await asyncio.get_running_loop().create_future()
+
+    async def written(self, uid: str) -> None:
+        """Return when the latest status of a pod is on the server, or will never be."""
+        while uid in self._latest and not self._is_written(uid):
+            event = self._progress.setdefault(uid, asyncio.Event())
+            await event.wait()
+
+    async def finish(self, pod: Pod) -> None:
+        """Delete a pod for good, after its last status was written; asked until it is gone."""
+        uid = pod.metadata.uid
+        await self.written(uid)
+        backoff = Backoff(clock=self._clock)
+        pods = self._cluster.resource(Pod, namespace=pod.metadata.namespace)
+        while True:
+            try:
+                await pods.delete(pod.metadata.name, DeleteOptions(grace_period_seconds=0, uid=uid))
+            except (NotFound, Conflict):
+                break  # gone, and perhaps another one has its name
+            except Forbidden as error:
+                logger.warning("pod %s cannot be deleted: %s", _name(pod), error)
+                break
+            except (ApiError, TransportError) as error:
+                logger.info("pod %s is deleted later: %s", _name(pod), error)
+                await self._clock.sleep(backoff.next_delay())
+            else:
+                break
+        self.forget(uid)
+
+    # inside
+
+    def _is_written(self, uid: str) -> bool:
+        written = self._written.get(uid)
+        return written is not None and written[0] >= self._latest[uid].version
+
+    async def _write_for_ever(self) -> None:
+        backoff = Backoff(clock=self._clock)
+        while True:
+            uid = await self._line.get()
+            try:
+                again = await self._write(uid)
+            except (ApiError, TransportError) as error:
+                self._metrics.count("reflet_node_status_writes_total", result="failed")
+                logger.info("a status waits for the server: %s", error)
+                self._line.put_nowait(uid)
+                await self._clock.sleep(backoff.next_delay())
+                continue
+            backoff.reset()
+            if again:
+                self._line.put_nowait(uid)
+            else:
+                self._in_line.discard(uid)
+            event = self._progress.pop(uid, None)
+            if event is not None:
+                event.set()
+
+    async def _write(self, uid: str) -> bool:
+        """Write the latest status of a pod; whether there is a later one by now."""
+        report = self._latest.get(uid)
+        if report is None:
+            return False
+        before = self._written.get(uid)
+        known = report.pod.status if before is None else before[1]
+        patch = status_patch(uid, known, report.status)
+        is_there = patch is None or await self._patch(report, patch)
+        if uid not in self._latest:
+            return False
+        # What was refused is not on the server, and the next difference is not from there.
+        self._written[uid] = (report.version, report.status if is_there else known)
+        return self._latest[uid].version > report.version
+
+    async def _patch(self, report: _Report, patch: Mapping[str, Any]) -> bool:
+        """Send a patch, unless that can never succeed; whether the server has it."""
+        pod = report.pod
+        pods = self._cluster.resource(Pod, namespace=pod.metadata.namespace)
+        try:
+            await pods.patch(pod.metadata.name, patch, PatchType.STRATEGIC, subresource="status")
+        except NotFound:
+            self._metrics.count("reflet_node_status_writes_total", result="gone")
+        except Conflict:
+            # Another pod has its name; this one's status is nobody's concern any more.
+            self._metrics.count("reflet_node_status_writes_total", result="gone")
+        except (Forbidden, Invalid) as error:
+            # Asking again would change nothing; the next status may be another matter.
+            self._metrics.count("reflet_node_status_writes_total", result="refused")
+            logger.warning("the status of pod %s is refused: %s", _name(pod), error)
+        else:
+            self._metrics.count("reflet_node_status_writes_total", result="written")
+            return True
+        return False
+
+
+def status_patch(uid: str, before: PodStatus, wanted: PodStatus) -> dict[str, Any] | None:
+    """The strategic patch from one status to another; None when there is nothing to write.
+
+    It names the pod's uid, so that it cannot hit another pod of the same name.
+    """
+    old, new = _document(before), _document(wanted)
+    changed: dict[str, Any] = {}
+    for name in old | new:
+        if name in OTHERS_FIELDS or old.get(name) == new.get(name):
+            continue
+        changed[name] = new.get(name)
+    if "podIPs" in changed or "hostIPs" in changed:
+        for name in ("podIPs", "hostIPs"):
+            if name in changed and changed[name] is not None:
+                # Merged by address, so those that went would stay.
+                changed[name] = [{"$patch": "replace"}, *changed[name]]
+    return {"metadata": {"uid": uid}, "status": changed} if changed else None
+
+
+def _document(status: PodStatus) -> dict[str, Any]:
+    document: dict[str, Any] = msgspec.json.decode(encode(status))
+    for group in ("initContainerStatuses", "containerStatuses"):
+        for each in document.get(group, ()):
+            # Required by the API, and left out where they have their default.
+            for name, value in (
+                ("ready", False),
+                ("restartCount", 0),
+                ("image", ""),
+                ("imageID", ""),
+            ):
+                each.setdefault(name, value)
+            for state in ("state", "lastState"):
+                ended = each.get(state, {}).get("terminated")
+                if ended is not None:
+                    ended.setdefault("exitCode", 0)
+    return document
+
+
+def _name(pod: Pod) -> str:
+    return f"{pod.metadata.namespace}/{pod.metadata.name}"

@@ -1,0 +1,101 @@
+"""Processes that belong to a container although they left its process group.
+
+Owns: the variable by which every process of a container is known, and finding and killing them by
+it.  Must not know containers otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from signal import SIGKILL
+from typing import Final
+
+from reflet.processes.process_table import PROC, ProcessEntry, process_entries, process_entry
+from reflet.runtime.clock import Clock, SystemClock
+
+CONTAINER_ID: Final = "REFLET_CONTAINER_ID"
+ROUNDS: Final = 50  # what a stray had started comes to light when it is gone
+ROUND: Final = 0.005  # seconds for a killed process to leave its children to us
+
+_MARK: Final = f"{CONTAINER_ID}=".encode()
+
+
+def container_of(pid: int) -> str | None:
+    """The container that a process was started in, None when it was in none or we may not ask."""
+    try:
+        variables = Path(PROC, str(pid), "environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    for variable in variables:
+        if variable.startswith(_MARK):
+            return variable.removeprefix(_MARK).decode(errors="replace")
+    return None
+
+
+def all_strays() -> Mapping[str, list[ProcessEntry]]:
+    """Every process of this machine that was started in a container, by the container's id."""
+    found: dict[str, list[ProcessEntry]] = {}
+    for entry in process_entries():
+        container = None if entry.has_ended else container_of(entry.pid)
+        if container is not None:
+            found.setdefault(container, []).append(entry)
+    return found
+
+
+def kill_processes(entries: Iterable[ProcessEntry]) -> int:
+    """Kill these processes, and none that got one of their numbers; return how many."""
+    return sum(map(_kill, entries))
+
+
+async def kill_left_to_us(
+    container: str, *, spare: Collection[int], clock: Clock | None = None
+) -> int:
+    """Kill what a container left to this process, its heir; *spare* are known children.
+
+    Looks at our own children only, so that it costs next to nothing where nothing was left.
+    """
+    clock = clock or SystemClock()
+    killed = 0
+    for _ in range(ROUNDS):
+        strays = [
+            entry
+            for pid in own_children() - set(spare)
+            if (entry := process_entry(pid)) is not None
+            and not entry.has_ended
+            and container_of(pid) == container
+        ]
+        if not strays:
+            break
+        killed += kill_processes(strays)
+        await clock.sleep(ROUND)
+    return killed
+
+
+def own_children() -> set[int]:
+    """The numbers of our own children, those that have ended and were not waited for too."""
+    children: set[int] = set()
+    for listing in Path(PROC, "self", "task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            children.update(map(int, listing.read_text().split()))
+    return children
+
+
+def _kill(entry: ProcessEntry) -> bool:
+    try:
+        descriptor = os.pidfd_open(entry.pid)
+    except OSError:
+        return False  # it has just ended
+    try:
+        # Whoever has the number now must still be the one that was found.
+        now = process_entry(entry.pid)
+        if now is None or now.start != entry.start:
+            return False
+        os.kill(entry.pid, SIGKILL)
+    except (PermissionError, ProcessLookupError):
+        return False
+    finally:
+        os.close(descriptor)
+    return True

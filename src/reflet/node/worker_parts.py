@@ -1,0 +1,65 @@
+"""What every worker of a pod needs, put together once.
+
+Owns: nothing but the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from reflet.api.pod_status import PodStatus
+from reflet.api.pods import Pod
+from reflet.node.configurations import Configurations
+from reflet.node.events import EventRecorder
+from reflet.node.pod_volumes import PodVolumes
+from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.security import Allowance
+from reflet.podstatus.relist import Pleg
+from reflet.podstatus.status_cache import StatusCache
+from reflet.processes.crash_backoff import CrashBackoff
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import Metrics
+
+
+class StatusSink(Protocol):
+    """Whoever takes the statuses of pods."""
+
+    def report(self, pod: Pod, status: PodStatus, /) -> None:
+        """This is the pod's status now."""
+        ...
+
+    async def finish(self, pod: Pod, /) -> None:
+        """The pod has ended and can go; returns when it is gone."""
+        ...
+
+    def forget(self, uid: str, /) -> None:
+        """Nothing more is told of this pod."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerParts:
+    """The collaborators and settings of workers.
+
+    Without *runs_commands*, nothing is started.  *resync* and *retry* are seconds: when a pod is
+    looked at although nothing happened, and after something failed.
+    """
+
+    runtime: ProcessRuntime
+    cache: StatusCache
+    pleg: Pleg
+    configurations: Configurations
+    volumes: PodVolumes
+    statuses: StatusSink
+    events: EventRecorder
+    allowance: Allowance
+    addresses: Callable[[], tuple[str, ...]]
+    clock: Clock
+    metrics: Metrics
+    chance: Callable[[], float]
+    runs_commands: bool
+    resync: float
+    retry: float
+    first_backoff: CrashBackoff

@@ -1,0 +1,194 @@
+"""The agent, its keeper and its containers are killed, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from reflet.api.options import DeleteOptions
+from reflet.api.pods import Pod
+from reflet.cluster import Cluster, settings_from
+from reflet.testing.pytest_plugin import RunningServer
+from reflet.transport.kubeconfig import Overrides
+from tests.node_chaos import Chaos, keepers_of
+from tests.node_scenes import (
+    PATIENCE,
+    AgentProcess,
+    Scene,
+    agent_process,
+    config_map,
+    end_of,
+    is_running,
+    pod_document,
+    processes_below,
+    until,
+)
+
+STORM = float(os.environ.get("REFLET_CHAOS_SECONDS", "6"))
+
+pytestmark = pytest.mark.time_limit(4 * PATIENCE + 2 * STORM)
+
+
+@asynccontextmanager
+async def scene_on(
+    server: RunningServer, root: Path, *arguments: str
+) -> AsyncIterator[tuple[Scene, AgentProcess]]:
+    settings = settings_from(Overrides(kubeconfig=str(server.kubeconfig)))
+    with agent_process(server.kubeconfig, root, *arguments) as agent:
+        async with Cluster(dataclasses.replace(settings, qps=0)) as cluster:
+            yield Scene(cluster, root), agent
+
+
+def container_id(pod: Pod) -> str:
+    return pod.status.container_statuses[0].container_id
+
+
+async def test_a_new_agent_goes_on_with_the_processes_of_one_that_was_killed(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    async with scene_on(server, tmp_path) as (scene, agent):
+        await scene.config_maps.create(config_map("settings", conf="1"))
+        await scene.pods.create(
+            pod_document(
+                "web",
+                container={"volumeMounts": [{"name": "conf", "mountPath": "/etc/app"}]},
+                volumes=[{"name": "conf", "configMap": {"name": "settings"}}],
+            )
+        )
+        before = await scene.pod("web", is_running)
+        processes = set(processes_below(tmp_path))
+        agent.kill()
+        await scene.config_maps.patch("settings", {"data": {"conf": "2"}})
+        agent.start()
+        file = scene.container_root(before) / "etc/app/conf"
+        await until(lambda: file.read_text() == "2")
+        after = await scene.pods.get("web")
+
+        assert processes & set(processes_below(tmp_path))
+    assert container_id(after) == container_id(before)
+    assert after.status.container_statuses[0].restart_count == 0
+
+
+async def test_how_a_container_ended_while_there_was_no_agent_is_known(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    script = "while [ ! -e $REFLET_ROOT/work/go ]; do sleep 0.02; done; exit 5"
+    async with scene_on(server, tmp_path) as (scene, agent):
+        await scene.pods.create(
+            pod_document(
+                "job",
+                ["sh", "-c", script],
+                container={"volumeMounts": [{"name": "work", "mountPath": "/work"}]},
+                restartPolicy="Never",
+                volumes=[{"name": "work", "emptyDir": {}}],
+            )
+        )
+        pod = await scene.pod("job", is_running)
+        agent.kill()
+        (scene.container_root(pod) / "work/go").touch()
+        await until(lambda: not processes_below(tmp_path))
+        agent.start()
+        ended = await scene.pod("job", lambda pod: pod.status.phase == "Failed")
+
+    assert end_of(ended).exit_code == 5
+
+
+async def test_a_pod_that_is_deleted_while_there_is_no_agent_is_ended_by_the_next(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    async with scene_on(server, tmp_path) as (scene, agent):
+        await scene.pods.create(pod_document("forced"))
+        await scene.pods.create(pod_document("gentle"))
+        forced = await scene.pod("forced", is_running)
+        gentle = await scene.pod("gentle", is_running)
+        agent.kill()
+        await scene.pods.delete("forced", DeleteOptions(grace_period_seconds=0))
+        await scene.pods.delete("gentle")
+        agent.start()
+        await scene.gone("gentle")
+        await until(lambda: not processes_below(tmp_path))
+        await until(lambda: not scene.folder(forced).exists())
+
+        assert not scene.folder(gentle).exists()
+
+
+async def test_containers_go_on_when_the_keeper_is_killed(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    script = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.02; done"
+    async with scene_on(server, tmp_path) as (scene, _):
+        await scene.pods.create(pod_document("web", ["sh", "-c", script]))
+        before = await scene.pod("web", is_running)
+        (keeper,) = keepers_of(tmp_path / "node")
+        os.kill(keeper, signal.SIGKILL)
+        await until(lambda: keepers_of(tmp_path / "node") not in ([], [keeper]))
+        lines = scene.log(before).count("\n")
+        await until(lambda: scene.log(before).count("\n") > lines + 5)
+        after = await scene.pods.get("web")
+        numbers = [int(line) for line in scene.log(before).split()]
+
+    assert container_id(after) == container_id(before)
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+async def test_a_container_that_is_killed_starts_again(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    async with scene_on(server, tmp_path) as (scene, _):
+        await scene.pods.create(pod_document("web"))
+        await scene.pod("web", is_running)
+        for pid in processes_below(tmp_path):
+            os.kill(pid, signal.SIGKILL)
+        pod = await scene.pod(
+            "web",
+            lambda pod: is_running(pod) and pod.status.container_statuses[0].restart_count == 1,
+        )
+
+    ended = end_of(pod)
+    assert (ended.exit_code, ended.signal) == (137, 9)
+
+
+@pytest.mark.parametrize("way", ["end", "keep"])
+async def test_an_agent_that_is_told_to_stop_does_with_its_containers_as_it_was_told(
+    server: RunningServer, tmp_path: Path, way: str
+) -> None:
+    async with scene_on(server, tmp_path, "--when-stopped", way) as (scene, agent):
+        await scene.pods.create(pod_document("web"))
+        await scene.pod("web", is_running)
+        code = agent.stop()
+        left = bool(processes_below(tmp_path))
+        kept = AgentProcess(server.kubeconfig, tmp_path)
+        kept.start()
+        await until(lambda: kept.said.count("health at") == 2)
+        await scene.pod("web", is_running)
+        kept.stop()
+
+    assert (code, left) == (0, way == "keep")
+    assert processes_below(tmp_path) == []
+
+
+async def test_two_agents_do_not_share_a_folder(server: RunningServer, tmp_path: Path) -> None:
+    async with scene_on(server, tmp_path) as (scene, agent):
+        await scene.pods.create(pod_document("web"))
+        await scene.pod("web", is_running)
+        second = AgentProcess(server.kubeconfig, tmp_path)
+        second.start()
+        await until(lambda: "is in use by another agent" in agent.said)
+        second.stop()
+
+
+async def test_everything_is_well_after_a_storm_of_kills(tmp_path: Path) -> None:
+    seed = int(os.environ.get("REFLET_SEED", "1"))
+
+    story = await Chaos(tmp_path, seed=seed, seconds=STORM).tell()
+    await asyncio.sleep(0)
+
+    assert story.wrong == [], story
+    assert story.killed.total() > 0

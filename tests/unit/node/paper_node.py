@@ -1,0 +1,274 @@
+"""A node on paper: a keeper without processes, objects in hand, and notes of what was told.
+
+Owns: the fakes at the edges of the agent, and workers put together over them.  What is between
+the edges, the runtime, the relist loop, the status cache and the volumes, is the real thing.
+Must not know what a test claims.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from reflet.api.config import ConfigMap, Secret
+from reflet.api.meta import ObjectMeta
+from reflet.api.pod_status import PodStatus
+from reflet.api.pods import Pod
+from reflet.delivery.resolved_pod import ResolvedPod
+from reflet.errors import RefletError
+from reflet.node.configurations import Configurations
+from reflet.node.container_records import ContainerRecord
+from reflet.node.events import EventRecorder
+from reflet.node.keeper_client import KeeperClient
+from reflet.node.keeper_protocol import StartOrder
+from reflet.node.pod_volumes import PodVolumes
+from reflet.node.pod_workers import PodWorkers
+from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.security import Allowance
+from reflet.node.worker_parts import WorkerParts
+from reflet.podstatus.relist import Pleg
+from reflet.podstatus.status_cache import StatusCache
+from reflet.processes.crash_backoff import CrashBackoff
+from reflet.processes.endings import Ending, Exited
+from reflet.processes.process_identity import ProcessIdentity
+from reflet.resolution.environment import resolve_environment
+from reflet.resolution.objects import ObjectsInHand
+from reflet.resolution.places import containers_of
+from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.runtime.metrics import MemoryMetrics
+from reflet.runtime.tasks import TaskOwner
+from reflet.testing.virtual_time import VirtualClock
+from reflet.volumes.pod_directories import PodDirectories
+from tests.unit.node.pods import pod
+
+NOBODY = Allowance(own_user=1000, own_group=1000)
+"""An agent that is not root, whose containers run as itself."""
+
+
+def stored_pod(*containers: dict[str, Any], **fields: Any) -> Pod:
+    """A pod with what a server adds."""
+    return pod(*containers, **{"enableServiceLinks": True, **fields})
+
+
+def settings(**data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name="settings", namespace="shop"), data=data)
+
+
+class PaperKeeper:
+    """Keeps records and starts nothing.
+
+    A command that begins with ``/no/`` cannot be started; an end takes ``takes`` seconds.  What is
+    in ``failures`` is raised instead of doing what it is named after.
+    """
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        self._pids = itertools.count(100)
+        self.kept: dict[str, ContainerRecord] = {}
+        self.orders: list[StartOrder] = []
+        self.asked: list[str] = []
+        self.failures: dict[str, RefletError] = {}
+        self.takes = 0.0
+
+    async def start(self, order: StartOrder) -> ContainerRecord:
+        record = ContainerRecord.of(order.record)
+        self._note(f"start {record.name} {record.attempt}")
+        self.orders.append(order)
+        now = self._clock.now()
+        if order.arguments[0].startswith("/no/"):
+            record = record.not_started("not found", now)
+        else:
+            record = record.running(ProcessIdentity(next(self._pids), 1, "boot"), now)
+        self.kept[record.id] = record
+        return record
+
+    async def listed(self, uid: str = "") -> list[tuple[str, str, str, str]]:
+        self._fail("list")
+        return [
+            (each.id, each.uid, each.name, each.state.value)
+            for each in self.kept.values()
+            if uid in {"", each.uid}
+        ]
+
+    async def records(self, uid: str) -> list[ContainerRecord]:
+        self._fail("records")
+        found = [each for each in self.kept.values() if each.uid == uid]
+        return sorted(found, key=lambda each: -each.attempt)
+
+    async def signal(self, container: str, number: int) -> bool:
+        self._note(f"signal {self.kept[container].name} {number}")
+        return self.kept[container].finished_at is None
+
+    async def end(self, container: str, grace: float) -> ContainerRecord:
+        self._note(f"end {self.kept[container].name} {grace:g}")
+        await self._clock.sleep(min(grace, self.takes))
+        self._end(container, Exited(0))
+        return self.kept[container]
+
+    async def remove(self, container: str) -> None:
+        del self.kept[container]
+
+    # What happens by itself
+
+    def exits(self, name: str, code: int) -> None:
+        """The process of a container ends."""
+        newest = max(
+            (each for each in self.kept.values() if each.name == name),
+            key=lambda each: each.attempt,
+        )
+        self._end(newest.id, Exited(code))
+
+    def _end(self, container: str, ending: Ending) -> None:
+        self.kept[container] = self.kept[container].ended(ending, self._clock.now())
+
+    def _note(self, what: str) -> None:
+        self._fail(what.split(" ", maxsplit=1)[0])
+        self.asked.append(what)
+
+    def _fail(self, what: str) -> None:
+        if what in self.failures:
+            raise self.failures[what]
+
+
+class PaperConfigurations:
+    """Resolves pods from objects in hand; ``on_resolve`` is called first and may fail."""
+
+    def __init__(self, *objects: ConfigMap | Secret) -> None:
+        self._objects = objects
+        self.registered: dict[str, Callable[[], None]] = {}
+        self.due: float | None = None
+        self.on_resolve: Callable[[Pod], None] = lambda _: None
+        self._pods: dict[str, Pod] = {}
+
+    def put(self, *objects: ConfigMap | Secret) -> None:
+        """From now on these are the objects, and whoever is registered hears of it."""
+        self._objects = objects
+        for wake in tuple(self.registered.values()):
+            wake()
+
+    async def register(self, pod: Pod, wake: Callable[[], None]) -> None:
+        self.registered[pod.metadata.uid] = wake
+        self._pods[pod.metadata.uid] = pod
+
+    async def unregister(self, pod: Pod) -> None:
+        self.registered.pop(pod.metadata.uid, None)
+
+    async def resolve(self, pod: Pod) -> ResolvedPod:
+        self.on_resolve(pod)
+        pod = self._pods[pod.metadata.uid]
+        objects = ObjectsInHand(self._objects)
+        return ResolvedPod(
+            pod=pod,
+            environments={
+                each.container.name: resolve_environment(
+                    pod, each.container.name, objects, services=()
+                )
+                for each in containers_of(pod.spec)
+            },
+            volumes={
+                name: resolve_volume(pod, name, objects) for name in configuration_volumes(pod)
+            },
+        )
+
+    def refresh_due(self, _: Pod) -> float | None:
+        return self.due
+
+
+@dataclass
+class PaperEvents:
+    """Remembers what was told of pods."""
+
+    told: list[tuple[str, str]] = field(default_factory=list)
+
+    def of_pod(self, _: Pod, type_: str, reason: str, message: str, *, container: str = "") -> None:
+        self.told.append((reason, message))
+
+    @property
+    def reasons(self) -> list[str]:
+        return [reason for reason, _ in self.told]
+
+
+@dataclass
+class PaperStatuses:
+    """Takes statuses; is a ``StatusSink``."""
+
+    reported: list[PodStatus] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+
+    def report(self, _: Pod, status: PodStatus, /) -> None:
+        self.reported.append(status)
+
+    async def finish(self, pod: Pod, /) -> None:
+        self.finished.append(pod.metadata.uid)
+
+    def forget(self, uid: str, /) -> None:
+        self.forgotten.append(uid)
+
+    @property
+    def latest(self) -> PodStatus:
+        return self.reported[-1]
+
+
+class PaperNode:
+    """The parts of workers, over the fakes."""
+
+    def __init__(self, root: Path, *objects: ConfigMap | Secret, **changes: Any) -> None:
+        self.clock = VirtualClock()
+        self.keeper = PaperKeeper(self.clock)
+        self.objects = PaperConfigurations(*objects)
+        self.events = PaperEvents()
+        self.statuses = PaperStatuses()
+        self.metrics = MemoryMetrics()
+        self.directories = PodDirectories(root)
+        self.runtime = ProcessRuntime(
+            self.directories,
+            cast("KeeperClient", self.keeper),
+            addresses=lambda: ("10.0.0.1",),
+            clock=self.clock,
+        )
+        self.volumes = PodVolumes(self.directories)
+        cache = StatusCache()
+        self.pleg = Pleg(self.runtime, cache, clock=self.clock)
+        given: dict[str, Any] = {
+            "runtime": self.runtime,
+            "cache": cache,
+            "pleg": self.pleg,
+            "configurations": cast("Configurations", self.objects),
+            "volumes": self.volumes,
+            "statuses": self.statuses,
+            "events": cast("EventRecorder", self.events),
+            "allowance": NOBODY,
+            "addresses": lambda: ("10.0.0.1",),
+            "clock": self.clock,
+            "metrics": self.metrics,
+            "chance": lambda: 0.0,
+            "runs_commands": True,
+            "resync": 60.0,
+            "retry": 10.0,
+            "first_backoff": CrashBackoff(),
+        }
+        self.parts = WorkerParts(**(given | changes))
+        self.tasks = TaskOwner("paper node")
+        self.workers = PodWorkers(self.parts, self.tasks)
+
+
+@asynccontextmanager
+async def paper_node(
+    root: Path, *objects: ConfigMap | Secret, **changes: Any
+) -> AsyncIterator[PaperNode]:
+    """A node whose relist loop runs and whose workers hear it; *changes* are of its parts."""
+    node = PaperNode(root, *objects, **changes)
+    async with node.tasks, node.pleg:
+        node.tasks.start(node.workers.hear(node.pleg.events), name="runtime events")
+        yield node
+
+
+async def passing(seconds: float) -> None:
+    """Let virtual time pass."""
+    await asyncio.sleep(seconds)

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reflet.api.pods import Pod
+from reflet.node.container_starts import ContainerStarter
+from reflet.node.container_statuses import Waiting
+from reflet.node.keeper_protocol import KeeperUnavailable
+from reflet.node.security import Allowance, RunAs
+from reflet.podstatus.runtime_status import RuntimeContainerStatus, RuntimeState
+from tests.unit.node.paper_node import PaperNode, passing, settings
+from tests.unit.node.paper_node import stored_pod as pod
+from tests.unit.node.pods import container
+
+pytestmark = pytest.mark.virtual_time
+
+
+async def started(
+    node: PaperNode,
+    of: Pod,
+    *,
+    starter: ContainerStarter | None = None,
+    last: RuntimeContainerStatus | None = None,
+    after_crash: bool = False,
+) -> Waiting | None:
+    await node.objects.register(of, lambda: None)
+    resolved = await node.objects.resolve(of)
+    starter = starter or ContainerStarter(node.parts)
+    return await starter.start(of, "main", resolved, last, after_crash=after_crash)
+
+
+def crashed(node: PaperNode, attempt: int = 0) -> RuntimeContainerStatus:
+    return RuntimeContainerStatus(
+        id="x",
+        name="main",
+        state=RuntimeState.EXITED,
+        finished_at=node.clock.now(),
+        exit_code=1,
+        restart_count=attempt,
+    )
+
+
+async def test_a_container_gets_its_variables_its_arguments_and_its_root(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path, settings(color="red"))
+    of = pod(
+        container(
+            command=["show", "$(color)", "$(REFLET_ROOT)/x"],
+            envFrom=[{"configMapRef": {"name": "settings"}}],
+        )
+    )
+
+    waiting = await started(node, of)
+
+    (order,) = node.keeper.orders
+    root = str(node.directories.container("u1", "main") / "root")
+    assert waiting is None
+    assert order.arguments == ("show", "red", f"{root}/x")
+    assert (order.environment["color"], order.environment["REFLET_ROOT"]) == ("red", root)
+    assert order.directory == root
+
+
+async def test_a_working_folder_is_one_of_the_containers_own_where_there_is_one(
+    tmp_path: Path,
+) -> None:
+    node = PaperNode(tmp_path)
+    of = pod(
+        container(workingDir="/work", volumeMounts=[{"name": "work", "mountPath": "/work"}]),
+        volumes=[{"name": "work", "emptyDir": {}}],
+    )
+    node.directories.make_volume("u1", "emptyDir", "work")
+
+    await started(node, of)
+
+    assert node.keeper.orders[0].directory.endswith("/main/root/work")
+
+
+async def test_what_cannot_be_resolved_is_not_started(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+    of = pod(container(envFrom=[{"configMapRef": {"name": "settings"}}]))
+
+    waiting = await started(node, of)
+
+    message = 'configmap "settings" not found'
+    assert waiting == Waiting("CreateContainerConfigError", message)
+    assert node.keeper.orders == []
+    assert node.events.told == [("Failed", f"Error: {message}")]
+
+
+async def test_a_volume_that_cannot_be_shown_is_told(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+    of = pod(container(volumeMounts=[{"name": "nowhere", "mountPath": "/x"}]))
+
+    waiting = await started(node, of)
+
+    assert waiting == Waiting("CreateContainerError", "the pod has no volume nowhere")
+    assert node.keeper.orders == []
+
+
+async def test_a_command_that_is_not_there_is_told_as_a_start_that_failed(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+
+    waiting = await started(node, pod(container(command=["/no/such/program"])))
+
+    assert waiting == Waiting("RunContainerError", "not found")
+    assert node.events.told == [
+        ("Created", "Container created"),
+        ("Failed", "Error: failed to start container: not found"),
+    ]
+    assert node.metrics.counted("reflet_node_container_starts_total", result="failed") == 1
+
+
+async def test_a_keeper_that_is_away_is_told_and_nothing_counts_as_started(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+    node.keeper.failures["start"] = KeeperUnavailable("away")
+
+    waiting = await started(node, pod())
+
+    assert waiting == Waiting("RunContainerError", "away")
+    assert node.metrics.counted("reflet_node_container_starts_total", result="started") == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+async def test_an_agent_that_is_root_lets_its_containers_through_the_gate(tmp_path: Path) -> None:
+    allowance = Allowance(own_user=0, own_group=0, default=RunAs(65534, 65534))
+    node = PaperNode(tmp_path, allowance=allowance)
+
+    await started(node, pod(securityContext={"fsGroup": 77}))
+
+    (order,) = node.keeper.orders
+    assert (order.user, order.group, order.groups) == (65534, 65534, (77, 65534))
+
+
+async def test_the_first_restart_is_at_once_and_the_second_is_held_back(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+    starter = ContainerStarter(node.parts)
+    first = starter.held_back(crashed(node))
+    await started(node, pod(), starter=starter, last=crashed(node), after_crash=True)
+    second = starter.held_back(crashed(node, 1))
+    await passing(4.0)
+
+    assert (first, second) == (0, 10)
+    assert starter.held_back(replace(crashed(node, 1), finished_at=None)) == 0
+
+
+async def test_a_restart_that_was_wanted_holds_nothing_back(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+    starter = ContainerStarter(node.parts)
+
+    await started(node, pod(), starter=starter, last=crashed(node), after_crash=False)
+
+    assert starter.held_back(crashed(node, 1)) == 0
+
+
+async def test_who_is_held_back_is_told_as_the_kubelet_tells_it(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+    starter = ContainerStarter(node.parts)
+    await started(node, pod(), starter=starter, last=crashed(node), after_crash=True)
+    node.events.told.clear()
+
+    waiting = starter.hold(pod(), "main")
+
+    assert waiting == Waiting(
+        "CrashLoopBackOff", "back-off 10s restarting failed container=main pod=web_shop(u1)"
+    )
+    assert node.events.told == [
+        ("BackOff", "Back-off restarting failed container main in pod web_shop(u1)")
+    ]

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from signal import SIGTERM
+from typing import Any
+
+import pytest
+
+from reflet.node.container_records import ContainerRecord, records_below
+from reflet.node.keeper import Keeper
+from reflet.node.keeper_protocol import KeeperRefused, StartOrder
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+PATIENCE = 10.0
+
+
+@asynccontextmanager
+async def keeping(root: Path) -> AsyncIterator[Keeper]:
+    keeper = Keeper(root)
+    async with keeper.opened():
+        yield keeper
+
+
+def order(root: Path, arguments: Sequence[str], container: str = "c1", **fields: Any) -> StartOrder:
+    folder = root / "u1" / "containers" / "main"
+    folder.mkdir(parents=True, exist_ok=True)
+    record = ContainerRecord(
+        id=container, uid="u1", name="main", attempt=0, folder=str(folder), **fields
+    )
+    return StartOrder(
+        record=record.document(), arguments=tuple(arguments), environment={"PATH": PATH}
+    )
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    """Look again and again: these are real processes, and take real time."""
+    deadline = time.monotonic() + PATIENCE
+    while not reached():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+
+
+async def ended(keeper: Keeper) -> ContainerRecord:
+    await until(lambda: keeper.records("u1")[0].finished_at is not None)
+    return keeper.records("u1")[0]
+
+
+async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None:
+    news: list[dict[str, Any]] = []
+    async with keeping(tmp_path) as keeper:
+        keeper.listen(news.append)
+        keeper.start(order(tmp_path, ["sh", "-c", "echo hello; exit 3"]))
+        record = await ended(keeper)
+
+    assert record.exit_code == 3
+    assert record.log.read_text().endswith(" stdout F hello\n")
+    assert news == [{"ended": "c1", "uid": "u1"}]
+    assert list(records_below(tmp_path)) == [record]
+
+
+async def test_what_cannot_be_started_is_on_record_without_its_arguments(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        keeper.start(order(tmp_path, ["/no/such/program", "s3cret"]))
+        (record,) = keeper.records("u1")
+
+    assert (record.exit_code, record.reason) == (128, "StartError")
+    assert "s3cret" not in record.path.read_text()
+
+
+async def test_the_same_order_again_starts_nothing(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        first = keeper.start(order(tmp_path, ["sleep", "60"]))
+        again = keeper.start(order(tmp_path, ["sleep", "60"]))
+        await keeper.end("c1", 5)
+
+    assert first["pid"] == again["pid"]
+
+
+async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        script = "trap '' TERM; echo ready; while :; do sleep 0.02; done"
+        keeper.start(order(tmp_path, ["sh", "-c", script]))
+        (record,) = keeper.records("u1")
+        await until(lambda: "ready" in record.log.read_text())
+        await keeper.end("c1", 0.1)
+        (record,) = keeper.records("u1")
+
+    assert (record.exit_code, record.signal) == (137, 9)
+
+
+async def test_a_signal_goes_to_the_first_process(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        keeper.start(order(tmp_path, ["sleep", "60"]))
+        heard = keeper.signal("c1", SIGTERM)
+        await ended(keeper)
+        again = keeper.signal("c1", SIGTERM)
+
+    assert (heard, again) == (True, False)
+
+
+async def test_the_last_word_is_the_file_or_else_the_log(tmp_path: Path) -> None:
+    file = tmp_path / "message"
+    async with keeping(tmp_path) as keeper:
+        file.write_text("from the file")
+        keeper.start(order(tmp_path, ["false"], message_file=str(file)))
+        first = (await ended(keeper)).message
+        keeper.remove("c1")
+        file.write_text("")
+        script = ["sh", "-c", "echo from the log; exit 1"]
+        policy = "FallbackToLogsOnError"
+        keeper.start(order(tmp_path, script, "c2", message_file=str(file), message_policy=policy))
+        second = (await ended(keeper)).message
+
+    assert (first, second) == ("from the file", "from the log\n")
+
+
+async def test_a_container_that_runs_is_not_removed(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        keeper.start(order(tmp_path, ["sleep", "60"]))
+        with pytest.raises(KeeperRefused):
+            keeper.remove("c1")
+        await keeper.end("c1", 5)
+        removed = keeper.remove("c1")
+        left = list((tmp_path / "u1/containers/main").iterdir())
+
+    assert (removed, left) == (True, [])
+
+
+async def test_the_next_keeper_goes_on_with_what_runs(tmp_path: Path) -> None:
+    script = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.01; done"
+    async with keeping(tmp_path) as first:
+        first.start(order(tmp_path, ["sh", "-c", script]))
+        (before,) = first.records("u1")
+    async with keeping(tmp_path) as second:
+        (record,) = second.records("u1")
+        lines = before.log.read_text().count("\n")
+        await until(lambda: before.log.read_text().count("\n") > lines + 5)
+        await second.end("c1", 5)
+    numbers = [int(line.split()[3]) for line in before.log.read_text().splitlines()]
+
+    assert record.pid == before.pid
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+async def test_what_ended_while_there_was_no_keeper_has_an_unknown_end(tmp_path: Path) -> None:
+    record = ContainerRecord.of(order(tmp_path, ["true"]).record)
+    record.write()
+
+    async with keeping(tmp_path) as keeper:
+        (found,) = keeper.records("u1")
+
+    assert (found.exit_code, found.finished_at is None) == (None, False)
+
+
+async def test_a_request_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        with pytest.raises(KeeperRefused):
+            await keeper.answer({"do": "dance"})
+        with pytest.raises(KeeperRefused):
+            await keeper.answer({"do": "end", "id": "nobody", "grace": 1})

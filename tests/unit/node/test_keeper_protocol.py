@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from reflet.node.keeper_protocol import StartOrder, decoded, encoded
+
+ORDER = StartOrder(
+    record={"id": "c1"}, arguments=("a", "s3cret"), environment={"KEY": "s3cret"}, groups=(1, 2)
+)
+
+
+def test_an_order_arrives_as_it_was_sent() -> None:
+    assert StartOrder.of(decoded(encoded(ORDER.document()))) == ORDER
+
+
+def test_an_order_does_not_show_what_may_be_secret() -> None:
+    assert "s3cret" not in repr(ORDER)
+
+
+def test_any_bytes_get_through() -> None:
+    strange = "\udcff\u2028\n"
+
+    assert decoded(encoded({"a": strange})) == {"a": strange}
+    assert encoded({"a": strange}).count(b"\n") == 1
+
+
+@pytest.mark.parametrize("line", [b"[1]\n", b"nonsense\n", b""])
+def test_what_is_no_message_is_refused(line: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - the shape is all there is to say
+        decoded(line)

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reflet.node.log_reading import AT_ONCE, LOOK_EVERY, LogChoice, last_words, read_log
+
+LINES = "".join(
+    f"2026-01-02T03:04:0{second}.000000000Z stdout F line {second}\n" for second in range(5)
+)
+
+
+def written(folder: Path, text: str = LINES) -> Path:
+    path = folder / "0.log"
+    path.write_text(text)
+    return path
+
+
+async def shown(path: Path, **choice: Any) -> str:
+    return b"".join([piece async for piece in read_log(path, LogChoice(**choice))]).decode()
+
+
+async def test_a_log_is_shown_without_times_unless_they_are_asked_for(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    assert (await shown(path)).splitlines() == [f"line {number}" for number in range(5)]
+    assert (await shown(path, timestamps=True)).startswith("2026-01-02T03:04:00.000000000Z line 0")
+
+
+async def test_the_end_can_be_asked_for(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    assert await shown(path, tail_lines=2) == "line 3\nline 4\n"
+    assert await shown(path, tail_lines=0) == ""
+    assert await shown(path, since="2026-01-02T03:04:04") == "line 4\n"
+    assert await shown(path, limit_bytes=9) == "line 0\nli"
+
+
+async def test_parts_of_a_line_are_put_together(tmp_path: Path) -> None:
+    time = "2026-01-02T03:04:05.000000000Z stdout"
+    path = written(tmp_path, f"{time} P be\n{time} F gin\n")
+
+    assert await shown(path) == "begin\n"
+
+
+async def test_files_that_were_turned_over_come_first(tmp_path: Path) -> None:
+    path = written(tmp_path, "2026-01-02T03:04:05.000000000Z stdout F new\n")
+    (tmp_path / "0.log.1").write_text("2026-01-02T03:04:04.000000000Z stdout F old\n")
+
+    assert await shown(path) == "old\nnew\n"
+
+
+async def test_a_log_that_is_not_there_is_empty(tmp_path: Path) -> None:
+    assert await shown(tmp_path / "0.log") == ""
+
+
+@pytest.mark.virtual_time
+async def test_following_ends_when_the_container_has_and_misses_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    looks = iter([True, True, False])
+
+    async def is_running() -> bool:
+        more = next(looks)
+        with path.open("a") as log:
+            log.write(f"2026-01-02T03:04:09.000000000Z stdout F still {more}\n")
+        return more
+
+    pieces = read_log(path, LogChoice(follow=True, tail_lines=1), is_running=is_running)
+    text = b"".join([piece async for piece in pieces]).decode()
+
+    assert text == "line 4\nstill True\nstill True\nstill False\n"
+
+
+@pytest.mark.virtual_time
+async def test_following_goes_on_in_the_next_file(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    looks = iter([True, False])
+
+    async def is_running() -> bool:
+        more = next(looks)
+        if more:
+            path.rename(tmp_path / "0.log.1")
+            path.write_text("2026-01-02T03:04:09.000000000Z stdout F next\n")
+        await asyncio.sleep(0)
+        return more
+
+    pieces = read_log(path, LogChoice(follow=True, tail_lines=0), is_running=is_running)
+
+    assert [piece async for piece in pieces] == [b"next\n"]
+
+
+def test_the_last_words_are_short(tmp_path: Path) -> None:
+    assert last_words(written(tmp_path), most_bytes=100, most_lines=1) == b"line 4\n"
+    assert last_words(written(tmp_path), most_bytes=3, most_lines=9) == b" 4\n"
+
+
+def line(text: str) -> str:
+    return f"2026-01-02T03:04:09.000000000Z stdout F {text}\n"
+
+
+async def followed(path: Path, *deeds: Callable[[], object], **choice: Any) -> str:
+    """What is shown to whoever follows while these things happen, one between two looks."""
+    left = list(deeds)
+
+    async def is_running() -> bool:
+        if left:
+            left.pop(0)()
+        return bool(left)
+
+    pieces = read_log(path, LogChoice(follow=True, **choice), is_running=is_running)
+    return b"".join([piece async for piece in pieces]).decode()
+
+
+def add(path: Path, text: str) -> None:
+    with path.open("a") as log:
+        log.write(text)
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize(("tail_lines", "before"), [(None, "whole\n"), (0, "")])
+async def test_a_line_that_is_still_being_written_is_shown_once_it_is_whole(
+    tmp_path: Path, tail_lines: int | None, before: str
+) -> None:
+    begin, end = line("half of it")[:-5], line("half of it")[-5:]
+    path = written(tmp_path, line("whole") + begin)
+
+    shown = await followed(path, lambda: add(path, end), tail_lines=tail_lines)
+
+    assert shown == f"{before}half of it\n"
+
+
+@pytest.mark.virtual_time
+async def test_a_long_line_that_is_still_being_written_is_waited_for(tmp_path: Path) -> None:
+    text = "x" * (2 * AT_ONCE)
+    path = written(tmp_path, line("whole") + line(text)[:-1])
+
+    assert await followed(path, lambda: add(path, "\n"), tail_lines=0) == f"{text}\n"
+
+
+@pytest.mark.virtual_time
+async def test_the_last_lines_of_a_file_are_shown_before_those_of_the_next(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    def turn_over() -> None:
+        add(path, line("last of the old"))
+        path.rename(tmp_path / "0.log.1")
+        path.write_text(line("first of the new"))
+
+    assert await followed(path, turn_over, tail_lines=0) == "last of the old\nfirst of the new\n"
+
+
+@pytest.mark.virtual_time
+async def test_a_look_between_two_files_shows_nothing_twice(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    shown = await followed(
+        path,
+        lambda: path.rename(tmp_path / "0.log.1"),
+        lambda: path.write_text(line("next")),
+        tail_lines=0,
+    )
+
+    assert shown == "next\n"
+
+
+@pytest.mark.virtual_time
+async def test_a_log_that_is_not_there_yet_can_be_followed(tmp_path: Path) -> None:
+    path = tmp_path / "0.log"
+
+    assert await followed(path, lambda: path.write_text(line("first"))) == "first\n"
+
+
+@pytest.mark.virtual_time
+async def test_following_ends_at_the_limit_although_more_could_come(tmp_path: Path) -> None:
+    path = written(tmp_path, "")
+
+    shown = await followed(path, *[lambda: add(path, line("12345"))] * 9, limit_bytes=8)
+
+    assert shown == "12345\n12"
+
+
+async def test_following_a_container_that_has_ended_shows_what_there_is(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    assert await shown(path, follow=True, tail_lines=1) == "line 4\n"
+
+
+@pytest.mark.virtual_time
+async def test_whoever_follows_is_not_looked_after_all_the_time(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    await followed(path, *[lambda: None] * 5, tail_lines=0)
+
+    assert asyncio.get_running_loop().time() == 4 * LOOK_EVERY
+
+
+async def test_all_lines_are_shown_to_whoever_asks_for_less_than_none(tmp_path: Path) -> None:
+    assert await shown(written(tmp_path), tail_lines=-1) == await shown(written(tmp_path))
+
+
+async def test_what_is_no_line_of_a_log_is_left_out(tmp_path: Path) -> None:
+    assert await shown(written(tmp_path, "torn\n" + line("good"))) == "good\n"
+
+
+async def test_a_text_keeps_its_spaces(tmp_path: Path) -> None:
+    assert await shown(written(tmp_path, line("  a  b "))) == "  a  b \n"

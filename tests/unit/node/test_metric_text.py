@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from reflet.node.metric_text import MetricText
+
+
+def test_numbers_are_written_as_prometheus_reads_them() -> None:
+    metrics = MetricText()
+    metrics.count("a_total", 2, result="done")
+    metrics.count("a_total", result="done")
+    metrics.gauge("b", 1.5)
+
+    assert metrics.text() == (
+        '# TYPE a_total counter\na_total{result="done"} 3\n# TYPE b gauge\nb 1.5\n'
+    )
+
+
+def test_a_histogram_has_buckets_a_sum_and_a_count() -> None:
+    metrics = MetricText()
+    metrics.observe("c_seconds", 0.02)
+    metrics.observe("c_seconds", 400)
+
+    lines = metrics.text().splitlines()
+
+    assert 'c_seconds_bucket{le="0.01"} 0' in lines
+    assert 'c_seconds_bucket{le="0.05"} 1' in lines
+    assert 'c_seconds_bucket{le="+Inf"} 2' in lines
+    assert "c_seconds_sum 400.02" in lines
+    assert "c_seconds_count 2" in lines
+
+
+def test_labels_are_escaped() -> None:
+    metrics = MetricText()
+    metrics.gauge("d", 1, name='a"b\\c\nd')
+
+    assert 'd{name="a\\"b\\\\c\\nd"} 1' in metrics.text()

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from reflet.api.codec import decode
+from reflet.api.meta import ObjectMeta
+from reflet.api.nodes import Node
+from reflet.node.machine import Machine, Pressure
+from reflet.node.node_object import NodeFacts, is_worth_telling, new_lease, new_node, node_status
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+LATER = datetime(2026, 1, 2, 3, 5, tzinfo=UTC)
+MACHINE = Machine(
+    host_name="here",
+    architecture="amd64",
+    kernel="6.1",
+    system="Debian",
+    boot_id="b",
+    machine_id="m",
+    cpus=2,
+    memory=4 * 2**30,
+)
+FACTS = NodeFacts(name="worker-1", machine=MACHINE, addresses=("10.0.0.1",), port=10248)
+PLENTY = Pressure(memory_free=2**30, disk_free=0.5, disk_size=10**9, processes_free=0.9)
+
+
+def status(pressure: Pressure = PLENTY, not_ready: str | None = None, now: datetime = NOW):  # type: ignore[no-untyped-def] # a document
+    return node_status(FACTS, pressure, not_ready=not_ready, before=None, now=now)
+
+
+def test_a_node_keeps_pods_away_that_do_not_ask_for_processes() -> None:
+    node = decode(msgspec.json.encode(new_node(FACTS)), Node)
+
+    assert [(each.key, each.effect) for each in node.spec.taints] == [
+        ("reflet.dev/process-runtime", "NoSchedule")
+    ]
+    assert node.metadata.labels["kubernetes.io/hostname"] == "worker-1"
+
+
+def test_a_status_says_how_large_the_machine_is_and_where_it_answers() -> None:
+    found = status()
+
+    assert found["capacity"]["cpu"] == "2"
+    assert found["capacity"]["memory"] == "4194304Ki"
+    assert found["addresses"][0] == {"type": "InternalIP", "address": "10.0.0.1"}
+    assert found["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 10248}}
+
+
+def test_conditions_follow_from_what_is_left() -> None:
+    short = Pressure(memory_free=1, disk_free=0.01, disk_size=10**9, processes_free=0.0)
+
+    well = {each["type"]: each["status"] for each in status()["conditions"]}
+    unwell = {each["type"]: each["status"] for each in status(short, "away")["conditions"]}
+
+    assert well == {
+        "MemoryPressure": "False",
+        "DiskPressure": "False",
+        "PIDPressure": "False",
+        "Ready": "True",
+    }
+    assert unwell == {
+        "MemoryPressure": "True",
+        "DiskPressure": "True",
+        "PIDPressure": "True",
+        "Ready": "False",
+    }
+
+
+def test_that_time_passes_is_not_worth_telling() -> None:
+    assert is_worth_telling(None, status())
+    assert not is_worth_telling(status(), status(now=LATER))
+    assert is_worth_telling(status(), status(not_ready="away"))
+
+
+def test_a_transition_keeps_its_moment() -> None:
+    document = {**new_node(FACTS), "status": status()}
+    before = decode(msgspec.json.encode(document), Node)
+
+    same = node_status(FACTS, PLENTY, not_ready=None, before=before, now=LATER)
+    other = node_status(FACTS, PLENTY, not_ready="away", before=before, now=LATER)
+
+    assert same["conditions"][-1]["lastTransitionTime"] == "2026-01-02T03:04:05Z"
+    assert other["conditions"][-1]["lastTransitionTime"] == "2026-01-02T03:05:00Z"
+
+
+def test_a_lease_belongs_to_its_node() -> None:
+    lease = new_lease(Node(metadata=ObjectMeta(name="worker-1", uid="u")), NOW)
+
+    assert (lease.metadata.name, lease.spec.lease_duration_seconds) == ("worker-1", 40)
+    assert lease.metadata.owner_references[0].uid == "u"

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from reflet.errors import ConfigurationError
+from reflet.node.options import NodeOptions, usual_root
+from reflet.node.security import RunAs
+
+OPTIONS = NodeOptions(name="n", root=Path("/srv"))
+
+
+def test_pods_come_from_the_server_or_a_folder() -> None:
+    assert OPTIONS.folder is None
+    assert NodeOptions(name="n", root=Path("/srv"), pods_from="/pods").folder == Path("/pods")
+
+
+def test_root_has_to_say_whom_containers_run_as(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    silent = NodeOptions(name="n", root=Path("/srv"), run=True)
+    clear = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(0, 0))
+
+    with pytest.raises(ConfigurationError, match="say with --user"):
+        silent.allowance()
+    assert clear.allowance().gives_root
+    assert OPTIONS.allowance().is_root
+
+
+def test_others_can_only_be_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    other = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(1001, 1001))
+    same = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(1000, 1000))
+
+    with pytest.raises(ConfigurationError, match="only root may become another user"):
+        other.allowance()
+    assert same.allowance().default == RunAs()
+
+
+@pytest.mark.parametrize(
+    ("user", "environment", "root"),
+    [
+        (0, {}, "/var/lib/reflet"),
+        (1000, {"HOME": "/home/a"}, "/home/a/.local/state/reflet"),
+        (1000, {"HOME": "/home/a", "XDG_STATE_HOME": "/state"}, "/state/reflet"),
+    ],
+)
+def test_everything_is_kept_where_it_belongs(
+    user: int, environment: dict[str, str], root: str
+) -> None:
+    assert usual_root(user, environment) == Path(root)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from reflet.node.reload_rules import FilesOnly, Reload, Restart, SendSignal, reload_of, users_of
+from tests.unit.node.pods import container, pod
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", FilesOnly()),
+        ("none", FilesOnly()),
+        ("restart", Restart()),
+        ("signal:HUP", SendSignal(signal.SIGHUP)),
+        ("signal:usr1", SendSignal(signal.SIGUSR1)),
+    ],
+)
+def test_a_pod_says_what_it_wants(text: str, wanted: Reload) -> None:
+    annotated = pod(metadata={"annotations": {"reflet.dev/on-change": text}})
+
+    assert reload_of(annotated) == wanted
+
+
+@pytest.mark.parametrize("text", ["signal:NOISE", "reboot"])
+def test_what_cannot_be_understood_changes_nothing_and_is_said(text: str) -> None:
+    wanted = reload_of(pod(metadata={"annotations": {"reflet.dev/on-change": text}}))
+
+    assert isinstance(wanted, FilesOnly)
+    assert wanted.mistake.startswith("reflet.dev/on-change: ")
+
+
+def test_a_change_concerns_those_who_mount_it_whole() -> None:
+    both = pod(
+        container("whole", volumeMounts=[{"name": "conf", "mountPath": "/a"}]),
+        container("part", volumeMounts=[{"name": "conf", "mountPath": "/a", "subPath": "x"}]),
+        container("other"),
+    )
+
+    assert users_of(both, {"conf"}) == ("whole",)

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reflet.node.security import (
+    Allowance,
+    RunAs,
+    left_out_of,
+    refusals_of,
+    root_refusal,
+    run_as,
+)
+from tests.unit.node.pods import container, only, pod
+
+NOBODY = RunAs(65534, 65534)
+AS_ROOT = Allowance(own_user=0, own_group=0, default=NOBODY)
+GIVING_ROOT = Allowance(own_user=0, own_group=0, default=RunAs(0, 0))
+AS_USER = Allowance(own_user=1000, own_group=1000, own_groups=frozenset({1000, 20}))
+
+
+def test_a_pod_with_a_command_and_nothing_else_may_run() -> None:
+    assert refusals_of(pod(), AS_ROOT) == ()
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"hostNetwork": True}, "spec.hostNetwork"),
+        ({"hostPID": True}, "spec.hostPID"),
+        ({"hostIPC": True}, "spec.hostIPC"),
+        ({"runtimeClassName": "gvisor"}, "there is no runtime 'gvisor' here"),
+        ({"securityContext": {"sysctls": [{"name": "a", "value": "b"}]}}, "sysctls"),
+        ({"securityContext": {"fsGroup": 0}}, "group 0 is not one"),
+        ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}, "(v): only"),
+        ({"volumes": [{"name": "v", "hostPath": {"path": "/etc"}}]}, "not below a path"),
+        ({"volumes": [{"name": "v", "hostPath": {"path": "/srv/../etc"}}]}, "without '..'"),
+    ],
+)
+def test_a_pod_that_asks_for_more_is_told_what_it_does_not_get(
+    spec: dict[str, Any], words: str
+) -> None:
+    (refusal,) = refusals_of(pod(**spec), AS_ROOT)
+
+    assert words in refusal
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"command": []}, "it has an image and no command"),
+        ({"securityContext": {"privileged": True}}, "privileged"),
+        ({"securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}}, "NET_ADMIN"),
+        ({"securityContext": {"procMount": "Unmasked"}}, "procMount"),
+        ({"securityContext": {"readOnlyRootFilesystem": True}}, "readOnlyRootFilesystem"),
+        ({"securityContext": {"runAsUser": 0}}, "runAsUser 0"),
+        ({"securityContext": {"runAsGroup": 0}}, "runAsGroup 0"),
+        ({"volumeDevices": [{"name": "d", "devicePath": "/dev/x"}]}, "block devices"),
+    ],
+)
+def test_a_container_that_asks_for_more_is_told_what_it_does_not_get(
+    fields: dict[str, Any], words: str
+) -> None:
+    (refusal,) = refusals_of(pod(container(**fields)), AS_ROOT)
+
+    assert words in refusal
+
+
+def test_everything_that_is_wrong_is_said_at_once() -> None:
+    wrong = pod(container(command=[]), hostNetwork=True, hostPID=True)
+
+    assert len(refusals_of(wrong, AS_ROOT)) == 3
+
+
+def test_capabilities_may_be_dropped() -> None:
+    fields: dict[str, Any] = {"securityContext": {"capabilities": {"drop": ["ALL"]}}}
+
+    assert refusals_of(pod(container(**fields)), AS_ROOT) == ()
+
+
+def test_a_path_of_the_host_may_lie_below_one_that_is_allowed() -> None:
+    allowed = Allowance(default=NOBODY, host_paths=("/srv/data",))
+    volume = {"name": "v", "hostPath": {"path": "/srv/data/web"}}
+    beside = {"name": "v", "hostPath": {"path": "/srv/database"}}
+
+    assert refusals_of(pod(volumes=[volume]), allowed) == ()
+    assert len(refusals_of(pod(volumes=[beside]), allowed)) == 1
+
+
+def test_only_the_namespaces_of_the_agent_are_served() -> None:
+    assert refusals_of(pod(), Allowance(default=NOBODY, namespaces=frozenset({"shop"}))) == ()
+    assert refusals_of(pod(), Allowance(default=NOBODY, namespaces=frozenset({"yard"}))) == (
+        "namespace shop is not among those of this agent: yard",
+    )
+
+
+def test_root_is_given_only_where_it_was_said() -> None:
+    asking = pod(container(securityContext={"runAsUser": 0, "runAsGroup": 0}))
+
+    assert refusals_of(asking, GIVING_ROOT) == ()
+    assert len(refusals_of(asking, AS_ROOT)) == 1
+
+
+def test_an_agent_that_is_not_root_gives_only_what_it_is() -> None:
+    same = pod(container(securityContext={"runAsUser": 1000, "runAsGroup": 20}))
+    other = pod(container(securityContext={"runAsUser": 1001, "runAsGroup": 21}))
+
+    assert refusals_of(same, AS_USER) == ()
+    assert len(refusals_of(other, AS_USER)) == 1
+
+
+def test_a_containers_own_user_comes_before_the_pods_and_the_agents() -> None:
+    both = pod(
+        container(securityContext={"runAsUser": 7}),
+        securityContext={"runAsUser": 8, "runAsGroup": 9, "supplementalGroups": [3], "fsGroup": 4},
+    )
+
+    assert run_as(both, only(both), AS_ROOT) == RunAs(7, 9, (3, 4))
+    assert run_as(pod(), only(pod()), AS_ROOT) == NOBODY
+
+
+def test_a_user_without_a_group_does_not_keep_the_agents_group() -> None:
+    asking = pod(container(securityContext={"runAsUser": 7}))
+
+    assert run_as(asking, only(asking), AS_ROOT).group == 7
+
+
+def test_a_container_that_must_not_be_root_and_would_be_is_not_started() -> None:
+    asking = pod(container(securityContext={"runAsNonRoot": True}))
+    who = run_as(asking, only(asking), GIVING_ROOT)
+
+    assert root_refusal(asking, only(asking), who, GIVING_ROOT) is not None
+    assert root_refusal(asking, only(asking), NOBODY, AS_ROOT) is None
+
+
+def test_what_a_pod_does_without_is_told_and_does_not_stop_it() -> None:
+    asking = pod(
+        container(
+            readinessProbe={"tcpSocket": {"port": 80}},
+            lifecycle={"preStop": {"exec": {"command": ["true"]}}},
+            resources={"limits": {"memory": "1Mi"}},
+            tty=True,
+        )
+    )
+
+    assert refusals_of(asking, AS_ROOT) == ()
+    assert len(left_out_of(asking)) == 4
+    assert left_out_of(pod()) == ()

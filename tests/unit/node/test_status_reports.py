@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from reflet.api.pod_status import ContainerStatus, PodIP, PodStatus
+from reflet.errors import Conflict, ConnectionRefused, Forbidden, NotFound
+from reflet.node.status_reports import StatusReporter, status_patch
+from tests.unit.node.fake_cluster import FakeCluster
+from tests.unit.node.pods import pod
+
+RUNNING = PodStatus(phase="Running")
+
+
+@asynccontextmanager
+async def reporting(cluster: Any) -> AsyncIterator[StatusReporter]:
+    reporter = StatusReporter(cluster)
+    running = asyncio.create_task(reporter.run())
+    try:
+        yield reporter
+    finally:
+        running.cancel()
+        await asyncio.wait((running,))
+
+
+def test_a_status_that_is_there_already_is_not_written() -> None:
+    assert status_patch("u1", RUNNING, RUNNING) is None
+
+
+def test_a_patch_names_the_pod_and_only_what_changed() -> None:
+    before = PodStatus(phase="Pending", pod_ip="10.0.0.1")
+
+    patch = status_patch("u1", before, PodStatus(phase="Running", pod_ip="10.0.0.1"))
+
+    assert patch == {"metadata": {"uid": "u1"}, "status": {"phase": "Running"}}
+
+
+def test_what_went_away_is_taken_away() -> None:
+    patch = status_patch("u1", PodStatus(phase="Pending", reason="Why"), PodStatus(phase="Pending"))
+
+    assert patch == {"metadata": {"uid": "u1"}, "status": {"reason": None}}
+
+
+def test_addresses_are_replaced_and_not_merged() -> None:
+    patch = status_patch(
+        "u1", PodStatus(pod_ips=(PodIP(ip="a"),)), PodStatus(pod_ips=(PodIP(ip="b"),))
+    )
+
+    assert patch is not None
+    assert patch["status"]["podIPs"] == [{"$patch": "replace"}, {"ip": "b"}]
+
+
+def test_required_fields_are_there_though_they_have_their_default() -> None:
+    wanted = PodStatus(container_statuses=(ContainerStatus(name="main"),))
+
+    patch = status_patch("u1", PodStatus(), wanted)
+
+    assert patch is not None
+    (container,) = patch["status"]["containerStatuses"]
+    assert (container["ready"], container["restartCount"], container["imageID"]) == (False, 0, "")
+
+
+@pytest.mark.virtual_time
+async def test_the_latest_status_is_written_and_older_ones_are_not() -> None:
+    cluster = FakeCluster()
+    cluster.objects["web"] = pod()
+    async with reporting(cluster) as reporter:
+        reporter.report(pod(), PodStatus(phase="Pending"))
+        reporter.report(pod(), RUNNING)
+        await reporter.written("u1")
+
+    assert [body["status"] for _, _, body in cluster.writes] == [{"phase": "Running"}]
+
+
+@pytest.mark.virtual_time
+async def test_a_status_waits_for_a_server_that_is_away() -> None:
+    cluster = FakeCluster()
+    cluster.objects["web"] = pod()
+    cluster.failures.extend([ConnectionRefused("away")] * 5)
+    async with reporting(cluster) as reporter:
+        reporter.report(pod(), RUNNING)
+        await reporter.written("u1")
+
+    assert len(cluster.writes) == 1
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize(
+    "refusal", [NotFound("gone", code=404), Conflict("uid", code=409), Forbidden("no", code=403)]
+)
+async def test_what_can_never_be_written_is_not_tried_again(refusal: Any) -> None:
+    cluster = FakeCluster()
+    cluster.failures.append(refusal)
+    async with reporting(cluster) as reporter:
+        reporter.report(pod(), RUNNING)
+        await reporter.written("u1")
+
+        assert reporter.waiting == 0
+    assert cluster.writes == []
+
+
+@pytest.mark.virtual_time
+async def test_a_pod_goes_after_its_last_status_and_no_other_pod_goes_with_it() -> None:
+    cluster = FakeCluster()
+    cluster.objects["web"] = pod()
+    async with reporting(cluster) as reporter:
+        reporter.report(pod(), RUNNING)
+        await reporter.finish(pod())
+
+    assert [verb for verb, _, _ in cluster.writes] == ["patch", "delete"]
+    options = cluster.writes[-1][2]
+    assert (options.grace_period_seconds, options.uid) == (0, "u1")
