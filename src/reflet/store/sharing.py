@@ -4,7 +4,8 @@ Owns: which parts of an object's metadata are shared, and with whom.  Must not k
 objects, nor why.
 
 Most objects of a collection have the namespace, and many the labels, of others: that is a fifth
-of the memory of a small object.
+of the memory of a small object.  Objects share when they come; an update brings its own, because
+looking at the memory of the state before costs more time than the rest of the store together.
 """
 
 from __future__ import annotations
@@ -23,20 +24,6 @@ _labels: Final[Any] = cast("ReadOnlyMapping", ObjectMeta.__dict__["labels"]).mem
 _set_namespace: Final = _namespace.__set__
 _get_labels: Final = _labels.__get__
 _set_labels: Final = _labels.__set__
-
-
-def share_with_former(metadata: object, former: object) -> None:
-    """Let an object share what it has in common with its own state before.
-
-    The state before shares with others already, and its memory is given back a moment later.
-    """
-    if type(metadata) is not ObjectMeta or type(former) is not ObjectMeta:
-        return
-    if metadata.namespace == former.namespace:
-        _set_namespace(metadata, former.namespace)
-    labels = _get_labels(former)
-    if labels is not EMPTY and _get_labels(metadata) == labels:
-        _set_labels(metadata, labels)
 
 
 class Sharing:

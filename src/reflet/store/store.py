@@ -16,7 +16,7 @@ from reflet.errors import RefletError
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 from reflet.store.indexes import NAMESPACE, FunctionIndex, Index, IndexFunction, NamespaceIndex
 from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone, key_of, key_of_deleted
-from reflet.store.sharing import Sharing, share_with_former
+from reflet.store.sharing import Sharing
 from reflet.store.transactions import Operation, Put, Remove, TransactionError
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -203,8 +203,6 @@ class Store(Generic[T]):
                         if old is None:
                             share(metadata)
                             self._namespaces.arrived(key)
-                        else:
-                            share_with_former(metadata, old.metadata)
                 except Exception as error:  # noqa: BLE001 - code of others; raised below
                     refused[len(found)] = error
                 note(old)

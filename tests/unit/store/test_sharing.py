@@ -1,7 +1,7 @@
 """Equal parts of metadata are one object in memory, and nobody can tell."""
 
 from reflet.api.meta import ObjectMeta
-from reflet.store.sharing import MOST_REMEMBERED, Sharing, share_with_former
+from reflet.store.sharing import MOST_REMEMBERED, Sharing
 
 
 def metadata(name: str, **labels: str) -> ObjectMeta:
@@ -53,23 +53,6 @@ def test_labels_in_another_order_keep_their_order() -> None:
     assert list(second.labels) == ["tier", "app"]
 
 
-def test_an_object_shares_the_labels_of_its_former_state() -> None:
-    former, now = metadata("a", app="web"), metadata("a", app="web")
-
-    share_with_former(now, former)
-
-    assert inner_labels(now) is inner_labels(former)
-    assert now.namespace is former.namespace
-
-
-def test_changed_labels_are_not_those_of_the_former_state() -> None:
-    former, now = metadata("a", app="web"), metadata("a", app="api")
-
-    share_with_former(now, former)
-
-    assert dict(now.labels) == {"app": "api"}
-
-
 def test_what_is_remembered_has_a_limit() -> None:
     sharing = Sharing()
     first, again = metadata("a", app="web"), metadata("b", app="web")
@@ -86,6 +69,5 @@ def test_metadata_of_another_shape_is_left_alone() -> None:
     other = {"namespace": "shop"}
 
     Sharing().share(other)
-    share_with_former(other, metadata("a"))
 
     assert other == {"namespace": "shop"}
