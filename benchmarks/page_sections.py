@@ -42,6 +42,27 @@ either: whoever holds much in memory shares the processor's cache with everythin
 client-go works in several threads, the others in one.
 """,
     ),
+    "node": Section(
+        "## The node agent",
+        """\
+How fresh the files of running pods are, how fast many pods start, what the agent costs, and what
+is left after everything was killed at random. The agent, its keeper, the development server and
+the containers are processes of their own, as people run them, all on the same two cores; the
+times are read from one clock that all processes share.
+
+- **To the file** is from the moment the server's answer to a write has arrived until the new bytes
+  are visible (the rename of `..data`, told by inotify). Each pod has a ConfigMap of its own, and
+  pods are written to in turn, one write at a time.
+- **To the signal** is until the container's process, which asked for a signal on change, has done
+  its first thing about it: a shell that writes a file.
+- **To the last file of all pods** is one write to one ConfigMap that every pod mounts.
+- **Started at once** are pods with three ConfigMaps and two Secrets each, until the server shows
+  the last of them as running.
+- **kill -9 at random** hits the agent, its keeper, the server and the containers, while ConfigMaps
+  are edited and pods are replaced. At the end every pod must run, every file equal its object, and
+  no process and no folder be left of anything else.
+""",
+    ),
     "managers": Section(
         "## The managers",
         """\

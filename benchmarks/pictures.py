@@ -151,6 +151,26 @@ def managers_freshness(figures: Figures) -> str:
     )
 
 
+def node_freshness(figures: Figures) -> str:
+    """How long a write takes to a container's file, and to its signal."""
+    bars = [
+        Bar(
+            label=f"{pods} pod{'s' if pods != '1' else ''}, to the {what}, {part}",
+            value=value,
+            kind="ours",
+        )
+        for pods, each in figures["freshness"].items()
+        for what in ("file", "signal")
+        for part in ("p50", "p99")
+        for value in (each[f"{what}_{part}_ms"],)
+    ]
+    return bar_chart(
+        "From an acknowledged write to a running container",
+        "milliseconds, fewer is better; the kubelet refreshes files every 60,000 to 90,000",
+        bars,
+    )
+
+
 PICTURES: Final[Mapping[str, Picture]] = {
     "mirror-events": Picture("mirror", "CPU per watch event by client", mirror_events),
     "mirror-memory": Picture("mirror", "Memory per cached object by client", mirror_memory),
@@ -158,6 +178,7 @@ PICTURES: Final[Mapping[str, Picture]] = {
     "fault-requests": Picture("faults", "Requests under a fault by client", fault_requests),
     "managers-memory": Picture("managers", "Memory per watched object", managers_memory),
     "managers-freshness": Picture("managers", "From a write to a changed read", managers_freshness),
+    "node-freshness": Picture("node", "From a write to a running container", node_freshness),
 }
 
 

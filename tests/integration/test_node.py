@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import urllib.error
 import urllib.request
@@ -20,6 +21,7 @@ from reflet.api.options import DeleteOptions
 from reflet.client.resource_client import ResourceClient
 from reflet.node.security import RunAs
 from reflet.testing.pytest_plugin import RunningServer
+from tests.node_chaos import keepers_of
 from tests.node_scenes import (
     NODE,
     PATIENCE,
@@ -101,6 +103,18 @@ async def test_a_node_whose_agent_stops_is_not_ready(server: RunningServer, root
     async with reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster:
         node = await cluster.resource(Node).get(NODE)
     assert {each.type: each.status for each in node.status.conditions}["Ready"] == "False"
+
+
+async def test_an_agent_that_stops_asks_nobody_who_is_gone(
+    server: RunningServer, root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with scene_on(server, root, relist=0.01) as scene:
+        await scene.pods.create(pod_document("web"))
+        await scene.pod("web", is_running)
+
+    complaints = [each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR]
+    assert complaints == []
+    assert keepers_of(root / "node") == []
 
 
 # Starting

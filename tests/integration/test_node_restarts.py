@@ -26,6 +26,7 @@ from tests.node_scenes import (
     config_map,
     end_of,
     is_running,
+    left_in_memory,
     pod_document,
     processes_below,
     until,
@@ -172,6 +173,40 @@ async def test_an_agent_that_is_told_to_stop_does_with_its_containers_as_it_was_
 
     assert (code, left) == (0, way == "keep")
     assert processes_below(tmp_path) == []
+
+
+@pytest.mark.parametrize("way", ["end", "keep"])
+async def test_secrets_stay_as_long_as_somebody_uses_them(
+    server: RunningServer, tmp_path: Path, way: str
+) -> None:
+    async with scene_on(server, tmp_path, "--when-stopped", way) as (scene, agent):
+        await scene.secrets.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {"name": "key"},
+                "stringData": {"key": "s3cret"},
+            }
+        )
+        await scene.pods.create(
+            pod_document(
+                "web",
+                container={"volumeMounts": [{"name": "key", "mountPath": "/etc/key"}]},
+                volumes=[{"name": "key", "secret": {"secretName": "key"}}],
+            )
+        )
+        pod = await scene.pod("web", is_running)
+        file = scene.container_root(pod) / "etc/key/key"
+        agent.stop()
+        left = file.exists(), bool(left_in_memory(tmp_path))
+        following = AgentProcess(server.kubeconfig, tmp_path)
+        following.start()
+        await until(lambda: following.said.count("health at") == 2)
+        await until(file.exists)
+        content = file.read_text()
+        following.stop()
+
+    assert (left, content) == ((way == "keep",) * 2, "s3cret")
 
 
 async def test_two_agents_do_not_share_a_folder(server: RunningServer, tmp_path: Path) -> None:

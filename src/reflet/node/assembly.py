@@ -375,11 +375,11 @@ class NodeAgent:
 
     def _clear_volumes(self) -> None:
         """Remove the configuration of pods that have ended; the next agent writes it again."""
-        for worker in self._workers.workers:
+        for sandbox in self._runtime.sandboxes:
             try:
-                self._volumes.clear(worker.pod)
+                self._volumes.clear(sandbox.uid)
             except VolumeError as error:
-                logger.warning("left behind of pod %s: %s", worker.pod.metadata.name, error)
+                logger.warning("left behind of pod %s: %s", sandbox.uid, error)
 
     async def _end_containers(self) -> bool:
         """End everything that runs; whether nothing runs any more."""

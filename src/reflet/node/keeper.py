@@ -66,12 +66,15 @@ class Keeper:
     async def opened(self) -> AsyncIterator[None]:
         """Take over what runs, keep until the block ends, and let go of it without ending it."""
         become_reaper()
+        reaper = OrphanReaper()
         async with self._tasks:
             self._take_over()
-            self._tasks.start(OrphanReaper().run(), name="reaper of orphans")
+            self._tasks.start(reaper.run(), name="reaper of orphans")
             try:
                 yield
             finally:
+                for _ in ("seen", "and seen again"):
+                    reaper.look()
                 for kept in self._kept.values():
                     if kept.child is not None:
                         kept.child.close()

@@ -65,6 +65,7 @@ class KeeperClient:
         self._numbers = itertools.count(1)
         self._keeper: Child | None = None
         self._is_up = asyncio.Event()
+        self._is_down = asyncio.Event()
         self._stopping = asyncio.Event()
         self._problem = ""
         self.pid = 0
@@ -140,8 +141,11 @@ class KeeperClient:
         keeper = self._keeper
         if self._writer is not None:
             self._writer.write(protocol.encoded({"do": "stop"}))
-            with contextlib.suppress(ConnectionError):
+            with contextlib.suppress(ConnectionError, TimeoutError):
                 await self._writer.drain()
+                # A keeper that writes to a closed line loses what it has not read of it.
+                async with asyncio.timeout(PATIENCE):
+                    await self._is_down.wait()
         elif keeper is not None:
             keeper.signal(SIGTERM)  # started a moment ago, and nobody listens there yet
         if keeper is not None:
@@ -182,6 +186,7 @@ class KeeperClient:
                 finally:
                     self._writer = None
                     self._is_up.clear()
+                    self._is_down.set()
                     writer.close()
                     self._fail_pending()
             except (OSError, RefletError) as error:
@@ -234,6 +239,7 @@ class KeeperClient:
                     self._greet(message)
                     self._writer = writer
                     self._is_up.set()
+                    self._is_down.clear()
                     if was_lost:
                         self._on_lost()
                 elif "ended" in message:

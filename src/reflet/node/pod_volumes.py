@@ -24,11 +24,9 @@ from reflet.node.container_records import write_private
 from reflet.node.mount_layout import MountLayout
 from reflet.resolution.env_files import MountedVolume
 from reflet.resolution.file_contents import VolumeContents
-from reflet.resolution.places import containers_of
 from reflet.resolution.pod_users import fs_group
 from reflet.resolution.variables import Environment, exact_bytes
 from reflet.resolution.volume_contents import kind_of
-from reflet.volumes.atomic_writer import AtomicWriter
 from reflet.volumes.pod_directories import PodDirectories
 from reflet.volumes.volume_errors import VolumeError, in_folder
 
@@ -127,10 +125,11 @@ class PodVolumes:
                 volume = volumes[link.volume]
                 source = self.source(pod, volume)
                 if link.sub_path:
-                    kept = None
-                    if kind_of(volume):
-                        kept = self._kept(pod, volume, container, link.index)
-                    source = _sub_path(source, link.sub_path, kept)
+                    kind = kind_of(volume)
+                    kept = self._directories.sub_path(
+                        pod.metadata.uid, volume.name, container, link.index, kind=kind
+                    )
+                    source = _sub_path(source, link.sub_path, kept if kind else None)
                 _link(root / link.path, source)
             if layout.message_path:
                 _link(root / layout.message_path, message_file)
@@ -148,34 +147,19 @@ class PodVolumes:
             write_private(path, b"".join(lines))
         return path
 
-    def clear(self, pod: Pod) -> None:
-        """Remove what the pod's folder holds of its configuration, and leave all else.
+    def clear(self, uid: str) -> None:
+        """Remove what a pod's folder holds of its configuration, and leave all else.
 
-        For a pod of which nothing runs.  What is removed is written again by ``write`` and
-        ``lay_out``.
+        For a pod of which nothing runs.  ``write`` and ``lay_out`` write it again.
         """
-        for volume in pod.spec.volumes:
-            source = self.source(pod, volume) if kind_of(volume) else None
-            if source is not None and source.is_dir():
-                AtomicWriter(source, mode=FOLDER_MODE).remove()
-        volumes = {volume.name: volume for volume in pod.spec.volumes}
-        uid = pod.metadata.uid
-        for placed in containers_of(pod.spec):
-            name = placed.container.name
-            with in_folder(self._directories.container(uid, name)):
-                (self._directories.container(uid, name) / ENVIRONMENT_FILE).unlink(missing_ok=True)
-                for index, mount in enumerate(placed.container.volume_mounts):
-                    mounted = volumes.get(mount.name)
-                    if mounted is not None and kind_of(mounted):
-                        _remove(self._kept(pod, mounted, name, index))
+        for kept in self._directories.clear(uid):
+            logger.warning("left behind of pod %s: %s", uid, kept)
+        containers = self._directories.pod(uid) / "containers"
+        with in_folder(containers):
+            for path in containers.glob(f"*/{ENVIRONMENT_FILE}"):
+                path.unlink()
 
     # inside
-
-    def _kept(self, pod: Pod, volume: Volume, container: str, index: int) -> Path:
-        """Where a mount of a part of a volume keeps what it showed at the container's start."""
-        return self._directories.sub_path(
-            pod.metadata.uid, volume.name, container, index, kind=kind_of(volume)
-        )
 
     def _delivery(self, pod: Pod, names: Collection[str] | None) -> VolumeDelivery:
         def choose(contents: VolumeContents) -> Path:

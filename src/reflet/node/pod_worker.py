@@ -219,10 +219,12 @@ class PodWorker:
 
     def _is_too_late(self, pod: Pod) -> bool:
         """Whether the pod has had all the time that it may have."""
-        allowed, began = pod.spec.active_deadline_seconds, pod.status.start_time
-        if allowed is None or began is None:
+        allowed = pod.spec.active_deadline_seconds
+        if allowed is None:
             return False
-        left = allowed - (self._parts.clock.now() - began).total_seconds()
+        now = self._parts.clock.now()
+        began = pod.status.start_time or now  # it is about to be told that it begins now
+        left = allowed - (now - began).total_seconds()
         if left > 0:
             self._look_by(left)
             return False
@@ -361,7 +363,7 @@ class PodWorker:
             return
         if self._is_set_up or seen.sandboxes:
             await parts.configurations.unregister(pod)
-            await asyncio.to_thread(parts.volumes.clear, pod)
+            await asyncio.to_thread(parts.volumes.clear, self.uid)
             self._is_set_up = False
         if seen.containers:
             self._report(pod, seen)

@@ -117,6 +117,8 @@ class PodWorkers:
 
     def end_orphans(self, sandboxes: Sequence[Sandbox]) -> None:
         """End what an earlier life of the agent left of pods that are gone by now."""
+        if self._is_stopped:
+            return  # pods are no longer taken, so that one is unknown says nothing
         for sandbox in sandboxes:
             if sandbox.uid not in self._workers:
                 logger.info(

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -160,6 +160,17 @@ class PodDirectories:
         Anything else is somebody's, and is kept.  Links are never followed, and what something
         is mounted on is kept.  Harmless for a pod that has no folder.
         """
+        return self._take_down(uid, _TakingDown.run)
+
+    def clear(self, uid: str) -> tuple[Kept, ...]:
+        """Remove what a pod's volumes hold of configuration, and copies of parts of it.
+
+        All else of the pod stays.  The answer is what stood in the way, and why; the rules are
+        those of ``tear_down``.  Harmless for a pod that has no folder.
+        """
+        return self._take_down(uid, _TakingDown.clear)
+
+    def _take_down(self, uid: str, how: Callable[[_TakingDown], None]) -> tuple[Kept, ...]:
         _plain(uid)
         kept: list[Kept] = []
         for pods in self._pod_folders():
@@ -168,7 +179,7 @@ class PodDirectories:
             with in_folder(pods), folders.opened(pods) as here:
                 if folders.is_folder(here, uid):
                     taking = _TakingDown(here, pods, uid)
-                    taking.run()
+                    how(taking)
                     kept += taking.kept
         return tuple(kept)
 
@@ -213,6 +224,20 @@ class _TakingDown:
             else:
                 self._keep(path, "not a part of a pod's folder")
         self._remove_if_empty(self._uid)
+
+    def clear(self) -> None:
+        if self._is_mounted(self._uid):
+            self._keep(self._uid, tear_down.MOUNTED)
+            return
+        below = self._names(self._uid)
+        if "volume-subpaths" in below:
+            self._remove_tree(f"{self._uid}/volume-subpaths")
+        if "volumes" in below:
+            path = f"{self._uid}/volumes"
+            for plugin in _WRITTEN.intersection(self._names(path)):
+                for name in self._names(f"{path}/{plugin}"):
+                    self._written_volume(f"{path}/{plugin}/{name}")
+                self._remove_if_empty(f"{path}/{plugin}")
 
     def _volumes(self, path: str) -> None:
         for plugin in self._names(path):

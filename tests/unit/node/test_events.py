@@ -92,3 +92,21 @@ async def test_at_the_end_there_is_one_more_try_and_no_more_waiting() -> None:
 
     assert loop.time() - began < 1
     assert cluster.writes == []
+
+
+async def test_an_event_that_paused_is_sent_at_the_end_if_the_server_is_back() -> None:
+    cluster, metrics = FakeCluster(), MemoryMetrics()
+    cluster.failures.append(ConnectionRefused("away"))
+    recorder = EventRecorder(cluster, "worker-1", metrics=metrics)  # type: ignore[arg-type] # a fake
+    recorder.of_pod(pod(), WARNING, "Failed", "boom")
+    sending = asyncio.create_task(recorder.run())
+    await asyncio.sleep(1)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    await recorder.sent()
+    took = loop.time() - began
+    sending.cancel()
+    await asyncio.wait((sending,))
+
+    assert (took, [verb for verb, _, _ in cluster.writes]) == (0, ["create"])
+    assert metrics.counted("reflet_node_events_total", result="sent") == 1

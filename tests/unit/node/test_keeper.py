@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import os
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from signal import SIGTERM
@@ -13,9 +15,21 @@ import pytest
 from reflet.node.container_records import ContainerRecord, records_below
 from reflet.node.keeper import Keeper
 from reflet.node.keeper_protocol import KeeperRefused, StartOrder
+from reflet.node.stray_processes import own_children
+from reflet.processes.reaping import PR_SET_CHILD_SUBREAPER
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 PATIENCE = 10.0
+
+
+@pytest.fixture(autouse=True)
+def _heir() -> Iterator[None]:
+    """A keeper makes its process the heir of orphans: here only as long as a test lasts."""
+    before = own_children()
+    yield
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+    for pid in own_children() - before:
+        os.waitpid(pid, 0)
 
 
 @asynccontextmanager

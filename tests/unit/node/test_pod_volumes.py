@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.config import ConfigMap, Secret
 from reflet.api.meta import ObjectMeta
 from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
@@ -136,7 +137,123 @@ def test_what_a_pod_had_of_configuration_can_be_cleared(volumes: PodVolumes) -> 
     of = mounted({"name": "conf", "mountPath": "/etc/app"}, volumes=[CONF])
     volumes.write(resolved(of, color="red"))
 
-    volumes.clear(of)
-    volumes.clear(of)
+    volumes.clear("u1")
+    volumes.clear("u1")
 
     assert not volumes.source(of, of.spec.volumes[0]).exists()
+
+
+# Parts of volumes
+
+
+def settings_and_key(of: Pod) -> ResolvedPod:
+    """A pod with its ConfigMap and its Secret."""
+    metadata = ObjectMeta(name="settings", namespace="shop")
+    objects = ObjectsInHand(
+        [
+            ConfigMap(metadata=metadata, data={"color": "red"}),
+            Secret(metadata=metadata, data={"key": b"s3cret", "other": b"x"}),
+        ]
+    )
+    return ResolvedPod(
+        pod=of,
+        environments={},
+        volumes={name: resolve_volume(of, name, objects) for name in configuration_volumes(of)},
+    )
+
+
+def with_parts() -> Pod:
+    """A pod that mounts one file of a ConfigMap and a part of a Secret."""
+    return mounted(
+        {"name": "conf", "mountPath": "/color", "subPath": "color"},
+        {"name": "key", "mountPath": "/key", "subPath": "key"},
+        volumes=[
+            CONF,
+            {"name": "key", "secret": {"secretName": "settings", "defaultMode": 0o440}},
+        ],
+    )
+
+
+def test_a_part_of_a_secret_never_reaches_the_disk(tmp_path: Path) -> None:
+    disk, memory = tmp_path / "disk", tmp_path / "memory"
+    volumes = PodVolumes(PodDirectories(disk, memory_root=memory))
+    of = with_parts()
+    volumes.write(settings_and_key(of))
+
+    root = laid_out(volumes, of)
+
+    assert (root / "key").read_bytes() == b"s3cret"
+    assert (root / "key").resolve().is_relative_to(memory)
+    assert (root / "color").resolve().is_relative_to(disk)
+
+
+def test_parts_and_variables_are_cleared_with_the_rest(tmp_path: Path) -> None:
+    memory = tmp_path / "memory"
+    volumes = PodVolumes(PodDirectories(tmp_path / "disk", memory_root=memory))
+    of = with_parts()
+    volumes.write(settings_and_key(of))
+    laid_out(volumes, of)
+    volumes.write_environment(of, "main", resolved(of, color="red").environments["main"])
+
+    volumes.clear("u1")
+
+    assert [path for path in memory.rglob("*") if not path.is_dir()] == []
+    assert not (volumes.container_folder(of, "main") / "environment").exists()
+
+
+def test_what_was_cleared_can_be_written_again(volumes: PodVolumes) -> None:
+    of = with_parts()
+    for _ in range(2):
+        volumes.write(settings_and_key(of))
+        root = laid_out(volumes, of)
+        shown = (root / "key").read_bytes()
+        volumes.clear("u1")
+
+    assert shown == b"s3cret"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to a group")
+def test_a_folder_in_a_volume_belongs_to_whom_the_volume_belongs(volumes: PodVolumes) -> None:
+    of = mounted(
+        {"name": "key", "mountPath": "/keys", "subPath": "deep"},
+        volumes=[
+            {
+                "name": "key",
+                "secret": {
+                    "secretName": "settings",
+                    "defaultMode": 0o440,
+                    "items": [{"key": "key", "path": "deep/key"}],
+                },
+            }
+        ],
+        securityContext={"fsGroup": 77},
+    )
+    volumes.write(settings_and_key(of))
+
+    facts = (laid_out(volumes, of) / "keys/key").stat()
+
+    assert (facts.st_gid, facts.st_mode & 0o777) == (77, 0o440)
+
+
+def test_a_part_of_an_empty_folder_is_as_open_as_the_folder(volumes: PodVolumes) -> None:
+    of = mounted(
+        {"name": "work", "mountPath": "/work", "subPath": "deep/inside"},
+        volumes=[{"name": "work", "emptyDir": {}}],
+    )
+    volumes.write(resolved(of))
+
+    part = (laid_out(volumes, of) / "work").resolve()
+
+    assert [path.stat().st_mode & 0o777 for path in (part, part.parent)] == [0o777, 0o777]
+
+
+def test_a_part_that_leads_out_of_its_volume_is_refused(volumes: PodVolumes) -> None:
+    of = mounted(
+        {"name": "work", "mountPath": "/work", "subPath": "link/x"},
+        volumes=[{"name": "work", "emptyDir": {}}],
+    )
+    volumes.write(resolved(of))
+    (volumes.source(of, of.spec.volumes[0]) / "link").symlink_to("/etc")
+
+    with pytest.raises(VolumeError, match="leads out of its volume"):
+        laid_out(volumes, of)

@@ -114,3 +114,19 @@ async def test_a_pod_goes_after_its_last_status_and_no_other_pod_goes_with_it() 
     assert [verb for verb, _, _ in cluster.writes] == ["patch", "delete"]
     options = cluster.writes[-1][2]
     assert (options.grace_period_seconds, options.uid) == (0, "u1")
+
+
+@pytest.mark.virtual_time
+async def test_the_status_after_one_that_was_refused_is_told_as_a_whole() -> None:
+    cluster = FakeCluster()
+    cluster.objects["web"] = pod()
+    cluster.failures.append(Forbidden("no", code=403))
+    async with reporting(cluster) as reporter:
+        reporter.report(pod(), PodStatus(phase="Running", pod_ip="10.0.0.1"))
+        await reporter.written("u1")
+        reporter.report(pod(), PodStatus(phase="Succeeded", pod_ip="10.0.0.1"))
+        await reporter.written("u1")
+
+    assert [body["status"] for _, _, body in cluster.writes] == [
+        {"phase": "Succeeded", "podIP": "10.0.0.1"}
+    ]

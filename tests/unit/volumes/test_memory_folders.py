@@ -9,6 +9,7 @@ from reflet.volumes.memory_folders import (
     NoMemoryFolder,
     memory_backed_root,
     memory_candidates,
+    remove_empty_folders,
 )
 from reflet.volumes.mounts import Mount
 from tests.unit.volumes.scenes import mode_of
@@ -83,3 +84,38 @@ def test_every_place_that_does_not_do_is_named_with_its_reason(tmp_path: Path) -
         f"no private place in memory; {tmp_path}/missing: no such file or directory; "
         f"{tmp_path}: not in memory (ext4); {unsafe}: everybody may remove what is there"
     )
+
+
+def test_a_folder_of_empty_folders_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "root/pods/u1/volumes").mkdir(parents=True)
+
+    gone = remove_empty_folders(tmp_path / "root")
+
+    assert (gone, list(tmp_path.iterdir())) == (True, [])
+
+
+def test_a_file_is_never_removed_and_a_link_is_never_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere/empty").mkdir(parents=True)
+    for path in ("root/pods/u1/empty", "root/pods/u2"):
+        (tmp_path / path).mkdir(parents=True)
+    (tmp_path / "root/pods/u1/file").touch()
+    (tmp_path / "root/pods/u2/link").symlink_to(tmp_path / "elsewhere")
+
+    gone = remove_empty_folders(tmp_path / "root")
+
+    left = sorted(str(path.relative_to(tmp_path)) for path in (tmp_path / "root/pods").rglob("*"))
+    assert (gone, (tmp_path / "elsewhere/empty").is_dir()) == (False, True)
+    assert left == ["root/pods/u1", "root/pods/u1/file", "root/pods/u2", "root/pods/u2/link"]
+
+
+def test_the_folder_of_a_pod_that_runs_is_left_though_it_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "root/pods/u1").mkdir(parents=True)
+
+    before = remove_empty_folders(tmp_path / "root", below=False)
+    (tmp_path / "root/pods/u1").rmdir()
+
+    assert (before, remove_empty_folders(tmp_path / "root", below=False)) == (False, True)
+
+
+def test_a_folder_that_is_not_there_is_gone(tmp_path: Path) -> None:
+    assert remove_empty_folders(tmp_path / "root")

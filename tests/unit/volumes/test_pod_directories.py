@@ -194,3 +194,35 @@ def test_a_pod_that_is_a_mount_point_itself_is_kept(
 
     assert directories.tear_down("u") == (Kept(str(pod), MOUNTED),)
     assert pod.is_dir()
+
+
+def test_the_configuration_of_a_pod_can_be_cleared_and_all_else_stays(tmp_path: Path) -> None:
+    directories = PodDirectories(tmp_path / "disk", memory_root=tmp_path / "memory")
+    for kind in ("configMap", "secret"):
+        AtomicWriter(directories.make_volume("u", kind, "v")).write(volume({"a": "1"}))
+    (directories.make_volume("u", "emptyDir", "work") / "file").touch()
+    (directories.make_container("u", "web") / "0.log").touch()
+    part = directories.sub_path("u", "v", "web", 0, kind="secret")
+    part.parent.mkdir(parents=True)
+    part.touch()
+
+    kept = directories.clear("u")
+
+    files = [path.name for path in sorted(tmp_path.rglob("*")) if not path.is_dir()]
+    assert (kept, files) == ((), ["0.log", "file"])
+    assert not directories.volume("u", "secret", "v").exists()
+    assert directories.clear("nobody") == ()
+
+
+def test_what_is_somebody_elses_in_a_volume_is_not_cleared(tmp_path: Path) -> None:
+    directories = PodDirectories(tmp_path)
+    settings = directories.make_volume("u", "configMap", "v")
+    AtomicWriter(settings).write(volume({"a": "1"}))
+    (settings / "mine").touch()
+
+    (kept,) = directories.clear("u")
+
+    assert (kept.path, [path.name for path in settings.iterdir()]) == (
+        str(settings / "mine"),
+        ["mine"],
+    )
