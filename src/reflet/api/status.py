@@ -66,6 +66,13 @@ class _Kind(msgspec.Struct, frozen=True, gc=False):
     kind: str = ""
 
 
+class _Complaint(msgspec.Struct, frozen=True, gc=False):
+    """Where servers that do not speak Status say what is wrong."""
+
+    message: str = ""
+    error: str = ""
+
+
 class _Facts(NamedTuple):
     reason: str
     code: int
@@ -210,6 +217,14 @@ def _kind(body: bytes) -> str:
         return ""
 
 
+def _complaint(body: bytes) -> str:
+    try:
+        found = msgspec.json.decode(body, type=_Complaint)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+    return found.message or found.error
+
+
 def _one_line(text: str) -> str:
     if text.isprintable():
         return text.strip()
@@ -219,6 +234,9 @@ def _one_line(text: str) -> str:
 
 def _excerpt(body: bytes) -> str:
     text = body[:_ENOUGH_FOR_AN_EXCERPT].decode("utf-8", "replace").strip()
+    if text.startswith(("{", "[")):
+        # Not as it is: it could be a Secret that came with the wrong code.
+        text = _complaint(body) or f"{len(body)} bytes of JSON"
     if text.startswith("<"):
         text = " ".join(_TAG.sub(" ", text).split())
     line = _one_line(text)
