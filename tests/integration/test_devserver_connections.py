@@ -6,13 +6,16 @@ import asyncio
 import gc
 import socket
 from contextlib import closing
+from typing import Any
 
 import pytest
 
 from reflet.api.config import ConfigMap
 from reflet.cluster import Cluster
+from reflet.devserver.edge import application
 from reflet.devserver.faults import Action, Fault
 from reflet.devserver.server import DevServer
+from reflet.devserver.verbs.watching import open_watch
 from reflet.errors import TransportError
 from reflet.transport.settings import ConnectionSettings
 
@@ -58,6 +61,28 @@ async def test_a_connection_that_is_reset_can_be_reset_again(steps: int) -> None
 
         with pytest.raises(TransportError):
             _ = [event async for event in watch]
+
+
+async def test_a_client_that_is_gone_before_its_watch_begins_is_not_worth_an_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with (
+        DevServer(tls=False) as server,
+        Cluster(ConnectionSettings(server=server.url)) as cluster,
+    ):
+
+        def hang_up_first(*arguments: Any, **options: Any) -> Any:
+            for connection in server._web.connections:
+                assert connection.transport is not None
+                connection.transport.abort()
+            return open_watch(*arguments, **options)
+
+        monkeypatch.setattr(application, "open_watch", hang_up_first)
+        with pytest.raises(TransportError):
+            async with cluster.resource(ConfigMap).watch():
+                pytest.fail("there was no head")
+
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 def is_gone(client: socket.socket) -> bool:

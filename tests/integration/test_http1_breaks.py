@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -9,6 +10,8 @@ from reflet.errors import ConnectionRefused, DeadlineExceeded, TLSFailure, Trans
 from reflet.transport import http1
 from reflet.transport.http1 import Http1Transport
 from reflet.transport.interface import Request, Stream
+from tests.faults.harms import Harm
+from tests.faults.proxy import FaultProxy
 from tests.unit.transport.dialling import failure, http1_to, vacated_port
 from tests.unit.transport.scripted_certificates import (
     OTHER_NAME,
@@ -228,6 +231,22 @@ async def test_garbage_is_our_error(garbage: bytes) -> None:
         assert str(raised.value).startswith(server.url)
         assert "\n" not in str(raised.value)
         assert raised.value.__cause__ is not None
+
+
+async def test_a_silent_tls_server_does_not_keep_its_socket_for_a_farewell() -> None:
+    async with (
+        Http1Server(quiet, context=server_context("http/1.1")) as server,
+        FaultProxy(server.host, server.port, chance=random.Random(0)) as proxy,
+        http1_to(f"https://127.0.0.1:{proxy.port}") as transport,
+    ):
+        async with transport.stream(GET, silence=0.05) as stream:
+            proxy.strike(Harm.HALF_OPEN)
+            with pytest.raises(DeadlineExceeded):
+                await stream.read()
+
+        async with asyncio.timeout(5):  # and not the half minute that asyncio would wait
+            while proxy.connections:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.005)
 
 
 # Servers that cannot be reached

@@ -256,6 +256,8 @@ class ExecCredentials:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             # msgspec's words name the place and the type, never the value.
             raise self._failure(f"did not write an ExecCredential: {error}") from error
+        except RecursionError as error:
+            raise self._failure("did not write an ExecCredential: nested without end") from error
         if answer.kind != "ExecCredential" or answer.api_version != self._plugin.api_version:
             raise self._failure(
                 f"wrote {_shown(answer.kind)} of {_shown(answer.api_version)}, "

@@ -122,8 +122,7 @@ class Http1Transport:
             with self._reading(answer):
                 yield BodyStream(answer, self._server, silence)
         finally:
-            # A half-read answer cannot be reused: closing it also tells the server.
-            answer.close()
+            _end(answer)
 
     async def close(self) -> None:
         """Close every connection; open streams fail."""
@@ -176,6 +175,19 @@ class Http1Transport:
             if request.method in ("GET", "HEAD"):
                 raise
             raise _failure(error, self._server, self._proxy) from error
+
+
+def _end(answer: aiohttp.ClientResponse) -> None:
+    """Let go of an answer, and of its connection unless the answer was read to its end.
+
+    A half-read answer cannot be reused, and closing its connection tells the server.  Without
+    the farewell of TLS: asyncio would wait half a minute for the other side's, and a stream often
+    ends because the other side is gone.
+    """
+    transport = answer.connection.transport if answer.connection is not None else None
+    answer.close()
+    if transport is not None:
+        transport.abort()
 
 
 def _keepalive_socket(address: aiohttp.AddrInfoType) -> socket.socket:

@@ -30,6 +30,9 @@ _FIELD_PATH: Final = re.compile(r"^(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$\
 
 _DEEPEST: Final = 100  # levels; the fields of a kubeconfig end at 7, its extensions are small
 _TOO_DEEP: Final = "it is nested without end"
+_LARGEST: Final = 1_000_000  # values, each counted as often as an alias repeats it
+_TOO_LARGE: Final = "its aliases repeat too much"
+_LONGEST_COMPLAINT: Final = 200  # characters of what the YAML library says
 
 
 class InlineData(bytes):
@@ -270,40 +273,52 @@ def _parse(content: bytes, path: Path) -> object:
     except (ValueError, RecursionError):
         pass  # YAML's flow style begins with a brace as well; its parser has the better error
     try:
-        if _is_too_deep(content):
-            raise ConfigurationError(f"kubeconfig {path}: bad YAML: {_TOO_DEEP}")
+        if excess := _excess(content):
+            raise ConfigurationError(f"kubeconfig {path}: bad YAML: {excess}")
         return next(yaml.load_all(content, _loader()), None)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{path}:{mark.line + 1}" if mark is not None else str(path)
-        raise ConfigurationError(f"kubeconfig {place}: bad YAML: {error.problem}") from error
+        words = str(error.problem)[:_LONGEST_COMPLAINT]
+        raise ConfigurationError(f"kubeconfig {place}: bad YAML: {words}") from error
     except yaml.YAMLError as error:
         raise ConfigurationError(f"kubeconfig {path}: not text in UTF-8") from error
-    except ValueError as error:  # a value that looks like a number and is none
+    except (ValueError, AttributeError, LookupError) as error:  # !!int, !!timestamp, !!bool of none
         raise ConfigurationError(f"kubeconfig {path}: bad YAML") from error
 
 
-def _is_too_deep(content: bytes) -> bool:
-    """Whether the first document nests deeper than any kubeconfig.
+def _excess(content: bytes) -> str:
+    """What is too much in the first document for any kubeconfig; empty when nothing is.
 
-    The loader in C ends the whole program when its stack runs out; its events need no stack.
+    The loader in C ends the whole program when its stack runs out, and a few lines of aliases to
+    aliases stand for more values than memory holds; the parser's events need neither.
     """
     import yaml  # noqa: PLC0415 - lazily, see above
 
-    depth = 0
+    known: dict[str, int] = {}  # how many values an anchor stands for
+    sizes, anchors = [0], [""]  # of the collections that are open
     for event in yaml.parse(content, _loader()):
         match event:
-            case yaml.CollectionStartEvent():
-                depth += 1
+            case yaml.CollectionStartEvent(anchor=anchor):
+                sizes.append(1)
+                anchors.append(anchor or "")
             case yaml.CollectionEndEvent():
-                depth -= 1
+                known[anchors.pop()] = size = sizes.pop()
+                sizes[-1] += size
+            case yaml.AliasEvent(anchor=anchor):
+                sizes[-1] += known.get(anchor or "", 1)
+            case yaml.ScalarEvent(anchor=anchor):
+                known[anchor or ""] = 1
+                sizes[-1] += 1
             case yaml.DocumentEndEvent():
-                return False
+                return ""
             case _:
-                pass  # texts, aliases and the beginning: none of them nests
-        if depth > _DEEPEST:
-            return True
-    return False
+                pass  # the beginning
+        if len(sizes) > _DEEPEST:
+            return _TOO_DEEP
+        if sizes[-1] > _LARGEST:
+            return _TOO_LARGE
+    return ""
 
 
 @functools.cache

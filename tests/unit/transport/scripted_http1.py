@@ -44,7 +44,7 @@ class Http1Server(ScriptedServer):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._listener.close()
+        await self.stop_listening(self._listener)
         await self.stop_scripts()
         for peer in self.connections:
             peer.writer.transport.abort()

@@ -76,6 +76,16 @@ class ScriptedServer:
             self.failures.append(failure)
         self.tell()
 
+    async def stop_listening(self, listener: asyncio.Server) -> None:
+        """Take no more connections, and return when those that were taken are known."""
+        loop = asyncio.get_running_loop()
+        for listening in listener.sockets:
+            loop.remove_reader(listening)
+        # asyncio forgets to close what a listener took in the moment in which it is closed.
+        for _ in range(3):
+            await asyncio.sleep(0)
+        listener.close()
+
     async def stop_scripts(self) -> None:
         tasks = tuple(self._tasks)
         for task in tasks:
@@ -134,7 +144,7 @@ class Http2Server(ScriptedServer):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._listener.close()
+        await self.stop_listening(self._listener)
         await self.stop_scripts()
         for peer in self.connections:
             peer.cut()

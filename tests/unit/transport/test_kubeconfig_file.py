@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -408,3 +409,30 @@ users: [{name: u, user: {token: secret, password: secret, client-key-data: c2Vjc
         user.exec and user.exec.env,
     ):
         assert "secret" not in repr(shown).replace(str(path), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[" * 200, "nested without end"),
+        (
+            "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+            + "".join(
+                f"{this}: &{this} [{','.join([f'*{before}'] * 10)}]\n"
+                for before, this in pairwise("abcdefghi")
+            ),
+            "its aliases repeat too much",
+        ),
+        ("users: !!timestamp x", "bad YAML"),
+        ("users: !!bool x", "bad YAML"),
+        ("users: !" + "x" * 5000 + " y", "could not determine a constructor"),
+    ],
+    ids=["deep", "bomb", "timestamp", "bool", "tag"],
+)
+def test_a_file_that_was_made_to_do_harm_is_refused_in_one_short_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said) as raised:
+        load([write(tmp_path / "config", text)])
+
+    assert len(str(raised.value)) < 500
