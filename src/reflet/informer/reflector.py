@@ -235,6 +235,8 @@ class Reflector(Generic[T]):
             if end.reported and end.cause is not None:
                 self._report(end.cause)
             await self._patience.wait(end.cause)
+            # Its traceback holds on to a dead connection, and the next pass may take for ever.
+            del end
 
     async def list_and_watch(self) -> None:
         """Mirror until something makes a new list necessary: one pass of ``run``.

@@ -121,6 +121,8 @@ class Watching(Generic[T]):
                     return PassEnd(followed.error, reported=reported)
                 case _:
                     assert_never(step)
+            # Its error's traceback holds on to a dead connection, and the next watch is long.
+            del followed
 
     async def _keep_pace(self, pause: Pause, lasted: float) -> None:
         match pause:

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import weakref
+from collections.abc import Iterator
 
 import pytest
 
+from reflet.api.codec import Listing
 from reflet.api.config import ConfigMap
 from reflet.api.options import ListOptions
 from reflet.errors import (
@@ -299,3 +303,32 @@ async def test_its_name_and_version_tell_it_apart() -> None:
     await mirror.run_for(1)
 
     assert repr(mirror.reflector) == "<Reflector test at '5'>"
+
+
+async def test_an_error_is_not_held_while_all_goes_well_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Its traceback holds on to the connection that broke, with all its buffers."""
+    caplog.set_level(logging.CRITICAL, "reflet")  # what is captured is held too
+    seen: list[weakref.ref[Exception]] = []
+
+    def breaks(error: Exception) -> Exception:
+        seen.append(weakref.ref(error))
+        return error
+
+    def lists() -> Iterator[Listing[ConfigMap] | Exception]:
+        yield breaks(TransportError("the list broke"))
+        yield listing("5", A)
+
+    def watches() -> Iterator[list[After | Quiet | Exception]]:
+        yield [After(2), breaks(TransportError("the watch broke"))]
+        yield [Quiet.HEALTHY]
+
+    mirror = Mirror(lists=lists(), watches=watches())
+    async with mirror.running():
+        await mirror.source.until_quiet()
+        mirror.errors.clear()
+        mirror.connection.clear()
+        gc.collect()
+
+        assert [each() for each in seen] == [None, None]
