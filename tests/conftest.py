@@ -2,8 +2,8 @@
 
 Owns the running of ``async def`` tests (each on a fresh event loop; on one with virtual time
 under ``@pytest.mark.virtual_time``), the limit of real time for each test, and the check after
-every test that no task, thread, child process, socket or pipe is left.  Must not know what is
-tested.
+every test that no task, thread, child process, socket or pipe is left.  That no secret gets out is
+watched by canaries.py.  Must not know what is tested.
 
 The check begins after the fixtures of wider scope and before those of the test itself, and
 ends after these are torn down: a server started once for a module is not a leak, a connection
@@ -30,6 +30,7 @@ from typing import Final
 import pytest
 
 from reflet.testing.virtual_time import VirtualTimeLoop
+from tests.canaries import CanaryWatch
 
 TIME_LIMIT: Final = 60.0  # seconds of real time for one test
 REMINDER: Final = 5.0  # seconds; a limit that somebody swallowed is raised again
@@ -39,13 +40,14 @@ LAST_STEPS: Final = 20  # rounds of the loop that a cancelled task may need to e
 WATCHED_DESCRIPTORS: Final = ("socket:", "pipe:", "anon_inode:")
 
 
-def pytest_configure() -> None:
-    """Hear Ctrl-C, and let child processes hear it.
+def pytest_configure(config: pytest.Config) -> None:
+    """Hear Ctrl-C, and let child processes hear it; watch for secrets that get out.
 
     A shell starts its background jobs with that signal ignored, and so would every test of it.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.pluginmanager.register(CanaryWatch(), "canaries")
 
 
 @pytest.hookimpl(tryfirst=True)

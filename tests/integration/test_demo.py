@@ -7,24 +7,40 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 PATIENCE = 60
 
 
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Temporary files in a folder of their own, so that what is left over is seen."""
-    return {**os.environ, "TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """A place in memory of our own, so that what is left over is seen."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
 
 
-def test_the_demonstration_tells_its_story_and_leaves_nothing(tmp_path: Path) -> None:
+def environment(tmp_path: Path, memory: Path) -> dict[str, str]:
+    """Temporary files in folders of their own, so that what is left over is seen."""
+    return {
+        **os.environ,
+        "TMPDIR": str(tmp_path),
+        "XDG_RUNTIME_DIR": str(memory),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def test_the_demonstration_tells_its_story_and_leaves_nothing(tmp_path: Path, memory: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-W", "error", "-m", "reflet", "demo"],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
-        env=environment(tmp_path),
+        env=environment(tmp_path, memory),
     )
 
     assert (told.returncode, told.stderr) == (0, "")
@@ -40,18 +56,18 @@ def test_the_demonstration_tells_its_story_and_leaves_nothing(tmp_path: Path) ->
     ):
         assert re.search(scene, told.stdout), scene
     assert "correct horse" not in told.stdout
-    assert list(tmp_path.iterdir()) == []
+    assert [*tmp_path.iterdir(), *memory.iterdir()] == []
 
 
 def test_a_demonstration_that_is_kept_can_be_looked_at_until_it_is_interrupted(
-    tmp_path: Path,
+    tmp_path: Path, memory: Path
 ) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "reflet", "demo", "--keep"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment(tmp_path),
+        env=environment(tmp_path, memory),
     ) as kept:
         assert kept.stdout is not None
         lines = iter(kept.stdout.readline, "")
@@ -70,4 +86,4 @@ def test_a_demonstration_that_is_kept_can_be_looked_at_until_it_is_interrupted(
 
     assert "shop" in seen.stdout
     assert kept.returncode == 0
-    assert list(tmp_path.iterdir()) == []
+    assert [*tmp_path.iterdir(), *memory.iterdir()] == []

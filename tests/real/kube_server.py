@@ -281,7 +281,7 @@ class KubeServer:
         admin = IDENTITIES["admin"]
         self.admin_certificate = self.client_certificate(admin.user, admin.groups)
 
-        self.tokens = MappingProxyType({role: secrets.token_hex(16) for role in IDENTITIES})
+        self.tokens = MappingProxyType({role: secrets.token_urlsafe(16) for role in IDENTITIES})
         write_private(self.folder / "tokens.csv", token_file(self.tokens).encode())
         write_key(self.folder / "service-accounts.key", new_key())
 

@@ -1,0 +1,78 @@
+"""Time that passes faster, so that production's own delays fit into a test of a minute.
+
+Owns: a clock, and a transport whose limits of time shrink alike.  No delay is set otherwise: what
+a program waits for is what it would wait for in production, each wait divided by one number.
+Must not know what is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import asyncio.constants
+from collections import Counter
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from typing import Final, final
+
+import msgspec
+
+from reflet.transport import http2
+from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream, Transport
+
+RATE: Final = 30.0
+"""Seconds of the hurried that pass in one of ours."""
+
+WAITS: Final = (
+    (http2, "QUIET_BEFORE_PING", http2.QUIET_BEFORE_PING / RATE),
+    (http2, "PING_PATIENCE", http2.PING_PATIENCE / RATE),
+    (asyncio.constants, "SSL_SHUTDOWN_TIMEOUT", asyncio.constants.SSL_SHUTDOWN_TIMEOUT / RATE),
+)
+"""What HTTP/2 and TLS wait for of their own accord: a module, a name and the hurried seconds."""
+
+
+@final
+class HurriedClock:
+    """The loop's time, ``RATE`` times as fast.  Is a ``Clock``."""
+
+    def now(self) -> datetime:
+        """The wall time; nobody here waits by it."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Hurried seconds since some moment."""
+        return asyncio.get_running_loop().time() * RATE
+
+    async def sleep(self, seconds: float, /) -> None:
+        """Wait a part of that."""
+        await asyncio.sleep(seconds / RATE)
+
+
+@final
+class HurriedTransport:
+    """Another transport, with less patience; counts what is asked.  Is a ``Transport``."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+        self.requests: Counter[str] = Counter()
+        """How often each path was asked, watches and lists alike."""
+
+    async def send(self, request: Request, /) -> Response:
+        """Send, with a limit for the whole answer."""
+        return await self._inner.send(self._hurried(request))
+
+    def stream(
+        self, request: Request, /, *, silence: float | None = None
+    ) -> AbstractAsyncContextManager[Stream]:
+        """Send, with a limit for the head and one for silence."""
+        silence = None if silence is None else silence / RATE
+        return self._inner.stream(self._hurried(request), silence=silence)
+
+    async def close(self) -> None:
+        """Close the other one."""
+        await self._inner.close()
+
+    def _hurried(self, request: Request) -> Request:
+        selector = dict(request.query).get("fieldSelector", "")
+        self.requests[f"{request.path}?{selector}"] += 1
+        patience = ANSWER_PATIENCE if request.timeout is None else request.timeout
+        return msgspec.structs.replace(request, timeout=patience / RATE)

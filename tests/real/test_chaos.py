@@ -1,0 +1,120 @@
+"""Everybody lives through storms of faults between them and a real API server.
+
+The faults are those of the proxies, over HTTP/2, and compactions of etcd; the server itself does
+nothing wrong.  Seeds and lengths are those of the other chaos, tests/integration/test_chaos.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final, final
+
+import pytest
+
+from tests.faults import chaos
+from tests.faults.hurry import WAITS
+from tests.faults.roads import KINDS, Road, document_of, encrypted_road, opened_road
+from tests.mirror_scenes import WIDGET_DEFINITION, WIDGETS
+from tests.real.api_connection import ApiConnection
+from tests.real.kube_server import KubeServer
+from tests.witnesses import State
+
+MERGE_PATCH: Final = "application/merge-patch+json"
+
+pytestmark = pytest.mark.time_limit(3 * chaos.SECONDS + 4 * chaos.CALM)
+
+
+@final
+class RealGround:
+    """One namespace of the real server, written to by a client that is not ours."""
+
+    def __init__(self, kube: KubeServer, namespace: str, roads: list[Road]) -> None:
+        self.scope = namespace
+        self.namespaces = (namespace,)
+        self.roads = roads
+        self._kube = kube
+        self._numbers = itertools.count(1)
+        self._connection: ApiConnection = kube.connect()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    async def put(self, resource: str, namespace: str, name: str) -> None:
+        document = document_of(resource, namespace, name, next(self._numbers))
+        path = KINDS[resource].path(namespace=namespace)
+
+        def send() -> None:
+            request = self._connection.request
+            answer = request("PATCH", f"{path}/{name}", document, content_type=MERGE_PATCH)
+            if answer.code == 404:
+                answer = request("POST", path, document)
+            assert answer.code in {200, 201}, answer
+
+        await asyncio.to_thread(send)
+
+    async def delete(self, resource: str, namespace: str, name: str) -> None:
+        path = f"{KINDS[resource].path(namespace=namespace)}/{name}"
+        await asyncio.to_thread(self._connection.request, "DELETE", path)
+
+    async def truth(self) -> dict[str, dict[str, State]]:
+        return await asyncio.to_thread(self._truth)
+
+    def _truth(self) -> dict[str, dict[str, State]]:
+        found = {}
+        for resource, kind in KINDS.items():
+            listed = self._connection.request("GET", kind.path(namespace=self.scope)).body
+            found[resource] = {
+                f"{self.scope}/{item['metadata']['name']}": State.of_document(item)
+                for item in listed["items"]
+            }
+        return found
+
+    async def fail(self, chance: random.Random) -> str:
+        await asyncio.to_thread(self._kube.compact)
+        return "compaction of etcd"
+
+    async def heal(self) -> None:
+        """The server does nothing wrong of its own."""
+
+
+@asynccontextmanager
+async def ground(kube: KubeServer, namespace: str, *, seed: int) -> AsyncIterator[RealGround]:
+    async with AsyncExitStack() as stack:
+        given: dict[str, Any] = {
+            "seed": seed,
+            "authority": kube.ca_data,
+            "token": kube.tokens["admin"],
+        }
+        roads = [
+            await encrypted_road(stack, kube.port, **given),
+            await opened_road(stack, kube.port, protocol="h2", **given),
+        ]
+        here = RealGround(kube, namespace, roads)
+        stack.callback(here.close)
+        yield here
+
+
+async def test_everybody_lives_through_the_storms(
+    kube: KubeServer, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name, seconds in WAITS:
+        monkeypatch.setattr(module, name, seconds)
+    await asyncio.to_thread(serve_widgets, kube)
+    async with ground(kube, namespace, seed=chaos.SEED) as here:
+        chronicle = await chaos.live_through(here)
+
+    sys.stdout.write(f"REFLET_SEED={chaos.SEED}: {chronicle}\n")  # shown by make soak
+    assert chronicle.faults > 0
+    assert chronicle.writes > 0
+
+
+def serve_widgets(kube: KubeServer) -> None:
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    made = kube.request("POST", definitions, WIDGET_DEFINITION)
+    assert made.code in {201, 409}, made
+    kube._wait_until("widgets are served", lambda: kube.request("GET", WIDGETS.path()).code == 200)
