@@ -255,14 +255,14 @@ class _Link:
                 for writer in self._writers():
                     _reset(writer)
             case Harm.FAREWELL:
-                self._to_client.close()
+                _close(self._to_client)
             case _:
                 self._hang_up()
         self._ended.set()
 
     def _hang_up(self) -> None:
         if self._proxy.tls is None:
-            self._to_client.close()
+            _close(self._to_client)
         else:
             self._to_client.transport.abort()  # closing would say the farewell of TLS
 
@@ -280,7 +280,7 @@ class _Link:
                 await self._forward()
         finally:
             for writer in self._writers():
-                writer.close()
+                _close(writer)
             # A peer that reads no more must not hold up the end.
             with contextlib.suppress(OSError, TimeoutError):
                 async with asyncio.timeout(0.2):
@@ -413,7 +413,15 @@ class _Link:
             self._ended.set()
 
 
+def _close(writer: asyncio.StreamWriter) -> None:
+    # A TLS transport of asyncio that is closed twice can no longer be aborted.
+    if not writer.is_closing():
+        writer.close()
+
+
 def _reset(writer: asyncio.StreamWriter) -> None:
+    if writer.is_closing():
+        return
     connection = writer.get_extra_info("socket")
     if connection is not None and connection.fileno() >= 0:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)

@@ -185,9 +185,9 @@ def _end(answer: aiohttp.ClientResponse) -> None:
     ends because the other side is gone.
     """
     transport = answer.connection.transport if answer.connection is not None else None
-    answer.close()
     if transport is not None:
         transport.abort()
+    answer.close()
 
 
 def _keepalive_socket(address: aiohttp.AddrInfoType) -> socket.socket:
