@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from reflet.node.container_statuses import Waiting, container_status
-from tests.unit.node.pods import CREATED, EXITED, life, only, pod
+from reflet.podstatus.runtime_status import RuntimeContainerStatus
+from tests.unit.node.pods import CREATED, EXITED, container, life, only, pod
 
 WAITING = Waiting("ContainerCreating")
 
@@ -84,3 +89,63 @@ def test_an_end_that_nobody_saw_is_told_as_the_kubelet_does() -> None:
         137,
         "ContainerStatusUnknown",
     )
+
+
+@pytest.mark.parametrize(
+    ("restart_policy", "is_init", "seen", "ready"),
+    [
+        ("", False, life(), True),
+        ("", False, life(state=EXITED, code=0), False),
+        ("", True, life(), False),
+        ("", True, life(state=EXITED, code=0), True),
+        ("", True, life(state=EXITED, code=1), False),
+        ("Always", True, life(), True),
+        ("Always", True, life(state=EXITED, code=0), False),
+    ],
+)
+def test_who_is_ready_runs_and_an_init_container_is_ready_when_it_is_done_well(
+    restart_policy: str, is_init: bool, seen: RuntimeContainerStatus, ready: bool
+) -> None:
+    of = only(pod(container(restartPolicy=restart_policy)))
+
+    status = container_status(of, (seen,), waiting=WAITING, starts_again=False, is_init=is_init)
+
+    assert status.ready is ready
+
+
+@pytest.mark.parametrize("starts_again", [True, False])
+def test_what_has_ended_is_not_started(starts_again: bool) -> None:
+    status = container_status(
+        only(pod()), (life(state=EXITED, code=1),), waiting=WAITING, starts_again=starts_again
+    )
+
+    assert status.started is False
+
+
+def test_a_runtime_that_knows_why_is_believed() -> None:
+    failed = replace(life(state=EXITED, code=128), reason="StartError", signal=9)
+
+    ended = container_status(
+        only(pod()), (failed,), waiting=WAITING, starts_again=False
+    ).state.terminated
+
+    assert ended is not None
+    assert (ended.reason, ended.signal, ended.container_id) == ("StartError", 9, "reflet://main-0")
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("", "The container could not be located when the pod was terminated"),
+        ("last words", "last words"),
+    ],
+)
+def test_an_end_that_nobody_saw_has_its_own_words_or_the_kubelets(message: str, told: str) -> None:
+    lost = life(state=EXITED, message=message)
+
+    ended = container_status(
+        only(pod()), (lost,), waiting=WAITING, starts_again=False
+    ).state.terminated
+
+    assert ended is not None
+    assert ended.message == told

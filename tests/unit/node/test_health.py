@@ -51,3 +51,11 @@ def test_one_check_can_be_asked_for() -> None:
     assert ask("/readyz/worker/shop/web", worker="stuck")[0] == 503
     assert ask("/readyz/pods", worker="stuck")[0] == 200
     assert ask("/readyz/nothing")[0] == 404
+
+
+def test_what_the_agent_waits_for_is_not_listed_among_what_it_lives_by() -> None:
+    assert ask("/livez", verbose=True) == (200, "[+]keeper ok\nlivez check passed\n")
+
+
+def test_a_failure_lists_what_is_well_too() -> None:
+    assert "[+]keeper ok\n" in ask("/readyz", worker="stuck")[1]

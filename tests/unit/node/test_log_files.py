@@ -149,3 +149,22 @@ def test_files_are_not_turned_over_again_and_again_while_there_can_be_no_new_one
     log.close()
 
     assert (tmp_path / "0.log.1").read_bytes() == b"first 89\n" + b"more\n" * 9
+
+
+def test_a_file_that_is_just_full_is_not_turned_over(tmp_path: Path) -> None:
+    log = log_in(tmp_path, largest=18)
+    log.write(b"12345678\n")
+    log.write(b"12345678\n")
+    log.close()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["0.log"]
+
+
+def test_no_file_is_kept_open_after_it_was_turned_over_or_closed(tmp_path: Path) -> None:
+    log = log_in(tmp_path, largest=10)
+    for _ in range(3):
+        log.write(b"12345678\n")
+    log.close()
+
+    targets = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    assert not any(each.is_relative_to(tmp_path) for each in targets)

@@ -208,3 +208,20 @@ async def test_what_is_no_line_of_a_log_is_left_out(tmp_path: Path) -> None:
 
 async def test_a_text_keeps_its_spaces(tmp_path: Path) -> None:
     assert await shown(written(tmp_path, line("  a  b "))) == "  a  b \n"
+
+
+async def test_whoever_does_not_follow_does_not_wait_for_a_container_that_runs(
+    tmp_path: Path,
+) -> None:
+    async def is_running() -> bool:
+        raise AssertionError("nobody wants to know")
+
+    pieces = read_log(written(tmp_path), LogChoice(tail_lines=1), is_running=is_running)
+
+    assert [piece async for piece in pieces] == [b"line 4\n"]
+
+
+async def test_nothing_is_given_where_there_is_nothing_to_show(tmp_path: Path) -> None:
+    path = written(tmp_path, "torn\n" + line("good"))
+
+    assert [piece async for piece in read_log(path, LogChoice())] == [b"good\n"]

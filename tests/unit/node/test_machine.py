@@ -24,6 +24,7 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "sys/kernel/pid_max").write_text("100\n")
     (folder / "meminfo").write_text(
         "MemTotal:        2097152 kB\nMemAvailable:    1048576 kB\nHugePages_Total:\nnonsense\n"
+        "Odd: x kB\n"
     )
     for name in ("1", "22", "333"):
         (folder / name).mkdir()

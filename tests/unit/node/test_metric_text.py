@@ -33,3 +33,30 @@ def test_labels_are_escaped() -> None:
     metrics.gauge("d", 1, name='a"b\\c\nd')
 
     assert 'd{name="a\\"b\\\\c\\nd"} 1' in metrics.text()
+
+
+def test_a_duration_on_the_edge_of_a_bucket_is_in_it() -> None:
+    metrics = MetricText()
+    metrics.observe("c_seconds", 0.05)
+
+    assert 'c_seconds_bucket{le="0.05"} 1' in metrics.text().splitlines()
+
+
+def test_labels_in_another_order_are_the_same_series() -> None:
+    metrics = MetricText()
+    metrics.count("a_total", a="1", b="2")
+    metrics.count("a_total", b="2", a="1")
+
+    assert metrics.text().splitlines()[1:] == ['a_total{a="1",b="2"} 2']
+
+
+def test_a_gauge_says_the_last_value_only() -> None:
+    metrics = MetricText()
+    metrics.gauge("b", 5)
+    metrics.gauge("b", 3)
+
+    assert metrics.text() == "# TYPE b gauge\nb 3\n"
+
+
+def test_who_has_reported_nothing_has_nothing_to_show() -> None:
+    assert MetricText().text() == ""

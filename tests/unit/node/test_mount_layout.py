@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from reflet.node.mount_layout import MountLayout, MountLink, mount_layout
 from tests.unit.node.pods import container, only, pod
 
@@ -45,3 +47,31 @@ def test_the_last_word_is_left_where_the_container_says() -> None:
     covered = layout({"name": "a", "mountPath": "/dev"})
 
     assert (own.message_path, covered.message_path) == ("tmp/last", "")
+
+
+@pytest.mark.parametrize("path", ["/", "", ".", "/..", "..", "../etc", "/etc/.."])
+def test_a_volume_can_be_neither_the_root_nor_outside_it(path: str) -> None:
+    found = layout({"name": "a", "mountPath": path})
+
+    assert found == MountLayout(error=f"volume a cannot be mounted at {path}")
+
+
+@pytest.mark.parametrize("path", ["/etc/./app", "//etc//app", "/etc/x/../app", "etc/app"])
+def test_a_mount_path_is_made_as_short_as_it_can_be(path: str) -> None:
+    assert layout({"name": "a", "mountPath": path}).links[0].path == "etc/app"
+
+
+def test_paths_that_begin_alike_do_not_lie_in_each_other() -> None:
+    found = layout({"name": "a", "mountPath": "/etc"}, {"name": "b", "mountPath": "/etcetera"})
+
+    assert [(link.path, link.index) for link in found.links] == [("etc", 0), ("etcetera", 1)]
+
+
+def test_a_mount_where_the_last_word_is_left_hides_it() -> None:
+    assert layout({"name": "a", "mountPath": "/dev/termination-log"}).message_path == ""
+
+
+def test_a_part_outside_its_volume_is_the_kubelets_error() -> None:
+    found = layout({"name": "a", "mountPath": "/etc/app", "subPath": "../x"})
+
+    assert found.error == "unable to provision SubPath `../x`: must not contain '..'"

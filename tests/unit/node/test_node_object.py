@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
+import pytest
 
 from reflet.api.codec import decode
 from reflet.api.meta import ObjectMeta
@@ -90,3 +93,55 @@ def test_a_lease_belongs_to_its_node() -> None:
 
     assert (lease.metadata.name, lease.spec.lease_duration_seconds) == ("worker-1", 40)
     assert lease.metadata.owner_references[0].uid == "u"
+
+
+MEMORY = 100 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("left", "condition", "state", "reason"),
+    [
+        ({"memory_free": MEMORY}, "MemoryPressure", "False", "KubeletHasSufficientMemory"),
+        ({"memory_free": MEMORY - 1}, "MemoryPressure", "True", "KubeletHasInsufficientMemory"),
+        ({"disk_free": 0.10}, "DiskPressure", "False", "KubeletHasNoDiskPressure"),
+        ({"disk_free": 0.09}, "DiskPressure", "True", "KubeletHasDiskPressure"),
+        ({"processes_free": 0.05}, "PIDPressure", "False", "KubeletHasSufficientPID"),
+        ({"processes_free": 0.04}, "PIDPressure", "True", "KubeletHasInsufficientPID"),
+    ],
+)
+def test_what_runs_out_is_told_at_the_kubelets_thresholds_and_in_its_words(
+    left: dict[str, Any], condition: str, state: str, reason: str
+) -> None:
+    conditions = status(replace(PLENTY, **left))["conditions"]
+
+    found = next(each for each in conditions if each["type"] == condition)
+    assert (found["status"], found["reason"]) == (state, reason)
+
+
+def test_a_node_that_is_not_ready_says_why() -> None:
+    ready = status(not_ready="the keeper is away")["conditions"][-1]
+
+    assert (ready["reason"], ready["message"]) == ("KubeletNotReady", "the keeper is away")
+
+
+def test_a_condition_that_never_said_since_when_begins_now() -> None:
+    document = {**new_node(FACTS), "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    before = decode(msgspec.json.encode(document), Node)
+
+    found = node_status(FACTS, PLENTY, not_ready=None, before=before, now=NOW)
+
+    assert found["conditions"][-1]["lastTransitionTime"] == "2026-01-02T03:04:05Z"
+
+
+def test_a_node_is_found_by_its_name_too() -> None:
+    assert status()["addresses"][-1] == {"type": "Hostname", "address": "worker-1"}
+
+
+def test_the_disk_is_told_in_the_units_of_the_server() -> None:
+    assert status()["capacity"]["ephemeral-storage"] == f"{10**9 // 1024}Ki"
+
+
+def test_a_lease_of_a_node_that_is_not_on_the_server_belongs_to_nobody() -> None:
+    lease = new_lease(Node(metadata=ObjectMeta(name="worker-1")), NOW)
+
+    assert lease.metadata.owner_references == ()

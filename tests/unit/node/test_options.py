@@ -28,6 +28,34 @@ def test_root_has_to_say_whom_containers_run_as(monkeypatch: pytest.MonkeyPatch)
     assert OPTIONS.allowance().is_root
 
 
+@pytest.mark.parametrize(("user", "run"), [(0, False), (1000, True)])
+def test_who_starts_nothing_or_is_not_root_need_not_say(
+    user: int, run: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+
+    assert NodeOptions(name="n", root=Path("/srv"), run=run).allowance().default == RunAs()
+
+
+def test_root_gives_containers_whom_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    told = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(65534, 65534))
+
+    assert told.allowance().default == RunAs(65534, 65534)
+
+
+def test_what_is_allowed_reaches_the_pods() -> None:
+    allowed = NodeOptions(
+        name="n", root=Path("/srv"), namespaces=frozenset({"shop"}), host_paths=("/data",)
+    ).allowance()
+
+    assert (allowed.namespaces, allowed.host_paths) == (frozenset({"shop"}), ("/data",))
+
+
+def test_nothing_is_run_unless_it_is_said() -> None:
+    assert (OPTIONS.run, OPTIONS.keep_running, OPTIONS.register) == (False, False, True)
+
+
 def test_others_can_only_be_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     other = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(1001, 1001))
@@ -44,6 +72,9 @@ def test_others_can_only_be_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
         (0, {}, "/var/lib/reflet"),
         (1000, {"HOME": "/home/a"}, "/home/a/.local/state/reflet"),
         (1000, {"HOME": "/home/a", "XDG_STATE_HOME": "/state"}, "/state/reflet"),
+        (1000, {"HOME": "/home/a", "XDG_STATE_HOME": "not/rooted"}, "/home/a/.local/state/reflet"),
+        (1000, {"HOME": ""}, "/tmp/.local/state/reflet"),
+        (0, {"HOME": "/root", "XDG_STATE_HOME": "/state"}, "/var/lib/reflet"),
     ],
 )
 def test_everything_is_kept_where_it_belongs(

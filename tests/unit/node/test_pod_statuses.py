@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -204,3 +205,62 @@ def test_what_others_have_set_stays() -> None:
     status = pod_status(before, seen(life()), HERE, now=NOW)
 
     assert (status.qos_class, status.nominated_node_name) == ("Burstable", "n")
+
+
+@pytest.mark.parametrize(
+    ("spec", "lives", "phase"),
+    [
+        # It did its part in an earlier life, and what became of it later does not count.
+        ({"initContainers": [container("one")]}, (life("one", EXITED, 1), life()), "Running"),
+        ({"initContainers": [container("one"), container("two")]}, (life("one", EXITED, 0),), ""),
+        ({"initContainers": [SIDECAR]}, (life("proxy", EXITED, 1),), ""),
+    ],
+)
+def test_only_a_failed_init_container_fails_a_pod_that_is_not_initialized(
+    spec: dict[str, Any], lives: tuple[RuntimeContainerStatus, ...], phase: str
+) -> None:
+    ending = Circumstances(is_ending=True)
+
+    status = pod_status(pod(restartPolicy="Never", **spec), seen(*lives), ending, now=NOW)
+
+    assert status.phase == (phase or "Pending")
+
+
+@pytest.mark.parametrize(
+    ("spec", "lives"),
+    [({}, ()), ({"initContainers": [container("one")]}, (life("one", EXITED, 0),))],
+)
+def test_a_container_whose_turn_has_come_is_being_created(
+    spec: dict[str, Any], lives: tuple[RuntimeContainerStatus, ...]
+) -> None:
+    (main,) = pod_status(pod(**spec), seen(*lives), HERE, now=NOW).container_statuses
+
+    assert main.state.waiting is not None
+    assert main.state.waiting.reason == "ContainerCreating"
+
+
+def test_an_end_of_a_sidecar_is_not_its_last_however_it_ended() -> None:
+    lives = (life("proxy", EXITED, 0), life())
+
+    (proxy,) = pod_status(
+        pod(initContainers=[SIDECAR]), seen(*lives), HERE, now=NOW
+    ).init_container_statuses
+
+    assert proxy.state.waiting is not None
+
+
+def test_addresses_that_the_runtime_gave_come_before_the_nodes() -> None:
+    own = dataclasses.replace(seen(life()), ips=("10.1.1.1", "fd00::1"))
+
+    status = pod_status(pod(), own, HERE, now=NOW)
+
+    assert (status.host_ip, status.pod_ip) == ("10.0.0.1", "10.1.1.1")
+    assert [each.ip for each in status.pod_ips] == ["10.1.1.1", "fd00::1"]
+
+
+def test_what_is_told_of_a_pod_that_is_over_comes_before_what_was_told() -> None:
+    over = pod(status={"phase": "Failed", "reason": "Evicted"})
+
+    status = pod_status(over, seen(), Circumstances(note=Waiting("NodeShutdown")), now=NOW)
+
+    assert (status.phase, status.reason) == ("Failed", "NodeShutdown")

@@ -40,3 +40,32 @@ def test_a_change_concerns_those_who_mount_it_whole() -> None:
     )
 
     assert users_of(both, {"conf"}) == ("whole",)
+
+
+def test_what_is_no_signal_is_not_taken_for_one() -> None:
+    wanted = reload_of(pod(metadata={"annotations": {"reflet.dev/on-change": "sig:HUP"}}))
+
+    assert wanted == FilesOnly(
+        "reflet.dev/on-change: 'sig:HUP' is none of none, restart and signal:NAME"
+    )
+
+
+def test_a_change_does_not_concern_those_who_mount_something_else() -> None:
+    other = pod(container(volumeMounts=[{"name": "data", "mountPath": "/a"}]))
+
+    assert users_of(other, {"conf"}) == ()
+
+
+def test_a_part_that_is_named_by_a_variable_never_shows_a_change_either() -> None:
+    part = pod(container(volumeMounts=[{"name": "conf", "mountPath": "/a", "subPathExpr": "$(A)"}]))
+
+    assert users_of(part, {"conf"}) == ()
+
+
+def test_one_whole_mount_beside_a_part_is_enough_and_sidecars_count_too() -> None:
+    whole, part = {"name": "conf", "mountPath": "/a"}, {"name": "conf", "mountPath": "/b"}
+    both = [{**part, "subPath": "x"}, whole]
+
+    assert users_of(pod(initContainers=[container("proxy", volumeMounts=both)]), {"conf"}) == (
+        "proxy",
+    )

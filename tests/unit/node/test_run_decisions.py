@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from reflet.node.run_decisions import Decision, HeldContainer, decide, is_initialized
+import pytest
+from msgspec.structs import replace
+
+from reflet.node.run_decisions import Decision, HeldContainer, decide, is_initialized, starts_again
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from tests.unit.node.pods import CREATED, EXITED, container, life, pod, seen
 
@@ -137,3 +140,127 @@ def test_a_pod_whose_containers_ran_is_initialized_whatever_became_of_its_init_c
 
     assert is_initialized(steps, seen(life("main", EXITED, 1)))
     assert not is_initialized(steps, seen())
+
+
+@pytest.mark.parametrize(
+    ("own", "pods", "code", "starts", "is_over"),
+    [
+        ("", "Always", 0, "main", False),
+        ("", "Always", 1, "one", False),
+        ("", "OnFailure", 1, "one", False),
+        ("", "Never", 0, "main", False),
+        ("", "Never", 1, None, True),
+        ("Never", "Always", 1, None, True),
+        ("OnFailure", "Never", 1, "one", False),
+        ("OnFailure", "Never", 0, "main", False),
+        ("Always", "Never", 0, "one", False),
+        ("Always", "Never", 1, "one", False),
+    ],
+)
+def test_what_follows_the_end_of_an_init_container(
+    own: str, pods: str, code: int, starts: str | None, is_over: bool
+) -> None:
+    steps = pod(initContainers=[container("one", restartPolicy=own)], restartPolicy=pods)
+
+    decision = decide(steps, seen(life("one", EXITED, code)), held_back=not_held)
+
+    assert decision == Decision(start=(starts,) if starts else (), is_over=is_over)
+
+
+@pytest.mark.parametrize(
+    ("own", "pods", "starts"),
+    [("Never", "Always", False), ("Always", "Never", True), ("OnFailure", "Never", True)],
+)
+def test_a_containers_own_policy_comes_before_the_pods(own: str, pods: str, starts: bool) -> None:
+    own_way = pod(container(restartPolicy=own), restartPolicy=pods)
+
+    decision = decide(own_way, seen(life("main", EXITED, 1)), held_back=not_held)
+
+    assert decision == Decision(start=("main",) if starts else (), is_over=not starts)
+
+
+def test_what_has_not_ended_does_not_start_again() -> None:
+    assert not starts_again("Always", life())
+    assert not starts_again("Always", None)
+
+
+def test_an_init_container_that_crashed_is_held_back() -> None:
+    steps = pod(initContainers=[container("one"), container("two")])
+
+    decision = decide(steps, seen(life("one", EXITED, 1)), held_back=held)
+
+    assert decision == Decision(held=(HeldContainer("one", 10.0),))
+
+
+def test_a_moment_is_long_enough_to_hold_a_container_back() -> None:
+    decision = decide(pod(), seen(life("main", EXITED, 1)), held_back=lambda _: 0.01)
+
+    assert decision.start == ()
+
+
+def test_one_that_ended_for_good_stays_down_while_others_run() -> None:
+    both = pod(container("a"), container("b"), restartPolicy="Never")
+
+    decision = decide(both, seen(life("a", EXITED, 0), life("b")), held_back=not_held)
+
+    assert decision == Decision()
+
+
+def test_one_that_changed_and_has_ended_starts_without_waiting_while_others_run() -> None:
+    both = pod(container("a"), container("b"), restartPolicy="Never")
+
+    decision = decide(
+        both, seen(life("a", EXITED, 143), life("b")), held_back=held, changed=frozenset({"a"})
+    )
+
+    assert decision == Decision(start=("a",))
+
+
+def test_only_what_changed_is_stopped() -> None:
+    both = pod(container("a"), container("b"))
+
+    decision = decide(
+        both, seen(life("a"), life("b")), held_back=not_held, changed=frozenset({"b"})
+    )
+
+    assert decision == Decision(stop=("b",))
+
+
+def test_init_containers_of_a_pod_that_has_run_are_not_run_again() -> None:
+    steps = pod(initContainers=[container("one"), container("two")])
+
+    decision = decide(steps, seen(life("main", EXITED, 1)), held_back=not_held)
+
+    assert decision == Decision(start=("main",))
+
+
+def test_containers_of_a_pod_that_has_run_do_not_wait_for_its_sidecars() -> None:
+    both = seen(life("proxy", EXITED, 1), life("main", EXITED, 1))
+
+    decision = decide(pod(initContainers=[SIDECAR]), both, held_back=not_held)
+
+    assert decision == Decision(start=("proxy", "main"))
+
+
+def test_a_pod_without_containers_is_never_over() -> None:
+    empty = pod()
+    empty = replace(empty, spec=replace(empty.spec, containers=()))
+
+    assert decide(empty, seen(), held_back=not_held) == Decision()
+
+
+@pytest.mark.parametrize(
+    ("step", "found", "is_done"),
+    [
+        (container("one"), life("one"), False),
+        (container("one"), life("one", EXITED, 0), True),
+        (container("one"), life("one", EXITED, 1), False),
+        (container("one"), life("one", CREATED, 0), False),
+        (SIDECAR, life("proxy"), True),
+        (SIDECAR, life("proxy", EXITED, 0), False),
+    ],
+)
+def test_an_init_container_is_done_when_it_succeeded_and_a_sidecar_when_it_runs(
+    step: dict[str, Any], found: RuntimeContainerStatus, is_done: bool
+) -> None:
+    assert is_initialized(pod(initContainers=[step]), seen(found)) is is_done

@@ -147,3 +147,116 @@ def test_what_a_pod_does_without_is_told_and_does_not_stop_it() -> None:
     assert refusals_of(asking, AS_ROOT) == ()
     assert len(left_out_of(asking)) == 4
     assert left_out_of(pod()) == ()
+
+
+@pytest.mark.parametrize(
+    ("context", "words"),
+    [
+        ({"seLinuxOptions": {"level": "s0"}}, "spec.securityContext: se linux options"),
+        ({"windowsOptions": {"hostProcess": True}}, "spec.securityContext: windows options"),
+        ({"supplementalGroups": [0]}, "spec.securityContext: group 0 is not one"),
+    ],
+)
+def test_a_pod_is_told_which_of_its_settings_cannot_be_kept(
+    context: dict[str, Any], words: str
+) -> None:
+    (refusal,) = refusals_of(pod(securityContext=context), AS_ROOT)
+
+    assert refusal.startswith(words)
+
+
+@pytest.mark.parametrize(
+    "context", [{"seLinuxOptions": {"level": "s0"}}, {"windowsOptions": {"hostProcess": True}}]
+)
+def test_a_container_is_told_too_and_so_is_an_init_container(context: dict[str, Any]) -> None:
+    (refusal,) = refusals_of(
+        pod(initContainers=[container("one", securityContext=context)]), AS_ROOT
+    )
+
+    assert refusal.startswith("spec.initContainers[0] (one): SELinux and Windows options")
+
+
+@pytest.mark.parametrize("kind", ["configMap", "secret", "downwardAPI", "projected", "emptyDir"])
+def test_a_volume_that_can_be_filled_is_given(kind: str) -> None:
+    assert refusals_of(pod(volumes=[{"name": "v", kind: {}}]), AS_ROOT) == ()
+
+
+@pytest.mark.parametrize("path", ["srv/data", "", "./srv/data"])
+def test_a_path_of_the_host_that_is_not_absolute_is_never_allowed(path: str) -> None:
+    everything = Allowance(default=NOBODY, host_paths=("/", "srv", "."))
+
+    (refusal,) = refusals_of(pod(volumes=[{"name": "v", "hostPath": {"path": path}}]), everything)
+
+    assert "is not an absolute path" in refusal
+
+
+@pytest.mark.parametrize(
+    ("allowance", "group", "is_given"),
+    [
+        (AS_ROOT, 7, True),
+        (AS_ROOT, 0, False),
+        (Allowance(default=RunAs(7, 0)), 0, True),
+        (GIVING_ROOT, 0, True),
+        (AS_USER, 1000, True),
+        (AS_USER, 20, True),
+        (AS_USER, 21, False),
+        (AS_USER, 0, False),
+        (Allowance(own_user=1000, own_group=5), 5, True),
+    ],
+)
+def test_a_group_is_given_by_those_who_may(
+    allowance: Allowance, group: int, is_given: bool
+) -> None:
+    asking = pod(securityContext={"fsGroup": group})
+
+    assert (refusals_of(asking, allowance) == ()) is is_given
+
+
+def test_an_agent_that_is_not_root_never_gives_root() -> None:
+    asking = pod(container(securityContext={"runAsUser": 0}))
+
+    assert not AS_USER.gives_root
+    assert len(refusals_of(asking, AS_USER)) == 1
+
+
+@pytest.mark.parametrize(
+    ("of_pod", "own", "is_refused"),
+    [
+        (None, None, False),
+        (True, None, True),
+        (True, False, False),
+        (False, True, True),
+        (None, True, True),
+        (True, True, True),
+    ],
+)
+def test_a_containers_own_word_about_root_comes_before_the_pods(
+    of_pod: bool | None, own: bool | None, is_refused: bool
+) -> None:
+    asking = pod(
+        container(securityContext={"runAsNonRoot": own}), securityContext={"runAsNonRoot": of_pod}
+    )
+
+    refusal = root_refusal(asking, only(asking), RunAs(0, 0), GIVING_ROOT)
+
+    assert (refusal is not None) is is_refused
+
+
+def test_a_container_that_is_whoever_the_agent_is_must_not_be_root_either() -> None:
+    asking = pod(securityContext={"runAsNonRoot": True})
+
+    assert root_refusal(asking, only(asking), RunAs(), GIVING_ROOT) is not None
+    assert root_refusal(asking, only(asking), RunAs(), AS_USER) is None
+
+
+def test_a_container_that_says_something_else_still_has_the_pods_user() -> None:
+    both = pod(container(securityContext={"privileged": False}), securityContext={"runAsUser": 8})
+
+    assert run_as(both, only(both), AS_ROOT) == RunAs(8, 8)
+
+
+@pytest.mark.parametrize(("user", "is_given"), [(1000, True), (1001, False)])
+def test_an_agent_that_is_not_root_becomes_nobody_else(user: int, is_given: bool) -> None:
+    asking = pod(container(securityContext={"runAsUser": user}))
+
+    assert (refusals_of(asking, AS_USER) == ()) is is_given

@@ -35,3 +35,18 @@ def test_a_traceback_is_a_part_of_it() -> None:
 
 def test_people_read_a_plain_line() -> None:
     assert PlainFormatter().format(record("hello")).endswith("WARNING hello")
+
+
+def test_letters_of_all_languages_stay_readable() -> None:
+    assert "Größe" in JsonFormatter().format(record("Größe"))
+
+
+def test_the_time_is_that_of_greenwich_to_the_millisecond() -> None:
+    early = record("hello")
+    early.created = 1.5
+
+    assert json.loads(JsonFormatter().format(early))["time"] == "1970-01-01T00:00:01.500Z"
+
+
+def test_a_line_without_a_failure_has_no_traceback() -> None:
+    assert "traceback" not in json.loads(JsonFormatter().format(record("hello")))
