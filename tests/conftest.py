@@ -41,12 +41,16 @@ WATCHED_DESCRIPTORS: Final = ("socket:", "pipe:", "anon_inode:")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hear Ctrl-C, and let child processes hear it; watch for secrets that get out.
+    """Hear signals, and let child processes hear them; watch for secrets that get out.
 
-    A shell starts its background jobs with that signal ignored, and so would every test of it.
+    A shell starts its background jobs with Ctrl-C and quit ignored, and ``nohup`` ignores the
+    end of the session: children inherit that, and a shell among them could not even trap it.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     config.pluginmanager.register(CanaryWatch(), "canaries")
 
 
