@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType, TracebackType
 from typing import Final, Self
@@ -55,7 +55,7 @@ class Answer:
     """An answer: text, or pieces that come one after the other."""
 
     status: int
-    body: bytes | AsyncIterator[bytes]
+    body: bytes | AsyncGenerator[bytes, None]
     content_type: str = TEXT
 
 
@@ -188,15 +188,26 @@ async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
     )
     if isinstance(answer.body, bytes):
         writer.write(f"{head}Content-Length: {len(answer.body)}\r\n\r\n".encode() + answer.body)
-        await writer.drain()
+        await _drained(writer)
         return
     writer.write(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
-    async for piece in answer.body:
-        if piece:  # one of no length would say that this is the end
-            writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
-            await writer.drain()
+    async with contextlib.aclosing(answer.body) as pieces:
+        async for piece in pieces:
+            if piece:  # one of no length would say that this is the end
+                writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+                await _drained(writer)
     writer.write(b"0\r\n\r\n")
-    await writer.drain()
+    await _drained(writer)
+
+
+async def _drained(writer: asyncio.StreamWriter) -> None:
+    """Wait until the other side has read most of it; TimeoutError when it does not read at all."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await writer.drain()
+    except TimeoutError:
+        writer.transport.abort()  # what waits to be sent would keep the connection open
+        raise
 
 
 def _question(head: bytes, subject: str) -> Question | Answer:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -39,7 +39,7 @@ async def read_log(
     *,
     is_running: Callable[[], Awaitable[bool]] | None = None,
     clock: Clock | None = None,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """Yield the chosen part of a log, and with *follow* what comes until the container ends.
 
     *is_running* tells whether more can come; None means that nothing can.

@@ -54,6 +54,8 @@ def mount_layout(container: Container, variables: Mapping[str, str]) -> MountLay
     message = _relative(container.termination_message_path or USUAL_MESSAGE_PATH)
     places = [link.path for link in links]
     for path in places:
+        if places.count(path) > 1:
+            return MountLayout(error=f"two volumes are mounted at /{path}")
         inside = next((other for other in places if _lies_in(path, other)), None)
         if inside is not None:
             return MountLayout(

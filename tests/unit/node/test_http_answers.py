@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from reflet.node.keeper_protocol import KeeperUnavailable
 from tests.unit.transport.pem_material import make_pair, server_context
 
 
-async def pieces() -> AsyncIterator[bytes]:
+async def pieces() -> AsyncGenerator[bytes, None]:
     yield b"one "
     yield b"two"
 
@@ -182,7 +182,7 @@ async def test_whoever_shows_a_certificate_is_known_by_its_name(tmp_path: Path) 
 def streaming(*steps: bytes | Exception) -> Answering:
     """Answers with these pieces, one after the other, and breaks off where a step says so."""
 
-    async def give() -> AsyncIterator[bytes]:
+    async def give() -> AsyncGenerator[bytes, None]:
         for step in steps:
             if isinstance(step, Exception):
                 raise step
@@ -216,7 +216,7 @@ async def test_whoever_leaves_ends_a_stream_that_is_silent() -> None:
     ended = asyncio.Event()
 
     async def silence(_: Question) -> Answer:
-        async def nothing() -> AsyncIterator[bytes]:
+        async def nothing() -> AsyncGenerator[bytes, None]:
             try:
                 await asyncio.sleep(3600)
                 yield b""
@@ -274,7 +274,7 @@ async def test_the_place_of_one_who_has_left_is_free_again(monkeypatch: pytest.M
 async def test_whoever_still_listens_at_the_end_is_told_nothing_more() -> None:
     began = asyncio.Event()
 
-    async def endless() -> AsyncIterator[bytes]:
+    async def endless() -> AsyncGenerator[bytes, None]:
         yield b"one"
         began.set()
         await asyncio.Event().wait()
@@ -306,3 +306,24 @@ async def test_whoever_comes_while_it_closes_does_no_harm(rounds: int) -> None:
             await asyncio.sleep(0)
 
     assert harm == []
+
+
+async def test_whoever_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = asyncio.Event()
+
+    async def endless() -> AsyncGenerator[bytes, None]:
+        try:
+            while True:
+                yield bytes(1 << 20)
+        finally:
+            ended.set()
+
+    async def answer_without_end(_: Question) -> Answer:
+        return Answer(200, endless())
+
+    monkeypatch.setattr(http_answers, "PATIENCE", 0.05)
+    async with HttpAnswers("127.0.0.1", 0, answer_without_end) as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as silent:
+            silent.sendall(get("/stream"))
+
+            await asyncio.wait_for(ended.wait(), 10)

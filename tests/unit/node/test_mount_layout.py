@@ -75,3 +75,9 @@ def test_a_part_outside_its_volume_is_the_kubelets_error() -> None:
     found = layout({"name": "a", "mountPath": "/etc/app", "subPath": "../x"})
 
     assert found.error == "unable to provision SubPath `../x`: must not contain '..'"
+
+
+def test_two_mounts_at_one_path_cannot_be_shown() -> None:
+    found = layout({"name": "a", "mountPath": "/etc/app"}, {"name": "b", "mountPath": "/etc/app/"})
+
+    assert found == MountLayout(error="two volumes are mounted at /etc/app")
