@@ -32,7 +32,9 @@ def markdown() -> str:
 
 def help_text(name: str = "") -> str:
     """What ``reflet NAME --help`` prints; without a name, what ``reflet --help`` prints."""
-    with click.Context(reflet, info_name="reflet", max_content_width=WIDTH) as outer:
+    with click.Context(
+        reflet, info_name="reflet", max_content_width=WIDTH, **reflet.context_settings
+    ) as outer:
         outer.terminal_width = WIDTH
         if not name:
             return reflet.get_help(outer)

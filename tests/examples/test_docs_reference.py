@@ -50,7 +50,9 @@ def imported_modules(code: str) -> Iterator[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_page_of_commands_has_every_flag_of_a_command(name: str) -> None:
     page = commands.markdown()
-    command = command_line.get_command(click.Context(command_line), name)
+    command = command_line.get_command(
+        click.Context(command_line, **command_line.context_settings), name
+    )
     assert command is not None
     section = page.partition(f"## reflet {name}\n")[2].partition("\n## ")[0]
 

@@ -57,7 +57,7 @@ def agent_of(objects: list[Any]) -> tuple[Any, Any]:
 def unknown_flags(arguments: list[str]) -> list[str]:
     """The arguments that ``reflet`` would not take."""
     name, *flags = arguments
-    command = reflet.get_command(click.Context(reflet), name)
+    command = reflet.get_command(click.Context(reflet, **reflet.context_settings), name)
     assert command is not None
     known = {word for option in command.params for word in option.opts}
     return [flag for flag in flags if flag.partition("=")[0] not in known]

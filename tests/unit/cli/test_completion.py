@@ -137,7 +137,7 @@ def test_an_unknown_shell_is_a_mistake_that_names_the_known_ones(
 
 
 def test_commands_are_completed_without_importing_them() -> None:
-    words = reflet.shell_complete(click.Context(reflet), "")
+    words = reflet.shell_complete(click.Context(reflet, **reflet.context_settings), "")
 
     assert {word.value: word.help for word in words}.items() >= COMMANDS.items()
 

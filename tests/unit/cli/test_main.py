@@ -26,7 +26,9 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
 def command(name: str) -> click.Command:
-    found = main.reflet.get_command(click.Context(main.reflet), name)
+    found = main.reflet.get_command(
+        click.Context(main.reflet, **main.reflet.context_settings), name
+    )
     assert found is not None
     return found
 
