@@ -159,10 +159,10 @@ async def test_a_pod_runs_with_its_variables_and_files(server: RunningServer, ro
 async def test_init_containers_run_in_order_and_before_the_others(
     server: RunningServer, root: Path
 ) -> None:
-    mounts = [{"name": "work", "mountPath": "/work"}]
+    mounts = [{"name": "work", "mountPath": "/scratch"}]
 
     def step(name: str) -> dict[str, Any]:
-        script = f"echo {name} >> $REFLET_ROOT/work/order"
+        script = f"echo {name} >> $REFLET_ROOT/scratch/order"
         return {
             "name": name,
             "image": "none",
@@ -171,7 +171,7 @@ async def test_init_containers_run_in_order_and_before_the_others(
         }
 
     async with scene_on(server, root) as scene:
-        script = "cat $REFLET_ROOT/work/order; exec sleep 60"
+        script = "cat $REFLET_ROOT/scratch/order; exec sleep 60"
         await scene.pods.create(
             pod_document(
                 "web",

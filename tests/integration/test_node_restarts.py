@@ -80,13 +80,13 @@ async def test_a_new_agent_goes_on_with_the_processes_of_one_that_was_killed(
 async def test_how_a_container_ended_while_there_was_no_agent_is_known(
     server: RunningServer, tmp_path: Path
 ) -> None:
-    script = "while [ ! -e $REFLET_ROOT/work/go ]; do sleep 0.02; done; exit 5"
+    script = "while [ ! -e $REFLET_ROOT/scratch/go ]; do sleep 0.02; done; exit 5"
     async with scene_on(server, tmp_path) as (scene, agent):
         await scene.pods.create(
             pod_document(
                 "job",
                 ["sh", "-c", script],
-                container={"volumeMounts": [{"name": "work", "mountPath": "/work"}]},
+                container={"volumeMounts": [{"name": "work", "mountPath": "/scratch"}]},
                 restartPolicy="Never",
                 volumes=[{"name": "work", "emptyDir": {}}],
             )
