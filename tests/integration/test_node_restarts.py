@@ -93,7 +93,7 @@ async def test_how_a_container_ended_while_there_was_no_agent_is_known(
         )
         pod = await scene.pod("job", is_running)
         agent.kill()
-        (scene.container_root(pod) / "work/go").touch()
+        (scene.container_root(pod) / "scratch/go").touch()
         await until(lambda: not processes_below(tmp_path))
         agent.start()
         ended = await scene.pod("job", lambda pod: pod.status.phase == "Failed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -282,6 +283,8 @@ async def asyncio_api(server: RunningServer) -> AsyncIterator[Any]:
     api = await asyncio_config.new_client_from_config(str(server.kubeconfig))
     async with api:
         yield api
+    # Its sockets are closed a moment after its session: a watch that was left early, for one.
+    await asyncio.sleep(0.1)
 
 
 async def test_asyncio_objects_come_in_pages_and_go(shared: RunningServer, namespace: str) -> None:
