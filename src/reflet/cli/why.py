@@ -35,7 +35,7 @@ MOST_PLACES: Final = 5
 @click.option(
     "--skip-invalid-names",
     is_flag=True,
-    help="Skip keys that are no names for variables, as Kubernetes did up to 1.29.",
+    help="Skip keys that are no names for variables, as Kubernetes 1.19 did.",
 )
 def why(choice: PodChoice, output: str, skip_invalid_names: bool) -> int:
     """Say what in its configuration keeps a pod from starting.
