@@ -18,12 +18,13 @@ What is done:
   container
 - ``process_runtime``: pods as a runtime sees them, over the keeper
 - ``configurations``: what this node's pods get, registered and resolved
-- ``pod_volumes``: a pod's folders, filled and refreshed
+- ``pod_volumes``, ``pod_files``: a pod's folders, filled and refreshed
 - ``pod_starts``, ``container_starts``, ``pod_endings``: from a resolved container to a process,
   and from a process to its end
 - ``pod_reloads``, ``dry_runs``: what a change brings about, and what is done without ``--run``
 - ``pod_feeds``, ``manifest_defaults``: where pods come from
-- ``worker_parts``, ``pod_worker``, ``pod_workers``: one worker for each pod, and who wakes it
+- ``worker_parts``, ``agenda``, ``pod_worker``, ``pod_workers``: one worker for each pod, and who
+  wakes it
 - ``status_reports``, ``local_statuses``, ``events``: what the API server hears, whatever happens
   to it
 - ``registration``, ``heartbeat``, ``machine``: the node itself
@@ -31,5 +32,6 @@ What is done:
 - ``agent_pages``, ``health``, ``http_answers``, ``metric_text``, ``log_service``: what the agent
   answers itself
 - ``structured_logs``: log lines for machines
+- ``agent_root``, ``agent_ending``: the folder that an agent has alone, and its good-bye
 - ``options``, ``assembly``: how it is all put together, which only ``assembly`` knows
 """

@@ -6,6 +6,7 @@ Owns: the order, the grace period and the events.  Must not know why the pod end
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from reflet.api.pods import Pod
@@ -42,6 +43,29 @@ async def end_pod(parts: WorkerParts, pod: Pod, seen: RuntimeStatus, grace: floa
         for each in running:
             if each.name == name:
                 await end_container(parts, pod, each, deadline)
+
+
+async def end_pod_in_time(
+    parts: WorkerParts, latest: Callable[[], Pod], seen: RuntimeStatus, shorter: asyncio.Event
+) -> None:
+    """End the pod that *latest* gives; whoever shortens its grace period meanwhile is heard.
+
+    *shorter* is set when *latest* may give another grace period.
+    """
+    pod = latest()
+    grace = grace_of(pod)
+    async with asyncio.TaskGroup() as tasks:
+        ending = {tasks.create_task(end_pod(parts, pod, seen, grace), name="end")}
+        while not any(task.done() for task in ending):
+            # Looked at before each wait: it may have changed before this began.
+            if grace_of(latest()) < grace:
+                grace = grace_of(latest())
+                again = end_pod(parts, latest(), seen, grace)
+                ending.add(tasks.create_task(again, name="end sooner"))
+            shorter.clear()
+            told = tasks.create_task(shorter.wait(), name="shorter grace period")
+            await asyncio.wait((*ending, told), return_when=asyncio.FIRST_COMPLETED)
+            told.cancel()
 
 
 async def end_container(

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from reflet.api.pods import Pod
-from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.errors import RefletError
+from reflet.node.agenda import Agenda, Due
 from reflet.node.container_starts import ContainerStarter
 from reflet.node.container_statuses import CONFIG_ERROR, Waiting
 from reflet.node.dry_runs import NOT_RUN, WHY_NOT, describe_instead
 from reflet.node.events import NORMAL, WARNING
-from reflet.node.pod_endings import end_container, end_pod, grace_of
-from reflet.node.pod_reloads import PodReloads
+from reflet.node.pod_endings import end_container, end_pod, end_pod_in_time, grace_of
+from reflet.node.pod_files import Delivered, PodFiles
 from reflet.node.pod_starts import fingerprint_of, gate_group
 from reflet.node.pod_statuses import TERMINAL, Circumstances, pod_status
 from reflet.node.pod_volumes import Written
@@ -35,23 +33,12 @@ STOPPED: Final = "AgentStopped"
 TOO_LATE: Final = "DeadlineExceeded"
 TOO_LATE_MESSAGE: Final = "Pod was active on the node longer than the specified deadline"
 LONG_AGO: Final = float("-inf")
-SMALL: Final = 256 * 1024  # bytes of a pod's files that are written without a thread
-JITTER: Final = 0.5  # of a delay, added by chance, so that pods do not march in step
 
 logger = logging.getLogger(__name__)
 
 
 class SyncFailed(RefletError):
     """A sync could not be finished; it is tried again."""
-
-
-@dataclass(slots=True)
-class _Due:
-    """What a worker has to do next."""
-
-    sync: bool = True
-    refresh: bool = False
-    at: float | None = None
 
 
 class PodWorker:
@@ -65,23 +52,18 @@ class PodWorker:
         self._pod = pod
         self._parts = parts
         self._starter = ContainerStarter(parts)
-        self._due = _Due()
-        self._wake = asyncio.Event()
-        self._wake.set()
+        self._files = PodFiles(parts)
+        self._agenda = Agenda(parts.clock, parts.chance)
         self._shorter = asyncio.Event()
         self._last_sync = LONG_AGO
         self._has_vanished = False
         self._is_over = False
         self._is_set_up = False
-        self._is_mounted = False
         self._is_gone = False
-        self._resolved: ResolvedPod | None = None
         self._waiting: dict[str, Waiting] = {}
         self._to_restart: set[str] = set()
         self._failure: Waiting | None = None
-        self._reloads = PodReloads(parts)
         self._is_described = False
-        self.last_error = ""
         self.busy_since: float | None = None
 
     @property
@@ -107,13 +89,11 @@ class PodWorker:
 
     def look(self) -> None:
         """The runtime has news of the pod, and the status cache has them already."""
-        self._due.sync = True
-        self._wake.set()
+        self._agenda.ask_for_sync()
 
     def refresh(self) -> None:
         """Something that the pod refers to has changed."""
-        self._due.refresh = True
-        self._wake.set()
+        self._agenda.ask_for_refresh()
 
     def conclude(self, seen: RuntimeStatus) -> None:
         """The agent stops, and this is how its containers ended."""
@@ -127,37 +107,32 @@ class PodWorker:
         """Look after the pod until nothing is left of it."""
         clock, metrics = self._parts.clock, self._parts.metrics
         while not self._is_gone:
-            await self._wait()
+            due = await self._agenda.next()
             began = self.busy_since = clock.monotonic()
             try:
-                await self._step()
-                result, self.last_error = "done", ""
+                await self._step(due)
+                result = "done"
             except (RefletError, OSError) as error:
-                self._fail(error)
+                self._fail(str(error))
                 result = "failed"
+            except Exception:
+                # A mistake of ours: one pod's trouble, which the next try may not have.
+                logger.exception("a sync of pod %s failed", self._pod.metadata.name)
+                self._fail("the agent made a mistake; its log says which")
+                result = "crashed"
             finally:
                 self.busy_since = None
             metrics.count("reflet_node_syncs_total", result=result)
             metrics.observe("reflet_node_sync_duration_seconds", clock.monotonic() - began)
 
-    async def _wait(self) -> None:
-        due = self._due.at
-        left = None if due is None else max(0.0, due - self._parts.clock.monotonic())
-        try:
-            async with asyncio.timeout(left):
-                await self._wake.wait()
-        except TimeoutError:
-            self._due.sync = True
+    async def _step(self, due: Due) -> None:
+        self._agenda.again_in(self._parts.resync)
+        if due.by_clock:
             self._parts.pleg.request_relist(self.uid)
-        self._wake.clear()
-
-    async def _step(self) -> None:
-        due, self._due = self._due, _Due(sync=False)
-        self._again_in(self._parts.resync)
-        if due.refresh and not due.sync:
-            await self._refresh()
-        elif due.sync:
+        if due.sync:
             await self._sync()
+        elif due.refresh:
+            await self._refresh()
 
     async def _sync(self) -> None:
         parts = self._parts
@@ -169,25 +144,13 @@ class PodWorker:
         finally:
             self._last_sync = parts.clock.monotonic()
 
-    def _fail(self, error: Exception) -> None:
-        self.last_error = str(error)
-        self._parts.events.of_pod(self._pod, WARNING, "FailedSync", str(error))
-        self._again_in(self._parts.retry)
-
-    def _again_in(self, seconds: float) -> None:
-        delay = seconds * (1 + JITTER * self._parts.chance())
-        self._look_by(delay)
-
-    def _look_by(self, seconds: float) -> None:
-        """Sync again in so many seconds at the latest."""
-        moment = self._parts.clock.monotonic() + seconds
-        if self._due.at is None or moment < self._due.at:
-            self._due.at = moment
+    def _fail(self, why: str) -> None:
+        self._parts.events.of_pod(self._pod, WARNING, "FailedSync", why)
+        self._agenda.again_in(self._parts.retry)
 
     def _ask_for_sync(self) -> None:
-        self._due.sync = True
         self._parts.pleg.request_relist(self.uid)
-        self._wake.set()
+        self._agenda.ask_for_sync()
 
     # A sync, step by step
 
@@ -226,7 +189,7 @@ class PodWorker:
         began = pod.status.start_time or now  # it is about to be told that it begins now
         left = allowed - (now - began).total_seconds()
         if left > 0:
-            self._look_by(left)
+            self._agenda.by(left)
             return False
         self._failure = Waiting(TOO_LATE, TOO_LATE_MESSAGE)
         self._parts.events.of_pod(pod, NORMAL, TOO_LATE, TOO_LATE_MESSAGE)
@@ -238,42 +201,24 @@ class PodWorker:
         parts = self._parts
         await parts.configurations.register(pod, self.refresh)
         parts.runtime.make_sandbox(pod, group=gate_group(pod, parts.allowance))
-        written = await self._write(pod)
+        written = self._take(pod, await self._files.write(pod))
         self._tell_left_out(pod)
         self._is_set_up = True
         if not written.errors:
             return True
         self._tell_failed_mounts(pod, written)
-        self._again_in(parts.retry)
+        self._agenda.again_in(parts.retry)
         return False
 
-    async def _write(self, pod: Pod, *, changed_only: bool = False) -> Written:
-        """Resolve the pod and write its volumes; those that are as they were, if asked, not."""
-        parts = self._parts
-        resolved = await parts.configurations.resolve(pod)
-        before, self._resolved = self._resolved, resolved
-        if changed_only and before is not None:
-            names = [
-                name
-                for name, contents in resolved.volumes.items()
-                if contents != before.volumes.get(name)
-            ]
-            write = partial(parts.volumes.rewrite, resolved, names)
-        else:
-            write = partial(parts.volumes.write, resolved)
-        # A thread costs more than a few small files do, and others wait for theirs.
-        size = sum(contents.size for contents in resolved.volumes.values())
-        written = write() if size <= SMALL else await asyncio.to_thread(write)
-        self._is_mounted = not written.errors
-        self._note_token_refresh(pod)
-        if written.changed:
-            parts.metrics.count("reflet_node_refreshes_total")
-        if parts.runs_commands:
-            affected = await self._reloads.reload(before, resolved, written)
-            if affected:
-                self._to_restart |= affected
-                self._ask_for_sync()
-        return written
+    def _take(self, pod: Pod, delivered: Delivered) -> Written:
+        """Note what follows from files that were written."""
+        due = self._parts.configurations.refresh_due(pod)
+        if due is not None:
+            self._agenda.again_in(max(1.0, due))
+        if delivered.to_restart:
+            self._to_restart |= delivered.to_restart
+            self._ask_for_sync()
+        return delivered.written
 
     async def _attend(self, pod: Pod, seen: RuntimeStatus) -> None:
         decision = decide(
@@ -289,7 +234,7 @@ class PodWorker:
         started = await self._start(pod, seen, decision)
         for held in decision.held:
             self._waiting[held.name] = self._starter.hold(pod, held.name)
-            self._look_by(held.seconds)
+            self._agenda.by(held.seconds)
         if decision.stop or started:
             # What was done shows in the next status, and that is looked at right away.
             self._parts.pleg.request_relist(self.uid)
@@ -320,14 +265,14 @@ class PodWorker:
                 self._to_restart.add(name)
 
     async def _start(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> bool:
-        if self._resolved is None:
+        if self._files.resolved is None:
             return False
         started = False
         for name in decision.start:
             waiting = await self._starter.start(
                 pod,
                 name,
-                self._resolved,
+                self._files.resolved,
                 seen.container(name),
                 after_crash=name not in self._to_restart,
             )
@@ -336,16 +281,16 @@ class PodWorker:
                 started = True
             else:
                 self._waiting[name] = waiting
-                self._again_in(self._parts.retry)
+                self._agenda.again_in(self._parts.retry)
         return started
 
     async def _describe(self, pod: Pod, seen: RuntimeStatus) -> None:
         """Without leave to run commands, say what would be run and where everything is."""
-        if self._resolved is None:
+        if self._files.resolved is None:
             return
-        self._waiting = await describe_instead(self._parts, self._resolved)
+        self._waiting = await describe_instead(self._parts, self._files.resolved)
         if any(each.reason == CONFIG_ERROR for each in self._waiting.values()):
-            self._again_in(self._parts.retry)
+            self._agenda.again_in(self._parts.retry)
         elif not self._is_described:
             self._is_described = True
             self._parts.events.of_pod(
@@ -371,10 +316,8 @@ class PodWorker:
     async def _end(self, pod: Pod, seen: RuntimeStatus) -> None:
         parts = self._parts
         if any(is_running(each) for each in seen.containers):
-            await self._end_in_time(pod, seen)
-            parts.pleg.request_relist(self.uid)
-            self._due.sync = True
-            self._wake.set()
+            await end_pod_in_time(parts, lambda: self._pod, seen, self._shorter)
+            self._ask_for_sync()
             return
         if seen.containers and not self._has_vanished:
             self._report(pod, seen)
@@ -387,22 +330,6 @@ class PodWorker:
             await parts.statuses.finish(pod)
         self._is_gone = True
 
-    async def _end_in_time(self, pod: Pod, seen: RuntimeStatus) -> None:
-        """End the pod; whoever shortens the grace period meanwhile is heard."""
-        grace = grace_of(pod)
-        async with asyncio.TaskGroup() as tasks:
-            ending = {tasks.create_task(end_pod(self._parts, pod, seen, grace), name="end")}
-            while not any(task.done() for task in ending):
-                # Looked at before each wait: it may have changed before this began.
-                if grace_of(self._pod) < grace:
-                    grace = grace_of(self._pod)
-                    again = end_pod(self._parts, self._pod, seen, grace)
-                    ending.add(tasks.create_task(again, name="end sooner"))
-                self._shorter.clear()
-                told = tasks.create_task(self._shorter.wait(), name="shorter grace period")
-                await asyncio.wait((*ending, told), return_when=asyncio.FIRST_COMPLETED)
-                told.cancel()
-
     # A refresh
 
     async def _refresh(self) -> None:
@@ -411,20 +338,17 @@ class PodWorker:
         if not self._is_set_up:
             self._ask_for_sync()
             return
-        was_mounted = self._is_mounted
-        written = await self._write(pod, changed_only=True)
+        was_mounted = self._files.is_mounted
+        written = self._take(pod, await self._files.rewrite(pod))
         if written.errors:
             self._tell_failed_mounts(pod, written)
-        if self._waiting or not (self._parts.runs_commands and was_mounted and self._is_mounted):
+        if self._waiting or not (
+            self._parts.runs_commands and was_mounted and self._files.is_mounted
+        ):
             # Something waited for this, or waits from now on.
             self._ask_for_sync()
 
     # Telling
-
-    def _note_token_refresh(self, pod: Pod) -> None:
-        due = self._parts.configurations.refresh_due(pod)
-        if due is not None:
-            self._again_in(max(1.0, due))
 
     def _tell_left_out(self, pod: Pod) -> None:
         """Say once what the pod asks for and does without."""

@@ -1,0 +1,72 @@
+"""What a worker has to do next, and by when.
+
+Owns: what was asked for since the last look, the moment at which to look although nobody asks,
+and chance in it, so that pods do not march in step.  Must not know pods.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from reflet.runtime.clock import Clock
+
+JITTER: Final = 0.5  # of a delay, added by chance
+
+
+@dataclass(slots=True)
+class Due:
+    """What is to be done; *by_clock* when nobody asked and only its time has come."""
+
+    sync: bool = False
+    refresh: bool = False
+    by_clock: bool = False
+
+
+class Agenda:
+    """The agenda of one worker, whose first sync is due at once.
+
+    ``ask_for_sync`` and ``ask_for_refresh`` wake whoever waits in ``next``.
+    """
+
+    def __init__(self, clock: Clock, chance: Callable[[], float]) -> None:
+        self._clock = clock
+        self._chance = chance
+        self._due = Due(sync=True)
+        self._at: float | None = None
+        self._wake = asyncio.Event()
+        self._wake.set()
+
+    def ask_for_sync(self) -> None:
+        """Look at everything."""
+        self._due.sync = True
+        self._wake.set()
+
+    def ask_for_refresh(self) -> None:
+        """Look at what the pod refers to."""
+        self._due.refresh = True
+        self._wake.set()
+
+    def again_in(self, seconds: float) -> None:
+        """Sync in so many seconds, or by chance a little later; an earlier moment stays."""
+        self.by(seconds * (1 + JITTER * self._chance()))
+
+    def by(self, seconds: float) -> None:
+        """Sync in so many seconds at the latest."""
+        moment = self._clock.monotonic() + seconds
+        if self._at is None or moment < self._at:
+            self._at = moment
+
+    async def next(self) -> Due:
+        """Wait until something is due, and take it off the agenda, its moment too."""
+        left = None if self._at is None else max(0.0, self._at - self._clock.monotonic())
+        try:
+            async with asyncio.timeout(left):
+                await self._wake.wait()
+        except TimeoutError:
+            self._due.sync = self._due.by_clock = True
+        self._wake.clear()
+        due, self._due, self._at = self._due, Due(), None
+        return due
