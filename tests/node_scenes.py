@@ -23,7 +23,8 @@ from reflet.api.pod_status import ContainerStateTerminated, ContainerStateWaitin
 from reflet.api.pods import Pod
 from reflet.cluster import Cluster
 from reflet.errors import NotFound
-from reflet.node.assembly import NodeAgent, memory_name
+from reflet.node.agent_root import memory_name
+from reflet.node.assembly import NodeAgent
 from reflet.node.options import NodeOptions
 from reflet.node.security import RunAs
 from reflet.node.stray_processes import container_of

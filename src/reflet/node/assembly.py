@@ -7,10 +7,7 @@ the only place where everything meets.
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import hashlib
 import logging
-import os
 import random
 from contextlib import AsyncExitStack
 from ipaddress import ip_address
@@ -25,12 +22,14 @@ from reflet.api.services import Service
 from reflet.cluster import Cluster
 from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.service_account_tokens import ServiceAccountTokens
-from reflet.errors import ConfigurationError, RefletError
+from reflet.errors import RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
 from reflet.managers.node_ttl import ttl_from
 from reflet.managers.secret_manager import SecretManager
+from reflet.node.agent_ending import clear_volumes, end_containers, tell_ends
 from reflet.node.agent_pages import AgentPages, keeper_problem
+from reflet.node.agent_root import locked_root, memory_name
 from reflet.node.binding import PodBinder
 from reflet.node.configurations import Configurations
 from reflet.node.events import NORMAL, EventRecorder
@@ -43,7 +42,6 @@ from reflet.node.machine import machine_addresses, read_machine
 from reflet.node.metric_text import MetricText
 from reflet.node.node_object import NodeFacts
 from reflet.node.options import NodeOptions
-from reflet.node.pod_endings import USUAL_GRACE
 from reflet.node.pod_feeds import FolderFeed, PodFeed, ServerFeed
 from reflet.node.pod_volumes import PodVolumes
 from reflet.node.pod_workers import PodWorkers
@@ -52,14 +50,12 @@ from reflet.node.registration import NodeRegistration
 from reflet.node.status_reports import StatusReporter
 from reflet.node.worker_parts import StatusSink, WorkerParts
 from reflet.podstatus.relist import Pleg
-from reflet.podstatus.runtime_status import RuntimeState
 from reflet.podstatus.status_cache import StatusCache
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 from reflet.volumes.memory_folders import memory_backed_root, remove_empty_folders
 from reflet.volumes.pod_directories import PodDirectories
-from reflet.volumes.volume_errors import VolumeError
 
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
 SERVICE_FIELDS: Final = "spec.clusterIP!=None"
@@ -135,7 +131,7 @@ class NodeAgent:
     async def _open(self, undo: AsyncExitStack) -> None:
         options, clock = self.options, self._clock
         self._allowance = options.allowance()
-        self._lock_root(undo)
+        undo.enter_context(locked_root(options.root))
         self.address = self._addresses()
         self._directories = PodDirectories(options.root, memory_root=self._memory_root(undo))
         await self._open_runtime(undo)
@@ -160,23 +156,6 @@ class NodeAgent:
         """Leave nothing in memory but what is somebody's."""
         # Where containers go on, an empty folder may be the volume of one.
         remove_empty_folders(root, below=not self._containers_go_on)
-
-    def _lock_root(self, undo: AsyncExitStack) -> None:
-        root = self.options.root
-        try:
-            root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = os.open(root / "agent.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise ConfigurationError(
-                f"--root {root} cannot be used: {(error.strerror or str(error)).lower()}"
-            ) from error
-        undo.callback(os.close, lock)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConfigurationError(
-                f"--root {root} is in use by another agent: stop that one, or take another folder"
-            ) from error
 
     async def _open_runtime(self, undo: AsyncExitStack) -> None:
         self._keeper = await undo.enter_async_context(
@@ -357,12 +336,13 @@ class NodeAgent:
         """Say good-bye, and end the containers if that was not forbidden."""
         try:
             await self._workers.stop()
-            if not self.options.keep_running and await self._end_containers():
+            ends = not self.options.keep_running
+            if ends and await end_containers(self._runtime, self._keeper):
                 self._containers_go_on = False
-                await asyncio.to_thread(self._clear_volumes)
+                await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):
-                if not self.options.keep_running:
-                    await self._tell_ends()
+                if ends:
+                    await tell_ends(self._workers, self._runtime, self._reporter)
                 if self._registration is not None and self._registration.node is not None:
                     await self._registration.report(not_ready="the agent was told to stop")
                 await self._events.sent()
@@ -372,46 +352,6 @@ class NodeAgent:
     async def _stop_keeper(self) -> None:
         if not self._containers_go_on:
             await self._keeper.stop()
-
-    def _clear_volumes(self) -> None:
-        """Remove the configuration of pods that have ended; the next agent writes it again."""
-        for sandbox in self._runtime.sandboxes:
-            try:
-                self._volumes.clear(sandbox.uid)
-            except VolumeError as error:
-                logger.warning("left behind of pod %s: %s", sandbox.uid, error)
-
-    async def _end_containers(self) -> bool:
-        """End everything that runs; whether nothing runs any more."""
-        graces = {each.uid: each.grace for each in self._runtime.sandboxes}
-        try:
-            await self._keeper.up()
-            listed = await self._keeper.listed()
-        except RefletError as error:
-            logger.warning("the containers cannot be ended: %s", error)
-            return False
-        running = [
-            (container, uid) for container, uid, _, state in listed if state == RuntimeState.RUNNING
-        ]
-        results = await asyncio.gather(
-            *(
-                self._runtime.end(container, graces.get(uid, USUAL_GRACE))
-                for container, uid in running
-            ),
-            return_exceptions=True,
-        )
-        failures = [result for result in results if isinstance(result, BaseException)]
-        for failure in failures:
-            logger.warning("a container was not ended: %s", failure)
-        return not failures
-
-    async def _tell_ends(self) -> None:
-        for worker in self._workers.workers:
-            pod = await self._runtime.find_pod(worker.uid)
-            if pod is not None:
-                worker.conclude(await self._runtime.pod_status(pod))
-                if self._reporter is not None:
-                    await self._reporter.written(worker.uid)
 
     # What parts ask
 
@@ -433,11 +373,6 @@ class NodeAgent:
             # The server is on this machine, and so is everybody who asks for us.
             return ("127.0.0.1",)
         return machine_addresses()
-
-
-def memory_name(root: Path) -> str:
-    """What the folder in memory of the agent that keeps everything in *root* is called."""
-    return hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:12]
 
 
 def _is_loopback(host: str) -> bool:
