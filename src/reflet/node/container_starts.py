@@ -72,9 +72,8 @@ class ContainerStarter:
         if isinstance(prepared, Waiting):
             self._failed(pod, name, prepared.message)
             return prepared
-        attempt = 0 if last is None else last.restart_count + 1
         try:
-            launch = await asyncio.to_thread(self._laid_out, pod, container, prepared, attempt)
+            launch = await asyncio.to_thread(self._laid_out, pod, container, prepared)
         except VolumeError as error:
             self._failed(pod, name, str(error))
             return Waiting("CreateContainerError", str(error))
@@ -103,12 +102,10 @@ class ContainerStarter:
     def _failed(self, pod: Pod, name: str, message: str) -> None:
         self._parts.events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
 
-    def _laid_out(
-        self, pod: Pod, container: Container, prepared: PreparedStart, attempt: int
-    ) -> Launch:
+    def _laid_out(self, pod: Pod, container: Container, prepared: PreparedStart) -> Launch:
         volumes, who = self._parts.volumes, prepared.who
         folder = volumes.container_folder(pod, container.name)
-        message_file = message_file_of(folder, attempt)
+        message_file = message_file_of(folder)
         root = volumes.lay_out(pod, container.name, prepared.layout, message_file)
         gate = gate_group(pod, self._parts.allowance)
         groups = set(who.groups) if gate is None else {*who.groups, gate}

@@ -193,7 +193,7 @@ class ProcessRuntime:
         for old in lives[KEPT_LIVES - 1 :]:
             await self._keeper.remove(old.id)
         folder = self._directories.make_container(uid, launch.container)
-        message_file = prepare_message_file(folder, attempt, launch.user, launch.group)
+        message_file = prepare_message_file(folder, launch.user, launch.group)
         record = ContainerRecord(
             id=secrets.token_hex(ID_BYTES),
             uid=uid,
@@ -240,14 +240,14 @@ class ProcessRuntime:
         return self._directories.pod(uid) / SANDBOX_FILE
 
 
-def message_file_of(folder: Path, attempt: int) -> Path:
-    """Where a life of a container leaves its last word."""
-    return folder / f"{attempt}.message"
+def message_file_of(folder: Path) -> Path:
+    """Where each life of a container leaves its last word, which its record then keeps."""
+    return folder / "message"
 
 
-def prepare_message_file(folder: Path, attempt: int, user: int | None, group: int | None) -> Path:
+def prepare_message_file(folder: Path, user: int | None, group: int | None) -> Path:
     """Make the file for a container's last word, which the container can write."""
-    path = message_file_of(folder, attempt)
+    path = message_file_of(folder)
     path.unlink(missing_ok=True)
     path.touch(0o600, exist_ok=False)
     if user is not None or group is not None:

@@ -179,6 +179,6 @@ async def test_the_newest_life_tells_what_a_container_is_made_from(node: Node) -
 def test_the_file_for_the_last_word_is_new_and_private(tmp_path: Path) -> None:
     (tmp_path / "0.message").write_text("of an earlier container")
 
-    path = prepare_message_file(tmp_path, 0, None, None)
+    path = prepare_message_file(tmp_path, None, None)
 
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("", 0o600)
