@@ -69,6 +69,10 @@ class NodeOptions:
             raise ConfigurationError(
                 f"--user: only root may become another user, and this is user {me}"
             )
+        if user is not None and me != ROOT and user.group not in {None, os.getegid()}:
+            raise ConfigurationError(
+                f"--user: only root may become another group, and this is group {os.getegid()}"
+            )
         default = RunAs() if user is None or me != ROOT else user
         return Allowance(
             namespaces=self.namespaces,
@@ -81,10 +85,17 @@ class NodeOptions:
 
 
 def usual_root(user: int, environment: Mapping[str, str]) -> Path:
-    """Where an agent keeps everything when nobody says where."""
+    """Where an agent keeps everything when nobody says where.
+
+    Raises ConfigurationError for a user without a home: a place that others could have made
+    before is not one for secrets.
+    """
     if user == ROOT:
         return USUAL_ROOT
     state = environment.get("XDG_STATE_HOME", "")
     if state.startswith("/"):
         return Path(state, "reflet")
-    return Path(environment.get("HOME") or "/tmp", OWN_ROOT)  # noqa: S108 - a user without a home
+    home = environment.get("HOME", "")
+    if not home.startswith("/"):
+        raise ConfigurationError("HOME is not set: say with --root where everything is kept")
+    return Path(home, OWN_ROOT)

@@ -58,12 +58,24 @@ def test_nothing_is_run_unless_it_is_said() -> None:
 
 def test_others_can_only_be_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(os, "getegid", lambda: 1000)
     other = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(1001, 1001))
     same = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(1000, 1000))
 
     with pytest.raises(ConfigurationError, match="only root may become another user"):
         other.allowance()
     assert same.allowance().default == RunAs()
+
+
+def test_a_group_that_cannot_be_given_is_refused_and_not_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(os, "getegid", lambda: 1000)
+    other = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(1000, 1001))
+
+    with pytest.raises(ConfigurationError, match="only root may become another group"):
+        other.allowance()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +85,6 @@ def test_others_can_only_be_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
         (1000, {"HOME": "/home/a"}, "/home/a/.local/state/reflet"),
         (1000, {"HOME": "/home/a", "XDG_STATE_HOME": "/state"}, "/state/reflet"),
         (1000, {"HOME": "/home/a", "XDG_STATE_HOME": "not/rooted"}, "/home/a/.local/state/reflet"),
-        (1000, {"HOME": ""}, "/tmp/.local/state/reflet"),
         (0, {"HOME": "/root", "XDG_STATE_HOME": "/state"}, "/var/lib/reflet"),
     ],
 )
@@ -81,3 +92,9 @@ def test_everything_is_kept_where_it_belongs(
     user: int, environment: dict[str, str], root: str
 ) -> None:
     assert usual_root(user, environment) == Path(root)
+
+
+@pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
+def test_a_user_without_a_home_has_to_say_where(home: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError, match="--root"):
+        usual_root(1000, home)
