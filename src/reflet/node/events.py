@@ -20,6 +20,7 @@ from reflet.api.options import PatchType
 from reflet.api.pods import Pod
 from reflet.client.client import Client
 from reflet.errors import (
+    AlreadyExists,
     ApiError,
     NotFound,
     ServerTimeout,
@@ -143,10 +144,12 @@ class EventRecorder:
             self._metrics.count("reflet_node_events_total", result="dropped")
 
     async def _send(self, telling: Telling) -> None:
+        # Made once: when an answer was lost, its name shows that it is there.
+        event = self._event(telling)
         for attempt in range(TRIES):
             is_last = self._last_call.is_set()
             try:
-                await self._tell(telling)
+                await self._tell(telling, event)
             except (
                 TransportError,
                 TooManyRequests,
@@ -172,7 +175,7 @@ class EventRecorder:
             async with asyncio.timeout(self._pause):
                 await self._last_call.wait()
 
-    async def _tell(self, telling: Telling) -> None:
+    async def _tell(self, telling: Telling, event: Event) -> None:
         known = self._sent.get(telling.key)
         if known is not None and not telling.is_new:
             now = self._clock.now().replace(microsecond=0)
@@ -188,12 +191,12 @@ class EventRecorder:
                 self._sent.pop(telling.key, None)  # they live for an hour only
             else:
                 return
-        event = self._event(telling)
         namespace = event.metadata.namespace
-        made = await self._cluster.resource(Event, namespace=namespace).create(event)
+        with contextlib.suppress(AlreadyExists):
+            await self._cluster.resource(Event, namespace=namespace).create(event)
         if len(self._sent) >= MOST_WAITING:
             del self._sent[next(iter(self._sent))]
-        self._sent[telling.key] = _Sent(namespace, made.metadata.name)
+        self._sent[telling.key] = _Sent(namespace, event.metadata.name)
 
     def _event(self, telling: Telling) -> Event:
         happening = telling.happening
