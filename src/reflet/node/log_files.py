@@ -57,18 +57,23 @@ class LogFile:
         self._now = now
         self._descriptor = os.open(path, _FLAGS, 0o600)
         self._size = os.fstat(self._descriptor).st_size
+        self._is_torn = False
 
     def write(self, lines: bytes) -> None:
         """Append whole lines."""
         if self._size and self._size + len(lines) > self._largest:
             self._turn_over()
+        if self._is_torn:
+            lines = b"\n" + lines  # so that only the line is lost that could not be finished
+        rest = memoryview(lines)
         try:
-            rest = memoryview(lines)
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
         except OSError:
-            return
-        self._size += len(lines)
+            self._is_torn = len(rest) < len(lines) or self._is_torn
+        else:
+            self._is_torn = False
+        self._size += len(lines) - len(rest)
 
     def close(self) -> None:
         """Close the file; nothing is lost, because nothing waits."""
@@ -94,7 +99,7 @@ class LogFile:
         except OSError:
             return
         os.close(self._descriptor)
-        self._descriptor, self._size = descriptor, 0
+        self._descriptor, self._size, self._is_torn = descriptor, 0, False
 
 
 @final

@@ -146,18 +146,21 @@ class _Tail:
         self._rest = b""
 
     def more(self) -> Iterator[list[bytes]]:
-        inode, size = _identity(self._path)
-        if inode != self.inode:
-            older = rotated(self._path, 1)
-            if _identity(older)[0] == self.inode:
-                yield from self._read(older)
-            self.inode, self.position = inode, 0
-        if size > self.position:
-            yield from self._read(self._path)
+        for path in self._unread():
+            yield from self._read(path)
+
+    def _unread(self) -> list[Path]:
+        """The file that was read last, wherever it is by now, and those after it."""
+        files = list(_files(self._path))
+        places = [place for place, file in enumerate(files) if _inode(file) == self.inode]
+        return files[places[0] :] if places else files
 
     def _read(self, path: Path) -> Iterator[list[bytes]]:
         try:
             with path.open("rb") as opened:
+                inode = os.fstat(opened.fileno()).st_ino
+                if inode != self.inode:
+                    self.inode, self.position, self._rest = inode, 0, b""
                 opened.seek(self.position)
                 while data := opened.read(AT_ONCE):
                     self.position += len(data)
@@ -185,9 +188,8 @@ def _whole_lines(path: Path) -> tuple[int, int]:
     return status.st_ino, 0
 
 
-def _identity(path: Path) -> tuple[int, int]:
+def _inode(path: Path) -> int:
     try:
-        status = path.stat()
+        return path.stat().st_ino
     except FileNotFoundError:
-        return 0, 0
-    return status.st_ino, status.st_size
+        return 0
