@@ -6,6 +6,7 @@ reports, nor who reads.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator
 from typing import Final
@@ -89,4 +90,8 @@ def _escaped(value: str) -> str:
 
 
 def _number(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
     return str(int(value)) if value == int(value) else repr(value)

@@ -28,7 +28,11 @@ class JsonFormatter(logging.Formatter):
 
 
 class PlainFormatter(logging.Formatter):
-    """Gives a record as one line for people."""
+    """Gives a record as one line for people; a traceback, where there is one, follows it."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's own name
+        """The line itself: whoever wrote a part of the message cannot begin another one."""
+        return super().formatMessage(record).replace("\r", "\\r").replace("\n", "\\n")
