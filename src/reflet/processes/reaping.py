@@ -20,6 +20,8 @@ PR_SET_CHILD_SUBREAPER: Final = 36
 INTERVAL: Final = 1.0
 """Seconds between two looks, and the patience with whoever has not waited for a child yet."""
 KILL_INTERVAL: Final = 0.01
+KILL_PATIENCE: Final = 5.0
+"""Seconds for killed processes to be gone."""
 
 
 def become_reaper() -> bool:
@@ -62,23 +64,32 @@ class OrphanReaper:
 async def kill_orphans(*, spare: Collection[int] = (), clock: Clock | None = None) -> int:
     """Kill every child of this process but *spare*, and what these leave; return how many.
 
-    For the end of a program whose only other children are those to spare.
+    For the end of a program whose only other children are those to spare.  One that became
+    another user, or waits for a broken disk, is left after ``KILL_PATIENCE``.
     """
     clock = SystemClock() if clock is None else clock
+    deadline = clock.monotonic() + KILL_PATIENCE
     killed: set[tuple[int, int]] = set()
-    while orphans := _others(spare):
+    while (orphans := _others(spare)) and clock.monotonic() < deadline:
         for orphan in orphans:
             if orphan.has_ended:
                 _reap(orphan.pid)
-            else:
+            elif _kill(orphan.pid):
                 killed.add((orphan.pid, orphan.start))
-                os.kill(orphan.pid, signal.SIGKILL)
         await clock.sleep(KILL_INTERVAL)
     return len(killed)
 
 
 def _others(spare: Collection[int]) -> list[ProcessEntry]:
     return [entry for entry in children_of(os.getpid()) if entry.pid not in spare]
+
+
+def _kill(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except PermissionError:
+        return False
+    return True
 
 
 def _reap(pid: int) -> bool:
