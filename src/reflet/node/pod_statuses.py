@@ -22,9 +22,7 @@ from reflet.node.container_statuses import (
 )
 from reflet.node.pod_conditions import pod_conditions
 from reflet.node.run_decisions import (
-    ALWAYS,
-    NEVER,
-    ON_FAILURE,
+    init_policy_of,
     is_initialized,
     is_sidecar,
     policy_of,
@@ -47,7 +45,6 @@ class Circumstances:
     addresses: tuple[str, ...] = ()
     waiting: Mapping[str, Waiting] = field(default_factory=dict)
     failure: Waiting | None = None
-    note: Waiting | None = None
     is_ending: bool = False
 
 
@@ -59,7 +56,7 @@ def pod_status(
     init = _container_statuses(pod, pod.spec.init_containers, lives, seen, circumstances)
     containers = _container_statuses(pod, pod.spec.containers, lives, seen, circumstances)
     phase = _phase(pod, seen, init, containers, circumstances)
-    reason = circumstances.failure or circumstances.note
+    reason = circumstances.failure
     if pod.status.phase in TERMINAL:
         phase = pod.status.phase
         reason = reason or Waiting(pod.status.reason, pod.status.message)
@@ -136,8 +133,7 @@ def _starts_again(
         return False
     if not is_init or is_sidecar(container):
         return starts_again(policy_of(pod, container), lives[0])
-    policy = container.restart_policy or pod.spec.restart_policy or ALWAYS
-    return not initialized and starts_again(NEVER if policy == NEVER else ON_FAILURE, lives[0])
+    return not initialized and starts_again(init_policy_of(pod, container), lives[0])
 
 
 def _phase(

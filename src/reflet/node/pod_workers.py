@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from typing import Final, assert_never
 
 from reflet.api.meta import ObjectMeta
 from reflet.api.pods import Pod, PodSpec
 from reflet.managers.pod_manager import PodManager, is_mirror
-from reflet.managers.pod_sources import PodGone, PodNews, PodSeen, PodSource
+from reflet.managers.pod_sources import PodGone, PodNews, PodSeen
 from reflet.node.pod_worker import PodWorker
 from reflet.node.process_runtime import Sandbox
 from reflet.node.worker_parts import WorkerParts
@@ -28,10 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class PodWorkers:
-    """Starts, tells and counts workers.  Belongs to one event loop.
-
-    *on_change* is called when pods come and go.
-    """
+    """Starts, tells and counts workers.  Belongs to one event loop."""
 
     def __init__(
         self,
@@ -39,14 +35,12 @@ class PodWorkers:
         tasks: TaskOwner,
         *,
         pods: PodManager | None = None,
-        on_change: Callable[[], None] = lambda: None,
     ) -> None:
         self._parts = parts
         self._tasks = tasks
         self._workers: dict[str, PodWorker] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._pods = pods or PodManager()
-        self._on_change = on_change
         self._is_stopped = False
 
     def __len__(self) -> int:
@@ -67,7 +61,10 @@ class PodWorkers:
         return found[-1] if found else None
 
     def complaints(self) -> dict[str, str]:
-        """What is wrong with workers, by pod: steps that never end, and steps that fail."""
+        """What is wrong with workers, by pod: a step that does not end.
+
+        A step that fails is the pod's own trouble, and its events tell of it.
+        """
         now = self._parts.clock.monotonic()
         wrong: dict[str, str] = {}
         for worker in self._workers.values():
@@ -78,12 +75,6 @@ class PodWorkers:
         return wrong
 
     # News
-
-    async def follow(self, source: PodSource) -> None:
-        """Take what a source tells until cancelled, or until the source ends."""
-        async with aclosing(source.news()) as news:
-            async for item in news:
-                self.take(item)
 
     def take(self, news: PodNews) -> None:
         """Do what the news of a pod asks for."""
@@ -164,7 +155,6 @@ class PodWorkers:
 
     def _count(self) -> None:
         self._parts.metrics.gauge("reflet_node_pods", len(self._workers))
-        self._on_change()
 
 
 def _remembered(sandbox: Sandbox) -> Pod:

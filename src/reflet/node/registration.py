@@ -6,7 +6,6 @@ is ``node_object``.  Must not know pods.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -50,7 +49,6 @@ class NodeRegistration:
         self._backoff = Backoff(clock=self._clock)
         self._told: dict[str, Any] | None = None
         self._told_at = 0.0
-        self._look = asyncio.Event()
         self.node: Node | None = None
 
     async def register(self) -> Node:
@@ -80,16 +78,7 @@ class NodeRegistration:
                 await self.report()
             except (ApiError, TransportError) as error:
                 logger.warning("the status of node %s is not told: %s", self._facts.name, error)
-            self._look.clear()
-            try:
-                async with asyncio.timeout(LOOK_EVERY):
-                    await self._look.wait()
-            except TimeoutError:
-                continue
-
-    def look_again(self) -> None:
-        """Something has changed that the node's status may tell of."""
-        self._look.set()
+            await self._clock.sleep(LOOK_EVERY)
 
     async def report(self, *, not_ready: str | None = None) -> None:
         """Tell the status, if that is worth a request; *not_ready* overrides what is asked."""

@@ -74,6 +74,13 @@ def policy_of(pod: Pod, container: Container) -> str:
     return container.restart_policy or pod.spec.restart_policy or ALWAYS
 
 
+def init_policy_of(pod: Pod, container: Container) -> str:
+    """The restart policy of an init container: one that succeeded is done, whatever the pod's."""
+    if container.restart_policy:
+        return container.restart_policy
+    return NEVER if pod.spec.restart_policy == NEVER else ON_FAILURE
+
+
 def starts_again(policy: str, status: RuntimeContainerStatus | None) -> bool:
     """Whether a container that ended as *status* says is started again."""
     if not has_ended(status):
@@ -138,7 +145,7 @@ class _Deciding:
             return any(
                 has_ended(found)
                 and not has_succeeded(found)
-                and not starts_again(self._init_policy(each), found)
+                and not starts_again(init_policy_of(self._pod, each), found)
                 for each in spec.init_containers
                 for found in (self._status.container(each.name),)
             )
@@ -153,12 +160,6 @@ class _Deciding:
         spec = self._pod.spec
         ordered: Sequence[Container] = (*spec.containers, *reversed(spec.init_containers))
         return tuple(each.name for each in ordered if is_running(self._status.container(each.name)))
-
-    def _init_policy(self, container: Container) -> str:
-        if container.restart_policy:
-            return container.restart_policy
-        # An init container that succeeded is done, also where containers always start again.
-        return NEVER if self._pod.spec.restart_policy == NEVER else ON_FAILURE
 
     def _init(self) -> bool:
         """Attend to the init containers; whether the containers' turn has come."""

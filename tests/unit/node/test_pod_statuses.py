@@ -191,14 +191,6 @@ def test_containers_that_ran_before_a_pod_failed_as_a_whole_are_still_told_of() 
     assert [each.name for each in status.container_statuses] == ["a"]
 
 
-def test_a_note_is_told_and_changes_nothing_else() -> None:
-    noted = Circumstances(note=Waiting("NodeShutdown", "soon"))
-
-    status = pod_status(pod(), seen(life()), noted, now=NOW)
-
-    assert (status.phase, status.reason, status.message) == ("Running", "NodeShutdown", "soon")
-
-
 def test_what_others_have_set_stays() -> None:
     before = pod(status={"qosClass": "Burstable", "nominatedNodeName": "n"})
 
@@ -256,11 +248,3 @@ def test_addresses_that_the_runtime_gave_come_before_the_nodes() -> None:
 
     assert (status.host_ip, status.pod_ip) == ("10.0.0.1", "10.1.1.1")
     assert [each.ip for each in status.pod_ips] == ["10.1.1.1", "fd00::1"]
-
-
-def test_what_is_told_of_a_pod_that_is_over_comes_before_what_was_told() -> None:
-    over = pod(status={"phase": "Failed", "reason": "Evicted"})
-
-    status = pod_status(over, seen(), Circumstances(note=Waiting("NodeShutdown")), now=NOW)
-
-    assert (status.phase, status.reason) == ("Failed", "NodeShutdown")

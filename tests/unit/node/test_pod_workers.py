@@ -37,13 +37,6 @@ async def test_every_pod_has_one_worker_however_often_it_is_seen(tmp_path: Path)
         assert node.metrics.level("reflet_node_pods") == 2
 
 
-async def test_a_source_is_followed_to_its_end(tmp_path: Path) -> None:
-    async with paper_node(tmp_path) as node:
-        await node.workers.follow(Script(PodSeen(pod()), PodSeen(pod(metadata=OTHER))))
-
-        assert len(node.workers) == 2
-
-
 async def test_a_worker_that_is_done_is_forgotten(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         node.workers.take(PodSeen(pod()))

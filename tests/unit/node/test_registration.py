@@ -114,22 +114,6 @@ async def test_a_change_is_told_at_the_next_look(tmp_path: Path) -> None:
     assert readiness(cluster) == [("True", "reflet is ready"), ("False", "the keeper is away")]
 
 
-async def test_a_change_that_is_announced_is_told_at_once(tmp_path: Path) -> None:
-    cluster = FakeCluster()
-    problem: list[str] = []
-    registration = registration_on(cluster, tmp_path, lambda: problem[0] if problem else None)
-    await registration.register()
-    task = asyncio.create_task(registration.run())
-    await asyncio.sleep(1.0)
-    problem.append("the keeper is away")
-    registration.look_again()
-    await asyncio.sleep(LOOK_EVERY / 5)
-    task.cancel()
-    await asyncio.wait((task,))
-
-    assert [status for status, _ in readiness(cluster)] == ["True", "False"]
-
-
 async def test_the_agent_can_say_that_it_stops(tmp_path: Path) -> None:
     cluster = FakeCluster()
     registration = registration_on(cluster, tmp_path)
