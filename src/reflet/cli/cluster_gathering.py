@@ -29,8 +29,8 @@ from reflet.errors import (
     TransportError,
     Unauthorized,
 )
+from reflet.resolution.node_needs import shows_node
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
-from reflet.resolution.places import containers_of
 from reflet.resolution.projected_contents import USUAL_EXPIRATION, TokenSource
 from reflet.resolution.references import Reference, references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
@@ -142,7 +142,7 @@ class _Reading:
             yield f"get {reference.kind} {reference.name}", self._read_object(reference)
         if self._needs.services:
             yield "list services", self._read_services()
-        if self._needs.node and self._pod.spec.node_name and _needs_node(self._pod):
+        if self._needs.node and self._pod.spec.node_name and shows_node(self._pod):
             yield "get node", self._read_node()
         if self._needs.tokens:
             for audience, seconds in sorted(set(_tokens_of(self._pod))):
@@ -240,27 +240,6 @@ class _Reading:
 def _no_token(_: str, __: int) -> str:
     """Stand for a token that was not asked for: an empty text, shown as not known."""
     return ""
-
-
-def _needs_node(pod: Pod) -> bool:
-    """Tell whether something of the pod shows what only its node knows."""
-    for placed in containers_of(pod.spec):
-        for variable in placed.container.env:
-            source = variable.value_from
-            if source is None:
-                continue
-            if source.resource_field_ref is not None:
-                return True
-            field = "" if source.field_ref is None else source.field_ref.field_path
-            if field in {"status.hostIP", "status.hostIPs"}:
-                return True
-    for volume in pod.spec.volumes:
-        sources = () if volume.projected is None else volume.projected.sources
-        for downward in (volume.downward_api, *(source.downward_api for source in sources)):
-            items = () if downward is None else downward.items
-            if any(item.resource_field_ref is not None for item in items):
-                return True
-    return False
 
 
 def _tokens_of(pod: Pod) -> Iterator[tuple[str, int]]:

@@ -13,15 +13,13 @@ from typing import Any, Final, Literal
 from reflet.api.frozen import Frozen
 from reflet.api.pods import Pod
 from reflet.api.resources import BUILT_IN, CONFIG_MAPS, NODES, PODS, SECRETS, SERVICES, Resource
-from reflet.resolution.places import containers_of
+from reflet.resolution.node_needs import shows_node
 from reflet.resolution.references import config_map_names, secret_names
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
 
 GROUP: Final = "rbac.authorization.k8s.io"
 VERSION: Final = f"{GROUP}/v1"
 USUAL_VERBS: Final = ("get", "list", "watch")
-
-_HOST_FIELDS: Final = frozenset({"status.hostIP", "status.hostIPs"})
 
 SubjectKind = Literal["User", "Group", "ServiceAccount"]
 
@@ -202,7 +200,7 @@ def _cluster_rules(sources: list[PodSource]) -> Iterator[Rule]:
     nodes = _once(
         source.pod.spec.node_name
         for source in sources
-        if source.pod.spec.node_name and _shows_the_node(source.pod)
+        if source.pod.spec.node_name and shows_node(source.pod)
     )
     if nodes:
         yield Rule(
@@ -224,21 +222,3 @@ def _uses_token(pod: Pod) -> bool:
         if volume.projected is not None
         for source in volume.projected.sources
     )
-
-
-def _shows_the_node(pod: Pod) -> bool:
-    for placed in containers_of(pod.spec):
-        for variable in placed.container.env:
-            source = variable.value_from
-            if source is None:
-                continue
-            field = "" if source.field_ref is None else source.field_ref.field_path
-            if source.resource_field_ref is not None or field in _HOST_FIELDS:
-                return True
-    for volume in pod.spec.volumes:
-        projected = () if volume.projected is None else volume.projected.sources
-        for downward in (volume.downward_api, *(source.downward_api for source in projected)):
-            items = () if downward is None else downward.items
-            if any(item.resource_field_ref is not None for item in items):
-                return True
-    return False

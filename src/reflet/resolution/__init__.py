@@ -10,7 +10,8 @@ The parts, one noun a file:
   ``keyed_contents`` (ConfigMap and Secret), ``downward_contents``, ``projected_contents`` and
   ``pod_users`` (who owns the files).
 - ``pod_fields`` and ``resource_fields``: what variables and files show of the pod itself, with
-  ``addresses``, ``qualified_names`` and ``quoted_text``.
+  ``addresses``, ``qualified_names`` and ``quoted_text``; ``node_needs`` tells whether that takes
+  the pod's node.
 - ``nested_mount_points`` and ``sub_paths``: what mounts ask of a volume, with ``clean_paths``.
 - ``objects`` and ``wanted_objects``: how callers hand over ConfigMaps and Secrets, whatever
   they got them from, and what can be wrong with one that is asked for.
