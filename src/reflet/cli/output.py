@@ -68,11 +68,9 @@ def columns() -> int:
     import shutil  # noqa: PLC0415 - not needed for --help
     import sys  # noqa: PLC0415 - as above
 
-    return (
-        shutil.get_terminal_size((USUAL_COLUMNS, 24)).columns
-        if sys.stdout.isatty()
-        else (USUAL_COLUMNS)
-    )
+    if not sys.stdout.isatty():
+        return USUAL_COLUMNS
+    return shutil.get_terminal_size((USUAL_COLUMNS, 24)).columns
 
 
 def visible(text: str) -> str:

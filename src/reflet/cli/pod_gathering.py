@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reflet.cli.targets import Target
     from reflet.manifests.applied import AppliedManifests, Refusal
     from reflet.resolution.file_contents import VolumeContents
-    from reflet.resolution.objects import ObjectSource
+    from reflet.resolution.objects import ObjectKey, ObjectSource
     from reflet.resolution.projected_contents import TokenSource
     from reflet.resolution.variables import Environment
 
@@ -92,6 +92,17 @@ class PodInHand:
     def from_template(self) -> bool:
         """Whether the pod is not made yet."""
         return self.kind != "Pod"
+
+    @property
+    def known_objects(self) -> tuple[ObjectKey, ...]:
+        """The ConfigMaps and Secrets that are known to exist, for suggestions."""
+        if self.manifests is None:
+            return ()
+        config_maps, secrets = self.manifests.config_maps(), self.manifests.secrets()
+        return (
+            *(("ConfigMap", each.metadata.namespace, each.metadata.name) for each in config_maps),
+            *(("Secret", each.metadata.namespace, each.metadata.name) for each in secrets),
+        )
 
     def environment(self, container: str, *, skip_invalid_names: bool = False) -> Environment:
         """Resolve the environment of a container."""

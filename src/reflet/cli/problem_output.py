@@ -16,7 +16,6 @@ from reflet.cli.output import visible
 
 if TYPE_CHECKING:
     from reflet.cli.pod_gathering import PodInHand
-    from reflet.resolution.objects import ConfigKind
     from reflet.resolution.problems import Problem
     from reflet.resolution.variables import Environment
 
@@ -57,15 +56,10 @@ def fixes_for(
         return []
     from reflet.insight.fixes import Advice  # noqa: PLC0415 - only for problems
 
-    known: list[tuple[ConfigKind, str, str]] = []
-    if hand.manifests is not None:
-        for config_map in hand.manifests.config_maps():
-            metadata = config_map.metadata
-            known.append(("ConfigMap", metadata.namespace, metadata.name))
-        for secret in hand.manifests.secrets():
-            metadata = secret.metadata
-            known.append(("Secret", metadata.namespace, metadata.name))
-    advice = Advice(known=known, environments={each.container: each for each in environments})
+    advice = Advice(
+        known=hand.known_objects,
+        environments={each.container: each for each in environments},
+    )
     return [advice.about(problem) for problem in problems]
 
 

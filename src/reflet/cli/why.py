@@ -72,18 +72,13 @@ def diagnosed(hand: PodInHand, *, skip_invalid_names: bool = False) -> Diagnosis
     """Find the reasons for a pod in hand."""
     from reflet.insight.why import diagnose  # noqa: PLC0415 - not needed for --help
 
-    config_maps = () if hand.manifests is None else hand.manifests.config_maps()
-    secrets = () if hand.manifests is None else hand.manifests.secrets()
-    known: list[ObjectKey] = []
-    known += (("ConfigMap", each.metadata.namespace, each.metadata.name) for each in config_maps)
-    known += (("Secret", each.metadata.namespace, each.metadata.name) for each in secrets)
     return diagnose(
         hand.pod,
         hand.objects,
         services=hand.services,
         node=hand.node,
         events=hand.events,
-        known=known,
+        known=hand.known_objects,
         refused=_refused_objects(hand),
         skip_invalid_names=skip_invalid_names,
     )
