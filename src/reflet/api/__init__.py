@@ -14,7 +14,8 @@ Structs
     ``pod_status``        what a pod's containers are doing
     ``pods``              Pod and the pod template
     ``services``, ``nodes``, ``namespaces``, ``service_accounts``, ``events``, ``leases``
-    ``workloads``         Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob
+    ``workloads``         Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController,
+                          Job, CronJob
     ``unstructured``      any other kind, kept as bytes
     ``tables``            what the server prints for people
     ``status``            the server's answer when there is no object, and its error

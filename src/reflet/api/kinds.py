@@ -33,6 +33,7 @@ MODULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         ("v1", "Namespace"): "namespaces",
         ("v1", "Node"): "nodes",
         ("v1", "Pod"): "pods",
+        ("v1", "ReplicationController"): "workloads",
         ("v1", "Secret"): "config",
         ("v1", "Service"): "services",
         ("v1", "ServiceAccount"): "service_accounts",

@@ -1,12 +1,13 @@
 """Workloads: the kinds that make pods from a template.
 
-Owns: Deployment, StatefulSet, DaemonSet, ReplicaSet, Job and CronJob, as far as their template,
-selector and counters go.  Must not know how a controller acts on them.
+Owns: Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job and CronJob, as
+far as their template, selector and counters go.  Must not know how a controller acts on them.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
-from reflet.api.frozen import Frozen, constant
+from reflet.api.frozen import EMPTY, Frozen, constant
 from reflet.api.meta import Condition, LabelSelector, ObjectMeta, ObjectReference, TypedObject
 from reflet.api.micro_time import Time
 from reflet.api.pods import PodTemplateSpec
@@ -48,6 +49,12 @@ class Deployment(TypedObject, frozen=True, kw_only=True):
     status: DeploymentStatus = DeploymentStatus()
 
 
+class StatefulSetOrdinals(Frozen, frozen=True, kw_only=True):
+    """The number of the first pod."""
+
+    start: int = 0
+
+
 class StatefulSetSpec(Frozen, frozen=True, kw_only=True):
     """How many pods, made from what, under which service."""
 
@@ -55,6 +62,7 @@ class StatefulSetSpec(Frozen, frozen=True, kw_only=True):
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     service_name: str = ""
+    ordinals: StatefulSetOrdinals = StatefulSetOrdinals()
     pod_management_policy: str = ""
     revision_history_limit: int | None = None
     min_ready_seconds: int = 0
@@ -147,6 +155,25 @@ class ReplicaSet(TypedObject, frozen=True, kw_only=True):
     kind: Literal["ReplicaSet"] = constant("ReplicaSet")
     metadata: ObjectMeta = ObjectMeta()
     spec: ReplicaSetSpec = ReplicaSetSpec()
+    status: ReplicaSetStatus = ReplicaSetStatus()
+
+
+class ReplicationControllerSpec(Frozen, frozen=True, kw_only=True):
+    """How many pods, made from what."""
+
+    replicas: int | None = None
+    min_ready_seconds: int = 0
+    selector: Mapping[str, str] = EMPTY
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class ReplicationController(TypedObject, frozen=True, kw_only=True):
+    """A number of equal pods, as they were made before ReplicaSets."""
+
+    api_version: Literal["v1"] = constant("v1")
+    kind: Literal["ReplicationController"] = constant("ReplicationController")
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
 
 

@@ -115,7 +115,8 @@ def _resources(kind: ConfigKind) -> tuple[Resource, ...]:
 
     pods_and_their_makers = (
         *(resources.PODS, resources.DEPLOYMENTS, resources.STATEFUL_SETS, resources.DAEMON_SETS),
-        *(resources.REPLICA_SETS, resources.JOBS, resources.CRON_JOBS),
+        *(resources.REPLICA_SETS, resources.REPLICATION_CONTROLLERS),
+        *(resources.JOBS, resources.CRON_JOBS),
     )
     if kind == "ConfigMap":
         return pods_and_their_makers

@@ -24,13 +24,29 @@ from reflet.api.containers import (
 from reflet.api.meta import ObjectMeta
 from reflet.api.pods import Pod, PodSpec, PodTemplateSpec
 from reflet.api.resources import Resource
-from reflet.api.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from reflet.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from reflet.errors import ConfigurationError, ParseError
 from reflet.resolution.places import containers_of
 
-Workload = Deployment | StatefulSet | DaemonSet | ReplicaSet | Job | CronJob
+Workload = Deployment | StatefulSet | DaemonSet | ReplicaSet | ReplicationController | Job | CronJob
 
-WORKLOADS: Final = (Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob)
+WORKLOADS: Final = (
+    Deployment,
+    StatefulSet,
+    DaemonSet,
+    ReplicaSet,
+    ReplicationController,
+    Job,
+    CronJob,
+)
 
 POD_KINDS: Final = ("Pod", *(kind.__name__ for kind in WORKLOADS))
 """Everything that is a pod or makes pods."""
@@ -50,6 +66,7 @@ _LABELS_ADDED: Final[Mapping[type, tuple[str, ...]]] = {
     StatefulSet: ("controller-revision-hash",),
     DaemonSet: ("controller-revision-hash", "pod-template-generation"),
     ReplicaSet: (),
+    ReplicationController: (),
     Job: _JOB_LABELS,
     CronJob: _JOB_LABELS,
 }
@@ -79,10 +96,11 @@ def pod_of(workload: Workload) -> Pod:
     name, prefix = "", f"{metadata.name}-"
     labels, annotations = dict(template.metadata.labels), dict(template.metadata.annotations)
     if isinstance(workload, StatefulSet):
-        name = f"{metadata.name}-{FIRST}"
+        ordinal = workload.spec.ordinals.start
+        name = f"{metadata.name}-{ordinal}"
         prefix = ""
         labels |= {
-            "apps.kubernetes.io/pod-index": FIRST,
+            "apps.kubernetes.io/pod-index": str(ordinal),
             "statefulset.kubernetes.io/pod-name": name,
         }
         # Its address inside the cluster: the name of the pod below the name of the service.
@@ -120,7 +138,8 @@ def assumptions_of(workload: Workload) -> tuple[str, ...]:
     said = []
     name = workload.metadata.name
     if isinstance(workload, StatefulSet):
-        said.append(f"this is the first pod of StatefulSet {name}, {name}-{FIRST}")
+        ordinal = workload.spec.ordinals.start
+        said.append(f"this is the first pod of StatefulSet {name}, {name}-{ordinal}")
     elif _is_indexed(workload):
         said.append(f"this is the first pod of Indexed {workload.kind} {name}, index {FIRST}")
     pod = pod_of(workload)

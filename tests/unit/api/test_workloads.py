@@ -2,7 +2,15 @@ import pytest
 
 from reflet.api.codec import decode, encode
 from reflet.api.meta import TypedObject
-from reflet.api.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from reflet.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 
 TEMPLATE = b'"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"w"}]}}'
 
@@ -14,6 +22,7 @@ TEMPLATE = b'"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{
         (StatefulSet, b"apps/v1", b'"replicas":1,' + TEMPLATE + b',"serviceName":"s"'),
         (DaemonSet, b"apps/v1", TEMPLATE),
         (ReplicaSet, b"apps/v1", b'"replicas":3,' + TEMPLATE),
+        (ReplicationController, b"v1", b'"replicas":3,"selector":{"a":"b"},' + TEMPLATE),
         (Job, b"batch/v1", b'"parallelism":1,"backoffLimit":0,' + TEMPLATE),
         (CronJob, b"batch/v1", b'"schedule":"@daily","jobTemplate":{"spec":{' + TEMPLATE + b"}}"),
     ],

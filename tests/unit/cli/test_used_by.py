@@ -47,6 +47,7 @@ stringData: {password: canary-hush-hush}
 NAMESPACE = "/api/v1/namespaces/default"
 LISTS = {
     f"{NAMESPACE}/pods": "Pod",
+    f"{NAMESPACE}/replicationcontrollers": "ReplicationController",
     "/apis/apps/v1/namespaces/default/deployments": "Deployment",
     "/apis/apps/v1/namespaces/default/statefulsets": "StatefulSet",
     "/apis/apps/v1/namespaces/default/daemonsets": "DaemonSet",
@@ -190,7 +191,7 @@ def test_lists_that_are_forbidden_are_noted(capsys: pytest.CaptureFixture[str]) 
     output = capsys.readouterr()
     assert code == 0
     assert output.out == "nobody uses Secret a in namespace default\n"
-    assert len(output.err.splitlines()) == 8
+    assert len(output.err.splitlines()) == 9
     assert "note: deployments.apps could not be listed, so they are left out: " in output.err
 
 

@@ -122,6 +122,7 @@ def test_all_kinds_of_workloads_are_searched() -> None:
         "Deployment",
         "Job",
         "ReplicaSet",
+        "ReplicationController",
         "StatefulSet",
     ]
     assert (found.workloads, found.pods, found.workloads_to_restart) == (6, 0, 6)

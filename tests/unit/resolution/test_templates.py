@@ -9,7 +9,15 @@ import pytest
 
 from reflet.api import codec
 from reflet.api.pods import Pod
-from reflet.api.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from reflet.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from reflet.errors import ConfigurationError
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
@@ -48,7 +56,9 @@ def shown(pod: Pod, **source: Any) -> str | None:
     return assignment.value if assignment.known else None
 
 
-@pytest.mark.parametrize("kind", [Deployment, DaemonSet, ReplicaSet, Job, CronJob])
+@pytest.mark.parametrize(
+    "kind", [Deployment, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob]
+)
 def test_the_pod_is_of_the_workloads_namespace_and_has_the_templates_metadata(
     kind: type[Any],
 ) -> None:
@@ -77,6 +87,16 @@ def test_a_stateful_set_means_its_first_pod_whose_name_is_known() -> None:
         "shops",
     )
     assert pod.metadata.labels["apps.kubernetes.io/pod-index"] == "0"
+
+
+def test_the_pods_of_a_stateful_set_may_be_counted_from_another_number() -> None:
+    counted = workload(StatefulSet, {"ordinals": {"start": 5}})
+
+    pod = pod_of(counted)
+
+    assert (pod.metadata.name, pod.spec.hostname) == ("web-5", "web-5")
+    assert pod.metadata.labels["apps.kubernetes.io/pod-index"] == "5"
+    assert "this is the first pod of StatefulSet web, web-5" in assumptions_of(counted)
 
 
 @pytest.mark.parametrize("kind", [Job, CronJob])
@@ -126,7 +146,9 @@ def test_what_is_assumed_is_said(kind: type[Any], assumed: str) -> None:
     assert said[0].startswith(assumed)
 
 
-@pytest.mark.parametrize("kind", [Deployment, DaemonSet, ReplicaSet, Job, CronJob])
+@pytest.mark.parametrize(
+    "kind", [Deployment, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob]
+)
 def test_labels_that_nothing_shows_need_no_words(kind: type[Any]) -> None:
     made: Workload = workload(kind)
 
@@ -139,6 +161,7 @@ def test_labels_that_nothing_shows_need_no_words(kind: type[Any]) -> None:
         *(("po", "Pod"), ("deploy", "Deployment"), ("sts", "StatefulSet"), ("ds", "DaemonSet")),
         *(
             ("rs", "ReplicaSet"),
+            ("rc", "ReplicationController"),
             ("job", "Job"),
             ("cj", "CronJob"),
             ("Deployments.apps", "Deployment"),
