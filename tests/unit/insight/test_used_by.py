@@ -125,7 +125,7 @@ def test_all_kinds_of_workloads_are_searched() -> None:
         "ReplicationController",
         "StatefulSet",
     ]
-    assert (found.workloads, found.pods, found.workloads_to_restart) == (6, 0, 6)
+    assert (found.workloads, found.pods, found.workloads_to_restart) == (7, 0, 7)
 
 
 def test_pods_are_told_under_the_workload_that_made_them() -> None:
