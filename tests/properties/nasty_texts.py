@@ -116,6 +116,13 @@ NASTY: Final[tuple[bytes, ...]] = (
     b'{"a": "\\ud800"}',
     b"\x85\xe2\x80\xa8",
     "{'kind': 'Pod'}".encode("utf-16"),
+    # Controls where a name belongs
+    b"/\n\x00",
+    b'{"apiVersion": "\\u001e", "kind": "Config"}',
+    b'{"apiVersion": "v1\\n", "kind": "Config\\u2028"}',
+    # Null where bytes belong
+    b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"binaryData":{"b":null}}',
+    b'{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"b":null}}',
     # Deeper than any stack
     b"[" * DEEP,
     b"[" * DEEP + b"]" * DEEP,

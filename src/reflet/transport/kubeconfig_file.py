@@ -256,10 +256,15 @@ def _decode(content: bytes, path: Path) -> _File:
         raise ConfigurationError(f"kubeconfig {path}: {_words(error)}") from error
     if file.kind not in ("", "Config") or file.api_version not in ("", "v1"):
         raise ConfigurationError(
-            f"kubeconfig {path}: is kind {file.kind or 'Config'} of {file.api_version or 'v1'}, "
-            "not kind Config of v1"
+            f"kubeconfig {path}: is kind {_shown(file.kind or 'Config')} of "
+            f"{_shown(file.api_version or 'v1')}, not kind Config of v1"
         )
     return file
+
+
+def _shown(text: str) -> str:
+    """The text in a sentence of one line, whatever is in it."""
+    return text if text.isprintable() else repr(text)
 
 
 def _parse(content: bytes, path: Path) -> object:

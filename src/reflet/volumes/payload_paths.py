@@ -48,7 +48,9 @@ def laid_out(files: Mapping[str, T]) -> Layout[T]:
         folders.update(dict.fromkeys(_parents(path)))
     for path in placed:
         if path in folders:
-            raise InvalidPath(f"invalid path: {path} is a file and a folder at the same time")
+            raise InvalidPath(
+                f"invalid path: {_shown(path)} is a file and a folder at the same time"
+            )
     names = dict.fromkeys(path.partition("/")[0] for path in placed)
     return Layout(files=placed, folders=tuple(sorted(folders)), names=tuple(names))
 
@@ -66,28 +68,34 @@ def problem_with(path: str) -> str:
     """Return what the kubelet says to a path, empty when it takes it."""
     if not path:
         return 'invalid path: must not be empty: ""'
+    shown = _shown(path)
     if path.startswith("/"):
-        return f"invalid path: must be relative path: {path}"
+        return f"invalid path: must be relative path: {shown}"
     if len(exact_bytes(path)) > LONGEST_PATH:
         return f"invalid path: must be less than or equal to {LONGEST_PATH} characters"
     for element in path.split("/"):
         if element == "..":
-            return f"invalid path: must not contain '..': {path}"
+            return f"invalid path: must not contain '..': {shown}"
         if len(exact_bytes(element)) > LONGEST_NAME:
             return (
                 f"invalid path: filenames must be less than or equal to {LONGEST_NAME} characters"
             )
     if path.startswith(".."):
-        return f"invalid path: must not start with '..': {path}"
+        return f"invalid path: must not start with '..': {shown}"
     # What follows, the kubelet only notices when the system refuses it.
     cleaned = clean(path)
     if cleaned == ".":
-        return f"invalid path: names the volume itself: {path}"
+        return f"invalid path: names the volume itself: {shown}"
     if cleaned.startswith(".."):
-        return f"invalid path: must not start with '..': {path}"
+        return f"invalid path: must not start with '..': {shown}"
     if "\0" in path:
-        return f"invalid path: must not contain a zero byte: {path!r}"
+        return f"invalid path: must not contain a zero byte: {shown}"
     return ""
+
+
+def _shown(path: str) -> str:
+    """The path as the kubelet shows it, but in one line whatever is in it."""
+    return path if path.isprintable() else repr(path)
 
 
 def _parents(path: str) -> list[str]:
