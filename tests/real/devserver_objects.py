@@ -119,6 +119,8 @@ def _good_core() -> Iterator[Case]:
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "made-"}},
     )
     yield "secret", f"{CORE}/secrets", secret(data={"a": "YQ=="}, stringData={"a": "b", "c": "d"})
+    yield "bytes that are null", f"{CORE}/configmaps", config_map(binaryData={"b": None})
+    yield "secret that is null", f"{CORE}/secrets", secret(data={"a": None, "b": ""})
     yield "typed secret", f"{CORE}/secrets", secret(name="typed", type="example.com/thing")
     yield "service account", f"{CORE}/serviceaccounts", manifest("v1", "ServiceAccount")
     yield (

@@ -36,6 +36,7 @@ _INTEGERS: Final[Mapping[str, range]] = {
 }
 _ZEROS: Final[Mapping[str, Any]] = {
     "string": "",
+    "bytes": "",
     "bool": False,
     "int32": 0,
     "int64": 0,
