@@ -104,7 +104,7 @@ def test_lists_that_are_forbidden_are_noted_and_the_rest_goes_on(
 
     document = json.loads(capsys.readouterr().out)
     assert (code, [user["name"] for user in document["users"]]) == (0, ["web"])
-    assert len(document["notes"]) == 8
+    assert len(document["notes"]) == 9
     assert "pods could not be listed" in document["notes"][0]
 
 
