@@ -59,7 +59,7 @@ class ClientCertificate:
 
 
 def trust(context: ssl.SSLContext, authority: Pem) -> None:
-    """Make *context* accept servers that a certificate in *authority* vouches for."""
+    """Make *context* accept whom a certificate in *authority* vouches for."""
     if not _accepts(context, authority.read()):
         raise ConfigurationError(f"{authority.setting} is not a PEM certificate")
 
@@ -71,34 +71,40 @@ def present(
     now: Callable[[], datetime] = SYSTEM_CLOCK.now,
 ) -> None:
     """Make *context* show *client* to servers; nothing of it stays on disk."""
-    import ssl  # noqa: PLC0415 - lazily, see above
-
-    certificate, key = client.certificate.read(), client.key.read()
-    if not _accepts(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), certificate):
-        raise ConfigurationError(f"{client.certificate.setting} is not a PEM certificate")
-    if not PRIVATE_KEY.search(key):
-        raise ConfigurationError(f"{client.key.setting} is not a PEM private key")
-
-    def refuse_password() -> str:
-        # Without an answer here OpenSSL would ask on the terminal.
-        raise ConfigurationError(
-            f"{client.key.setting} is encrypted: store the key without a pass phrase"
-        )
-
-    try:
-        with _as_path(certificate) as certificate_path, _as_path(key) as key_path:
-            context.load_cert_chain(certificate_path, key_path, password=refuse_password)
-    except ssl.SSLError as error:
-        if "MISMATCH" in (error.reason or ""):
-            words = f"does not belong to {client.certificate.setting}"
-        else:
-            words = "is not a private key that TLS can use"
-        raise ConfigurationError(f"{client.key.setting} {words}") from error
-    expiry = _not_after(binascii.a2b_base64(CERTIFICATE.findall(certificate)[0]))
+    expiry = show(context, client.certificate, client.key)
     if expiry <= now():
         raise ConfigurationError(
             f"{client.certificate.setting} expired on {expiry:%Y-%m-%d %H:%M:%S} UTC: get a new one"
         )
+
+
+def show(context: ssl.SSLContext, certificate: Pem, key: Pem) -> datetime:
+    """Make *context* show a certificate (chain) to the other side; when the certificate ends.
+
+    Raises ConfigurationError when they are of no use, or do not belong together.
+    """
+    import ssl  # noqa: PLC0415 - lazily, see above
+
+    chain, private = certificate.read(), key.read()
+    if not _accepts(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), chain):
+        raise ConfigurationError(f"{certificate.setting} is not a PEM certificate")
+    if not PRIVATE_KEY.search(private):
+        raise ConfigurationError(f"{key.setting} is not a PEM private key")
+
+    def refuse_password() -> str:
+        # Without an answer here OpenSSL would ask on the terminal.
+        raise ConfigurationError(f"{key.setting} is encrypted: store the key without a pass phrase")
+
+    try:
+        with _as_path(chain) as chain_path, _as_path(private) as key_path:
+            context.load_cert_chain(chain_path, key_path, password=refuse_password)
+    except ssl.SSLError as error:
+        if "MISMATCH" in (error.reason or ""):
+            words = f"does not belong to {certificate.setting}"
+        else:
+            words = "is not a private key that TLS can use"
+        raise ConfigurationError(f"{key.setting} {words}") from error
+    return _not_after(binascii.a2b_base64(CERTIFICATE.findall(chain)[0]))
 
 
 def _accepts(context: ssl.SSLContext, pem: bytes) -> bool:

@@ -6,6 +6,7 @@ Owns: the making of them.  Must not know the code under test.
 from __future__ import annotations
 
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,10 +35,12 @@ def make_pair(
     ends: datetime | None = None,
     authority: bool = True,
     issuer: Pair | None = None,
+    groups: Sequence[str] = (),
 ) -> Pair:
     """A certificate signed by *issuer*, else by itself; *ends* in UTC, else tomorrow."""
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+    subject = x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, name)])
     builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
