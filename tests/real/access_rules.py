@@ -13,6 +13,8 @@ role           user, groups               may
 ``node``       ``system:node:worker-1``,  what the Node authorizer grants: its own Node, and
                ``system:nodes``           the objects that pods bound to it refer to
 =============  =========================  ==================================================
+
+The server itself asks nodes for logs, as ``SERVER``, with the role that Kubernetes has for it.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ IDENTITIES: Final[Mapping[Role, Identity]] = MappingProxyType(
         "node": Identity("system:node:worker-1", ("system:nodes",)),
     }
 )
+
+# Whom the server is to nodes: kubeadm's name.
+SERVER: Final = Identity("kube-apiserver-kubelet-client")
 
 RBAC = "rbac.authorization.k8s.io"
 READ = ["get", "list", "watch"]
@@ -72,6 +77,18 @@ OBJECTS: Final[Sequence[tuple[str, Mapping[str, Any]]]] = (
             "metadata": {"name": "restricted"},
             "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "restricted"},
             "subjects": [{"apiGroup": RBAC, "kind": "User", "name": "restricted"}],
+        },
+    ),
+    (
+        f"/apis/{RBAC}/v1/clusterrolebindings",
+        {
+            "metadata": {"name": "server-to-nodes"},
+            "roleRef": {
+                "apiGroup": RBAC,
+                "kind": "ClusterRole",
+                "name": "system:kubelet-api-admin",
+            },
+            "subjects": [{"apiGroup": RBAC, "kind": "User", "name": SERVER.user}],
         },
     ),
 )

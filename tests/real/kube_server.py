@@ -33,7 +33,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 
-from tests.real.access_rules import FIRST_GRANT, IDENTITIES, OBJECTS, Role, token_file
+from tests.real.access_rules import FIRST_GRANT, IDENTITIES, OBJECTS, SERVER, Role, token_file
 from tests.real.api_connection import Answer, ApiConnection
 from tests.real.binaries import Binaries, find_binaries
 from tests.real.certificates import (
@@ -208,6 +208,13 @@ class KubeServer:
         self._client_authority.issue_client(files, user=user, groups=groups, valid_for=valid_for)
         return files
 
+    def node_certificate(self, *hosts: str) -> CertificateFiles:
+        """Make a serving certificate for a node, which the server trusts when it asks for logs."""
+        stem = f"node-{secrets.token_hex(4)}"
+        files = CertificateFiles(self.folder / f"{stem}.crt", self.folder / f"{stem}.key")
+        self._node_authority.issue_server(files, hosts=hosts)
+        return files
+
     def kubeconfig(
         self,
         role: Role = "admin",
@@ -281,6 +288,11 @@ class KubeServer:
         admin = IDENTITIES["admin"]
         self.admin_certificate = self.client_certificate(admin.user, admin.groups)
 
+        self._node_authority = Authority("reflet test node authority")
+        self._node_ca_file = self.folder / "node-ca.crt"
+        self._node_ca_file.write_bytes(self._node_authority.pem)
+        self._for_nodes = self.client_certificate(SERVER.user, SERVER.groups)
+
         self.tokens = MappingProxyType({role: secrets.token_urlsafe(16) for role in IDENTITIES})
         write_private(self.folder / "tokens.csv", token_file(self.tokens).encode())
         write_key(self.folder / "service-accounts.key", new_key())
@@ -318,6 +330,10 @@ class KubeServer:
             f"--tls-private-key-file={self._serving.key_file}",
             f"--client-ca-file={self.client_ca_file}",
             f"--token-auth-file={self.folder / 'tokens.csv'}",
+            f"--kubelet-client-certificate={self._for_nodes.certificate_file}",
+            f"--kubelet-client-key={self._for_nodes.key_file}",
+            f"--kubelet-certificate-authority={self._node_ca_file}",
+            "--kubelet-preferred-address-types=InternalIP",  # nobody knows the nodes' names here
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={self.folder / 'service-accounts.key'}",
             f"--service-account-signing-key-file={self.folder / 'service-accounts.key'}",

@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from reflet.node.assembly import NodeAgent
-    from reflet.node.options import NodeOptions
+    from reflet.node.options import NodeOptions, SecurePort
     from reflet.node.security import RunAs
     from reflet.transport.settings import ConnectionSettings
 
@@ -66,7 +66,28 @@ STRATEGIES = ("watch", "auto", "cache", "get")
     default="127.0.0.1:10248",
     show_default=True,
     metavar="HOST:PORT|none",
-    help="Where /livez, /readyz, /metrics and logs are answered; port 0 takes a free one.",
+    help="Where /livez, /readyz, /metrics and, without TLS, logs are answered in plain HTTP; "
+    "port 0 takes a free one.",
+)
+@click.option(
+    "--tls-cert-file",
+    default="",
+    metavar="FILE",
+    help="Certificate, and its chain, for answering over TLS at --secure-address.",
+)
+@click.option("--tls-private-key-file", default="", metavar="FILE", help="Key of the certificate.")
+@click.option(
+    "--client-ca-file",
+    default="",
+    metavar="FILE",
+    help="Whoever shows a client certificate of these authorities is known by it.",
+)
+@click.option(
+    "--secure-address",
+    default="",
+    metavar="HOST:PORT",
+    help="Where everything is answered over TLS, to those whom the API server lets.  "
+    "[default: 0.0.0.0:10250, with a certificate]",
 )
 @click.option("--node-address", default="", metavar="IP", help="Address of the node and its pods.")
 @click.option(
@@ -103,13 +124,19 @@ def node(log_format: str, log_level: str, **given: Any) -> None:
     import asyncio  # noqa: PLC0415 - not needed for --help
     import logging  # noqa: PLC0415 - not needed for --help
 
+    from reflet.node.serving_certificates import (  # noqa: PLC0415 - not needed for --help
+        ServingCertificates,
+    )
     from reflet.node.structured_logs import (  # noqa: PLC0415 - not needed for --help
         JsonFormatter,
         PlainFormatter,
     )
 
     options = _options(given)
-    options.allowance()  # what is wrong with it is said before anything is done
+    # What is wrong with them is said before anything is done.
+    options.allowance()
+    if options.secure is not None:
+        ServingCertificates(options.secure).check()
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if log_format == "json" else PlainFormatter())
     logging.basicConfig(level=log_level.upper(), handlers=[handler])
@@ -136,7 +163,8 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         namespaces=frozenset(given["namespaces"]),
         selector=_selector(given["selector"]),
         address=_address(given["node_address"]),
-        health=_host_and_port(given["health_address"]),
+        health=_health(given["health_address"]),
+        secure=_secure(given),
         register=given["register"],
         keep_running=given["when_stopped"] == "keep",
     )
@@ -184,12 +212,36 @@ def _address(text: str) -> str:
     return text
 
 
-def _host_and_port(text: str) -> tuple[str, int] | None:
-    if text == "none":
-        return None
+def _health(text: str) -> tuple[str, int] | None:
+    return None if text == "none" else _host_and_port(text, "--health-address", ", nor 'none'")
+
+
+def _secure(given: dict[str, Any]) -> SecurePort | None:
+    from reflet.node.options import SecurePort  # noqa: PLC0415 - not needed for --help
+
+    certificate, key = given["tls_cert_file"], given["tls_private_key_file"]
+    authority, place = given["client_ca_file"], given["secure_address"]
+    if certificate and key:
+        settings: dict[str, Any] = {"certificate": Path(certificate), "key": Path(key)}
+        if authority:
+            settings["client_ca"] = Path(authority)
+        if place:
+            settings["place"] = _host_and_port(place, "--secure-address")
+        return SecurePort(**settings)
+    if certificate:
+        raise click.UsageError("--tls-cert-file: --tls-private-key-file is missing")
+    if key:
+        raise click.UsageError("--tls-private-key-file: --tls-cert-file is missing")
+    if authority or place:
+        flag = "--client-ca-file" if authority else "--secure-address"
+        raise click.UsageError(f"{flag}: --tls-cert-file and --tls-private-key-file are missing")
+    return None
+
+
+def _host_and_port(text: str, flag: str, otherwise: str = "") -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise click.UsageError(f"--health-address: {text!r} is not HOST:PORT, nor 'none'")
+        raise click.UsageError(f"{flag}: {text!r} is not HOST:PORT{otherwise}")
     return host.strip("[]"), int(port)
 
 
@@ -230,3 +282,5 @@ def _introduce(agent: NodeAgent) -> None:
         click.echo("no commands are run without --run: volumes and variables are written")
     if agent.health_url:
         click.echo(f"health at {agent.health_url}/readyz?verbose")
+    if agent.secure_url:
+        click.echo(f"logs over TLS at {agent.secure_url}")

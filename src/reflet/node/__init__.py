@@ -29,8 +29,9 @@ What is done:
   to it
 - ``registration``, ``heartbeat``, ``machine``: the node itself
 - ``binding``: unbound pods that a selector chooses
-- ``agent_pages``, ``health``, ``http_answers``, ``metric_text``, ``log_service``: what the agent
-  answers itself
+- ``agent_ports``, ``reader_review``, ``serving_certificates``, ``http_answers``: where the agent
+  answers, and whom
+- ``agent_pages``, ``health``, ``metric_text``, ``log_service``: what it answers
 - ``structured_logs``: log lines for machines
 - ``agent_root``, ``agent_ending``: the folder that an agent has alone, and its good-bye
 - ``options``, ``assembly``: how it is all put together, which only ``assembly`` knows

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import ssl
 from contextlib import AsyncExitStack
 from ipaddress import ip_address
 from pathlib import Path
@@ -29,15 +30,15 @@ from reflet.managers.node_ttl import ttl_from
 from reflet.managers.secret_manager import SecretManager
 from reflet.node.agent_ending import clear_volumes, end_containers, tell_ends
 from reflet.node.agent_pages import AgentPages, keeper_problem
+from reflet.node.agent_ports import AgentPorts
 from reflet.node.agent_root import locked_root, memory_name
 from reflet.node.binding import PodBinder
 from reflet.node.configurations import Configurations
 from reflet.node.events import NORMAL, EventRecorder
 from reflet.node.heartbeat import Heartbeat
-from reflet.node.http_answers import HttpAnswers
 from reflet.node.keeper_client import KeeperClient
 from reflet.node.local_statuses import LocalStatuses
-from reflet.node.log_service import LogService, ReaderReview
+from reflet.node.log_service import LogService
 from reflet.node.machine import machine_addresses, read_machine
 from reflet.node.metric_text import MetricText
 from reflet.node.node_object import NodeFacts
@@ -46,7 +47,9 @@ from reflet.node.pod_feeds import FolderFeed, PodFeed, ServerFeed
 from reflet.node.pod_volumes import PodVolumes
 from reflet.node.pod_workers import PodWorkers
 from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.reader_review import ReaderReview
 from reflet.node.registration import NodeRegistration
+from reflet.node.serving_certificates import ServingCertificates
 from reflet.node.status_reports import StatusReporter
 from reflet.node.worker_parts import StatusSink, WorkerParts
 from reflet.podstatus.relist import Pleg
@@ -90,13 +93,19 @@ class NodeAgent:
         self.address: tuple[str, ...] = ()
         self._registration: NodeRegistration | None = None
         self._heartbeat: Heartbeat | None = None
-        self._http: HttpAnswers | None = None
+        self._secure: tuple[tuple[str, int], ssl.SSLContext] | None = None
+        self._ports: AgentPorts | None = None
         self._containers_go_on = True
 
     @property
     def health_url(self) -> str:
-        """Where health, metrics and logs are answered; empty when they are not."""
-        return "" if self._http is None else f"http://{self._http.host}:{self._http.port}"
+        """Where health, metrics and, without TLS, logs are answered; empty when they are not."""
+        return "" if self._ports is None else self._ports.plain_url
+
+    @property
+    def secure_url(self) -> str:
+        """Where everything is answered over TLS; empty when nothing is."""
+        return "" if self._ports is None else self._ports.secure_url
 
     @property
     def directories(self) -> PodDirectories:
@@ -131,6 +140,8 @@ class NodeAgent:
     async def _open(self, undo: AsyncExitStack) -> None:
         options, clock = self.options, self._clock
         self._allowance = options.allowance()
+        if (secure := options.secure) is not None:
+            self._secure = (secure.place, ServingCertificates(secure).context())
         undo.enter_context(locked_root(options.root))
         self.address = self._addresses()
         self._directories = PodDirectories(options.root, memory_root=self._memory_root(undo))
@@ -138,7 +149,7 @@ class NodeAgent:
         await self._open_configuration(undo)
         self._events = EventRecorder(self._cluster, options.name, clock=clock, metrics=self.metrics)
         self._open_workers()
-        await self._open_health(undo)
+        await self._open_ports(undo)
         await undo.enter_async_context(self._tasks)
         undo.push_async_callback(self._stop)
         await self._register()
@@ -199,7 +210,7 @@ class NodeAgent:
             SecretManager(cluster, strategy=options.strategy, **settings)
         )
         self._services: Mirror[Service] = await undo.enter_async_context(
-            cluster.mirror(Service, namespace="*", field_selector=SERVICE_FIELDS)
+            cluster.mirror(Service, namespace="*", field_selector=SERVICE_FIELDS, clock=self._clock)
         )
         news = await undo.enter_async_context(
             ObjectNews(config_maps, secrets, services=self._services, clock=self._clock)
@@ -255,13 +266,9 @@ class NodeAgent:
         )
         self._workers = PodWorkers(parts, self._tasks)
 
-    async def _open_health(self, undo: AsyncExitStack) -> None:
-        if self.options.health is None:
-            return
-        review = ReaderReview(self._cluster, self.options.name, clock=self._clock)
-        logs = LogService(
-            review, find_pod=self._find_pod, records=self._runtime.records, clock=self._clock
-        )
+    async def _open_ports(self, undo: AsyncExitStack) -> None:
+        options = self.options
+        logs = LogService(find_pod=self._find_pod, records=self._runtime.records, clock=self._clock)
         pages = AgentPages(
             keeper=self._keeper,
             pleg=self._pleg,
@@ -276,8 +283,14 @@ class NodeAgent:
             metrics=self.metrics,
             clock=self._clock,
         )
-        host, port = self.options.health
-        self._http = await undo.enter_async_context(HttpAnswers(host, port, pages.answer))
+        self._ports = await undo.enter_async_context(
+            AgentPorts(
+                pages.answer,
+                ReaderReview(self._cluster, options.name, clock=self._clock),
+                plain=options.health,
+                secure=self._secure,
+            )
+        )
 
     async def _register(self) -> None:
         if not self.options.register:
@@ -286,7 +299,7 @@ class NodeAgent:
             name=self.options.name,
             machine=read_machine(),
             addresses=self.address,
-            port=0 if self._http is None else self._http.port,
+            port=0 if self._ports is None else self._ports.logs_port,
             runs_commands=self.options.run,
         )
         self._registration = NodeRegistration(

@@ -42,12 +42,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request: its path in parts, its query, and the headers by lower-case name."""
+    """A request: its path in parts, its query, and the headers by lower-case name.
+
+    *subject* and *groups* are those of a client certificate, empty when none was shown.
+    """
 
     path: tuple[str, ...]
     query: Mapping[str, str]
     headers: Mapping[str, str] = field(repr=False)
     subject: str = ""
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,8 @@ def text(status: int, words: str) -> Answer:
 class HttpAnswers:
     """Listens at an address while the context is open, and has *answering* answer.
 
-    Port 0 takes a free one; ``port`` tells which.
+    Port 0 takes a free one; ``port`` tells which.  With *context* only TLS is spoken, and who
+    shows a certificate that it trusts is known by it.
     """
 
     def __init__(
@@ -91,9 +96,16 @@ class HttpAnswers:
         self._is_closed = False
 
     async def __aenter__(self) -> Self:
+        patience = None if self._context is None else PATIENCE
         try:
             self._server = await asyncio.start_server(
-                self._connected, self.host, self.port, limit=LONGEST_REQUEST, ssl=self._context
+                self._connected,
+                self.host,
+                self.port,
+                limit=LONGEST_REQUEST,
+                ssl=self._context,
+                ssl_handshake_timeout=patience,
+                ssl_shutdown_timeout=patience,
             )
         except OSError as error:
             raise ConfigurationError(
@@ -137,8 +149,11 @@ class HttpAnswers:
         finally:
             self._open.discard(writer)
             writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+            try:
+                with contextlib.suppress(OSError):
+                    await writer.wait_closed()
+            finally:
+                writer.transport.abort()  # nobody waits any longer for the farewell of TLS
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Answer:
         try:
@@ -146,7 +161,7 @@ class HttpAnswers:
                 head = await reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             return text(400, "this is no request")
-        question = _question(head, _subject(writer))
+        question = _question(head, *_subject(writer))
         if isinstance(question, Answer):
             return question
         try:
@@ -210,7 +225,7 @@ async def _drained(writer: asyncio.StreamWriter) -> None:
         raise
 
 
-def _question(head: bytes, subject: str) -> Question | Answer:
+def _question(head: bytes, subject: str, groups: tuple[str, ...]) -> Question | Answer:
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
@@ -229,14 +244,13 @@ def _question(head: bytes, subject: str) -> Question | Answer:
         return text(400, "this is no address")
     path = tuple(unquote(part) for part in address.path.split("/") if part)
     query = dict(parse_qsl(address.query, keep_blank_values=True))
-    return Question(path, query, headers, subject)
+    return Question(path, query, headers, subject, groups)
 
 
-def _subject(writer: asyncio.StreamWriter) -> str:
-    """The name in the certificate that the other side has shown, empty when it has not."""
+def _subject(writer: asyncio.StreamWriter) -> tuple[str, tuple[str, ...]]:
+    """The name and the organizations in the certificate that the other side has shown, if any."""
     certificate = writer.get_extra_info("peercert") or {}
-    for part in certificate.get("subject", ()):
-        for name, value in part:
-            if name == "commonName":
-                return str(value)
-    return ""
+    pairs = [pair for part in certificate.get("subject", ()) for pair in part]
+    names = [str(value) for kind, value in pairs if kind == "commonName"]
+    groups = tuple(str(value) for kind, value in pairs if kind == "organizationName")
+    return (names[-1], groups) if names else ("", ())

@@ -20,6 +20,21 @@ OWN_ROOT: Final = ".local/state/reflet"
 RESYNC: Final = 60.0  # seconds; the kubelet's syncFrequency
 RETRY: Final = 10.0  # seconds after a sync that failed
 FROM_API: Final = "api"
+ANYWHERE: Final = "0.0.0.0"  # noqa: S104 - as the kubelet: everybody may ask, and has to say who
+SECURE_PORT: Final = 10250  # the kubelet's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurePort:
+    """Where everything is answered over TLS, and the PEM files for it.
+
+    *client_ca* has the authorities of client certificates; None when none are asked for.
+    """
+
+    certificate: Path
+    key: Path
+    client_ca: Path | None = None
+    place: tuple[str, int] = (ANYWHERE, SECURE_PORT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +43,9 @@ class NodeOptions:
 
     *pods_from* is ``api`` or a folder of manifests.  *selector* chooses unbound pods that are
     bound to this node.  *user* is whom containers run as that do not say, as ``UID``,
-    ``UID:GID`` or None.  *health* is where health, metrics and logs are answered.
-    With *keep_running* containers outlive an agent that is told to stop.
+    ``UID:GID`` or None.  *health* is where health, metrics and, without *secure*, logs are
+    answered in plain words.  With *keep_running* containers outlive an agent that is told to
+    stop.
     """
 
     name: str
@@ -43,6 +59,7 @@ class NodeOptions:
     selector: str = ""
     address: str = ""
     health: tuple[str, int] | None = None
+    secure: SecurePort | None = None
     register: bool = True
     keep_running: bool = False
     resync: float = RESYNC

@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from reflet.cli.main import run
-from reflet.cli.node import node
+from reflet.cli.node import _options, node
+from reflet.node.options import NodeOptions, SecurePort
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,18 @@ from reflet.cli.node import node
         (["--health-address", "127.0.0.1:70000"], "is not HOST:PORT"),
         (["--strategy", "guess"], "'guess' is not one of"),
         (["--selector", "a=b=c"], "a=b=c"),
+        (["--tls-cert-file", "a"], "--tls-cert-file: --tls-private-key-file is missing"),
+        (["--tls-private-key-file", "a"], "--tls-private-key-file: --tls-cert-file is missing"),
+        (["--client-ca-file", "a"], "--client-ca-file: --tls-cert-file and --tls-private-key-file"),
+        (["--secure-address", "a:1"], "--secure-address: --tls-cert-file and --tls-private-key-"),
+        (
+            ["--tls-cert-file", "/a", "--tls-private-key-file", "/b", "--secure-address", "10250"],
+            "--secure-address: '10250' is not HOST:PORT",
+        ),
+        (
+            ["--user", "0", "--tls-cert-file", "/no/such", "--tls-private-key-file", "/b"],
+            "error: --tls-cert-file /no/such: no such file",
+        ),
     ],
 )
 def test_a_mistake_is_named_before_anything_is_done(
@@ -30,7 +43,27 @@ def test_a_mistake_is_named_before_anything_is_done(
     code = run(["reflet", "node", "--root", str(root), *arguments])
 
     assert (code, root.exists()) == (2, False)
-    assert words in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_the_files_for_tls_are_given_by_the_kubelets_names() -> None:
+    flags = ("--tls-cert-file=a", "--tls-private-key-file=b", "--client-ca-file=c")
+
+    usual = options_of(*flags[:2])
+    every = options_of(*flags, "--secure-address=[::1]:0")
+
+    assert usual.secure == SecurePort(certificate=Path("a"), key=Path("b"))
+    assert usual.secure.place == ("0.0.0.0", 10250)
+    assert every.secure == SecurePort(
+        certificate=Path("a"), key=Path("b"), client_ca=Path("c"), place=("::1", 0)
+    )
+    assert options_of().secure is None
+
+
+def options_of(*flags: str) -> NodeOptions:
+    return _options(node.make_context("node", ["--name=here", "--root=/nowhere", *flags]).params)
 
 
 def test_help_says_what_it_is_and_what_it_is_not() -> None:

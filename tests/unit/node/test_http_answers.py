@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
 import ssl
 from collections.abc import AsyncGenerator
@@ -157,7 +158,8 @@ def test_whoever_shows_no_certificate_has_no_name() -> None:
 
 
 async def test_whoever_shows_a_certificate_is_known_by_its_name(tmp_path: Path) -> None:
-    server_pair, client_pair = make_pair("server", host="here"), make_pair("system:admin")
+    server_pair = make_pair("server", host="here")
+    client_pair = make_pair("system:admin", groups=["readers", "system:masters"])
     context = server_context(server_pair, tmp_path, asks_for=client_pair.certificate)
     client = ssl.create_default_context(cadata=server_pair.certificate.decode())
     (tmp_path / "client.crt").write_bytes(client_pair.certificate)
@@ -165,7 +167,7 @@ async def test_whoever_shows_a_certificate_is_known_by_its_name(tmp_path: Path) 
     client.load_cert_chain(tmp_path / "client.crt", tmp_path / "client.key")
 
     async def who(question: Question) -> Answer:
-        return text(200, f"hello {question.subject}")
+        return text(200, f"hello {question.subject} of {', '.join(question.groups)}")
 
     async with HttpAnswers("127.0.0.1", 0, who, context=context) as server:
         reader, writer = await asyncio.open_connection(
@@ -176,7 +178,28 @@ async def test_whoever_shows_a_certificate_is_known_by_its_name(tmp_path: Path) 
         writer.close()
         await writer.wait_closed()
 
-    assert answer.endswith(b"hello system:admin\n")
+    assert answer.endswith(b"hello system:admin of readers, system:masters\n")
+
+
+async def test_whoever_does_not_say_farewell_is_left_at_the_end(tmp_path: Path) -> None:
+    context = server_context(make_pair("server"), tmp_path)
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+
+    def ask(port: int) -> ssl.SSLSocket:
+        wrapped = client.wrap_socket(socket.create_connection(("127.0.0.1", port)))
+        wrapped.sendall(get("/hello/a"))
+        assert wrapped.recv(12) == b"HTTP/1.1 200"
+        return wrapped
+
+    async with HttpAnswers("127.0.0.1", 0, answering, context=context) as server:
+        silent = await asyncio.to_thread(ask, server.port)
+    hang_up = select.poll()
+    hang_up.register(silent, select.POLLRDHUP)
+    noticed = await asyncio.to_thread(hang_up.poll, PATIENCE / 2 * 1000)
+    silent.close()
+
+    assert noticed
 
 
 def streaming(*steps: bytes | Exception) -> Answering:

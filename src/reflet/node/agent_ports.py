@@ -1,0 +1,97 @@
+"""Where the agent answers: a plain port, as for the kubelet's health, and one with TLS.
+
+Owns: what is answered at which of the two, and to whom.
+
+::
+
+    port      who may ask                        what
+    plain     everybody who can reach it         health, numbers and pods
+              whom the API server lets           logs, unless there is the other port
+    TLS       whom the API server lets           everything
+
+Must not know what is on the pages, nor how a right is asked for.
+"""
+
+from __future__ import annotations
+
+import ssl
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Final, Self
+
+from reflet.node.http_answers import Answer, Answering, HttpAnswers, Question, text
+from reflet.node.reader_review import ReaderReview
+
+LOGS: Final = "containerLogs"
+
+
+class AgentPorts:
+    """Listens while the context is open, at *plain* and, with TLS, at *secure*.
+
+    Each is a host and a port, and port 0 takes a free one; a context comes with *secure*.
+    """
+
+    def __init__(
+        self,
+        pages: Answering,
+        review: ReaderReview,
+        *,
+        plain: tuple[str, int] | None = None,
+        secure: tuple[tuple[str, int], ssl.SSLContext] | None = None,
+    ) -> None:
+        self._pages = pages
+        self._review = review
+        self._closing = AsyncExitStack()
+        self._plain = None if plain is None else HttpAnswers(*plain, self._answer_anybody)
+        self._secure: HttpAnswers | None = None
+        if secure is not None:
+            place, context = secure
+            self._secure = HttpAnswers(*place, self._answer_readers, context=context)
+
+    @property
+    def plain_url(self) -> str:
+        """Where the plain port is; empty when there is none."""
+        return "" if self._plain is None else f"http://{_place(self._plain)}"
+
+    @property
+    def secure_url(self) -> str:
+        """Where the port with TLS is; empty when there is none."""
+        return "" if self._secure is None else f"https://{_place(self._secure)}"
+
+    @property
+    def logs_port(self) -> int:
+        """The port where logs are answered, which a Node tells; 0 when there is none."""
+        port = self._secure or self._plain
+        return 0 if port is None else port.port
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as undo:
+            for port in (self._secure, self._plain):
+                if port is not None:
+                    await undo.enter_async_context(port)
+            self._closing = undo.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._closing.__aexit__(kind, error, traceback)
+
+    async def _answer_anybody(self, question: Question) -> Answer:
+        if question.path[:1] == (LOGS,):
+            if self._secure is not None:
+                return text(404, f"logs are answered over TLS, at port {self._secure.port}")
+            return await self._answer_readers(question)
+        return await self._pages(question)
+
+    async def _answer_readers(self, question: Question) -> Answer:
+        refusal = await self._review.refusal(question)
+        return await self._pages(question) if refusal is None else refusal
+
+
+def _place(port: HttpAnswers) -> str:
+    host = f"[{port.host}]" if ":" in port.host else port.host
+    return f"{host}:{port.port}"
