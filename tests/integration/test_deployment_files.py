@@ -152,6 +152,36 @@ def test_a_served_namespace_gets_the_rights_and_nothing_else(tmp_path: Path) -> 
     assert binding["subjects"][0]["namespace"] == "reflet-system"
 
 
+@needs_kubectl
+def test_with_the_component_the_agent_answers_over_tls(tmp_path: Path) -> None:
+    spec, container = agent_of(with_tls(tmp_path))
+
+    assert_restricted(spec, container)
+    assert unknown_flags(container["args"]) == []
+    assert files_missing(spec, container) == []
+    assert {"name": "logs", "containerPort": 10250} in container["ports"]
+    assert container["readinessProbe"]["httpGet"]["port"] == "health"
+
+
+def with_tls(folder: Path) -> list[Any]:
+    """The base with the component for TLS, in a kustomization of somebody's own."""
+    shutil.copytree(DEPLOY / "kustomize", folder / "base")
+    mine = {"resources": ["base"], "components": ["base/tls"]}
+    (folder / "kustomization.yaml").write_text(json.dumps(mine))
+    return kustomized(folder)
+
+
+def files_missing(spec: Any, container: Any) -> list[str]:
+    """The files of TLS that flags name and no volume brings."""
+    [place] = [each["mountPath"] for each in container["volumeMounts"] if each["name"] == "tls"]
+    [volume] = [each for each in spec["volumes"] if each["name"] == "tls"]
+    assert volume["secret"]["secretName"] == "reflet-node-tls"
+    known = {f"{place}/{key}" for key in ("tls.crt", "tls.key", "client-ca.crt")}
+    flags = dict(flag.split("=", 1) for flag in container["args"] if "-file=" in flag)
+    assert len(flags) == 3
+    return [path for path in flags.values() if path not in known]
+
+
 # Helm
 
 
@@ -201,6 +231,28 @@ def test_the_chart_renders_the_same_agent_as_the_kustomization() -> None:
     assert unknown_flags(container["args"]) == []
     assert [flag for flag in container["args"] if flag != "--strategy=watch"] == base["args"]
     assert (spec["volumes"], container["env"]) == (base_spec["volumes"], base["env"])
+
+
+@needs_helm
+@needs_kubectl
+def test_with_a_secret_the_chart_renders_the_same_agent_with_tls(tmp_path: Path) -> None:
+    base_spec, base = agent_of(with_tls(tmp_path))
+    objects = charted("tlsSecret=reflet-node-tls")
+    spec, container = agent_of(objects)
+
+    assert_restricted(spec, container)
+    assert files_missing(spec, container) == []
+    assert [flag for flag in container["args"] if flag != "--strategy=watch"] == base["args"]
+    for name in ("ports", "volumeMounts"):
+        assert by_name(container[name]) == by_name(base[name])
+    assert by_name(spec["volumes"]) == by_name(base_spec["volumes"])
+    rights = json.dumps(of_kind(objects, "ClusterRole")["reflet-node"]["rules"])
+    assert "tokenreviews" in rights
+    assert "subjectaccessreviews" in rights
+
+
+def by_name(items: list[Any]) -> dict[str, Any]:
+    return {item["name"]: item for item in items}
 
 
 @needs_helm

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -160,9 +161,36 @@ def test_the_agents_namespace_takes_nothing_less_strict(
     assert answer.code == 403
 
 
+def test_with_the_component_for_tls_the_agent_may_ask_who_is_asking(
+    kubectl: Kubectl, applied: list[Any], tmp_path: Path
+) -> None:
+    mine = {"resources": ["base"], "components": ["base/tls"]}
+    shutil.copytree(BASE, tmp_path / "base")
+    (tmp_path / "kustomization.yaml").write_text(json.dumps(mine))
+    rendered = kubectl("kustomize", str(tmp_path))
+    name = "reflet-node-reader-reviews"
+    [binding] = [item for item in yaml.safe_load_all(rendered) if item["metadata"]["name"] == name]
+
+    said = kubectl("apply", "--dry-run=server", "-f", "-", given=rendered)
+    kubectl("apply", "-f", "-", given=json.dumps(binding))
+    listing = ("auth", "can-i", "--list", "--no-headers", f"--as={AGENT}", "-n=unserved")
+    eventually(kubectl, "tokenreviews", *listing)
+    found = agents_rights(kubectl, "unserved")
+    kubectl("delete", "clusterrolebinding", name)
+
+    assert "statefulset.apps/reflet-node configured (server dry run)" in said
+    assert found - EVERYWHERE == {
+        "tokenreviews.authentication.k8s.io [] [create]",
+        "subjectaccessreviews.authorization.k8s.io [] [create]",
+    }
+
+
 @needs_helm
 def test_the_server_takes_all_that_the_chart_renders(kubectl: Kubectl, applied: list[Any]) -> None:
-    settings = ("namespaces={shop}", "run=true", "selector=a=b", "state.size=1Gi", "nodes=2")
+    settings = (
+        *("namespaces={shop}", "run=true", "selector=a=b", "state.size=1Gi", "nodes=2"),
+        "tlsSecret=reflet-node-tls",
+    )
     objects = charted(*settings, release="edge")
     rendered = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
 
