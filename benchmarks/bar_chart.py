@@ -56,8 +56,13 @@ class Bar:
     note: str = ""
 
 
-def bar_chart(title: str, unit: str, bars: Sequence[Bar], *, digits: int = 1) -> str:
-    """Draw the bars, each as long as its value, from zero on."""
+def bar_chart(
+    title: str, unit: str, bars: Sequence[Bar], *, digits: int = 1, labels: int = LABELS
+) -> str:
+    """Draw the bars behind *labels* pixels of names, each as long as its value, from zero on.
+
+    A value below zero is written out beside a bar without length.
+    """
     height = HEAD + ROW * len(bars) + FOOT
     lines = [
         f'<svg xmlns="{NAMESPACE}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img">',
@@ -65,27 +70,27 @@ def bar_chart(title: str, unit: str, bars: Sequence[Bar], *, digits: int = 1) ->
         f"<style>{STYLE}</style>",
         f'<text class="title" x="0" y="20">{escape(title)}</text>',
         f'<text class="faint" x="0" y="40">{escape(unit)}</text>',
-        *_rows(bars, digits),
+        *_rows(bars, digits, labels),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _rows(bars: Sequence[Bar], digits: int) -> Iterator[str]:
+def _rows(bars: Sequence[Bar], digits: int, labels: int) -> Iterator[str]:
     longest = max((max(bar.value, bar.high or 0.0) for bar in bars), default=0.0) or 1.0
-    room = WIDTH - LABELS - NUMBERS
+    room = WIDTH - labels - NUMBERS
 
     def across(value: float) -> float:
-        return round(LABELS + room * value / longest, 1)
+        return round(labels + room * max(value, 0.0) / longest, 1)
 
     for number, bar in enumerate(bars):
         top = HEAD + ROW * number
         middle = top + BAR / 2
         name = {"ours": "bar ours", "limit": "bar limit"}.get(bar.kind, "bar")
         end = across(bar.value)
-        yield f'<text x="{LABELS - 8}" y="{top + 13}" text-anchor="end">{escape(bar.label)}</text>'
-        width = max(round(end - LABELS, 1), 1.0)
-        yield f'<rect class="{name}" x="{LABELS}" y="{top}" width="{width}" height="{BAR}"/>'
+        yield f'<text x="{labels - 8}" y="{top + 13}" text-anchor="end">{escape(bar.label)}</text>'
+        width = max(round(end - labels, 1), 1.0)
+        yield f'<rect class="{name}" x="{labels}" y="{top}" width="{width}" height="{BAR}"/>'
         if bar.low is not None and bar.high is not None and bar.low < bar.high:
             yield (
                 f'<path class="range" d="M{across(bar.low)} {middle}H{across(bar.high)}" '

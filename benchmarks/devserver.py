@@ -5,8 +5,8 @@ know how load is made (``devserver_load``).
 
 The jobs are the shapes of load that tests and developers put on a server:
 
-- hold: thousands of watches of one object each, as kubelets have them; what they cost, and how
-  soon the right one hears of a write;
+- hold: thousands of watches of one object each, as kubelets have them, at three sizes; what they
+  cost, and how soon the right one hears of a write;
 - fan-out: one write that all watches are to hear of, at three sizes;
 - soak: a minute of writes at a steady rate with watches of everything; nothing may be lost and
   the memory may not grow.
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import resource
 import subprocess
 import sys
@@ -28,14 +27,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.devserver_growth import WIRES, Figures, exponent, growth
 from benchmarks.measuring import (
     REPOSITORY,
     Child,
     Result,
     Sample,
-    Spread,
     interleaved,
     run_child,
+    shown,
     table,
     versions_of,
 )
@@ -43,13 +43,10 @@ from benchmarks.measuring import (
 LOAD: Final = "benchmarks.devserver_load"
 PATIENCE: Final = 240.0  # seconds for one run
 DESCRIPTORS: Final = 12_000  # files that a process may have open: each watch is one
-WIRES: Final = ("plain", "TLS")
 
 STEEPEST: Final = 1.25  # exponent with which a fan-out may grow with its watches
 SLOWEST_SHARE: Final = 0.98  # of the writes a second that were asked for
 MOST_GROWTH: Final = 4 * 2**20  # bytes that a minute of writes may add
-
-Figures = Mapping[str, Mapping[str, Spread]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +54,7 @@ class Size:
     """How much of everything."""
 
     rounds: int
-    held: int
+    held: Sequence[int]
     held_writes: int
     fan_outs: Mapping[int, int]  # watches, and writes to them
     soak_seconds: float
@@ -69,7 +66,7 @@ class Size:
 
 FULL: Final = Size(
     rounds=3,
-    held=5000,
+    held=(1000, 2500, 5000),
     held_writes=500,
     fan_outs={200: 200, 1000: 100, 5000: 40},
     soak_seconds=60,
@@ -77,7 +74,7 @@ FULL: Final = Size(
 )
 QUICK: Final = Size(
     rounds=1,
-    held=1000,
+    held=(100, 300, 1000),
     held_writes=100,
     fan_outs={100: 50, 300: 30, 1000: 20},
     soak_seconds=4,
@@ -93,7 +90,10 @@ def run(*, quick: bool) -> Result:
     if limit[0] < wanted:
         # Handed down to the server and to the load.
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, limit[1]))
-    held = interleaved(WIRES, size.rounds, lambda wire: hold_once(size, wire))
+    held = {
+        watches: interleaved(WIRES, size.rounds, partial(hold_once, watches, size.held_writes))
+        for watches in size.held
+    }
     fan_outs = {
         watches: interleaved(WIRES, size.rounds, partial(fan_out_once, watches, writes))
         for watches, writes in size.fan_outs.items()
@@ -112,6 +112,7 @@ def run(*, quick: bool) -> Result:
             "fan_out": fan_outs,
             "fan_out_exponents": exponents,
             "soak": soaks,
+            "growth": growth(held, fan_outs),
         },
         versions=versions_of("reflet", "aiohttp", "msgspec"),
         broken_limits=broken_limits(size, held, fan_outs, exponents, soaks),
@@ -121,15 +122,15 @@ def run(*, quick: bool) -> Result:
 # Jobs
 
 
-def hold_once(size: Size, wire: str) -> Sample:
+def hold_once(watches: int, writes: int, wire: str) -> Sample:
     """Many watches of one object each."""
     with serving(tls=wire == "TLS") as target:
         return load(
-            f"hold {size.held} watches, {wire}",
+            f"hold {watches} watches, {wire}",
             target,
             job="hold",
-            watches=size.held,
-            writes=size.held_writes,
+            watches=watches,
+            writes=writes,
         )
 
 
@@ -211,33 +212,21 @@ def serving(*arguments: str, tls: bool) -> Iterator[Mapping[str, Any]]:
 # What the figures say
 
 
-def exponent(fan_outs: Mapping[int, Figures], wire: str) -> float:
-    """The power of the number of watches with which the time to reach the last one grows.
-
-    From the best round of each size: what else the machine does only ever adds to a round.
-    """
-    points = [
-        (math.log(watches), math.log(figures[wire]["last_p50_ms"].low))
-        for watches, figures in fan_outs.items()
-    ]
-    middle_x = sum(x for x, _ in points) / len(points)
-    middle_y = sum(y for _, y in points) / len(points)
-    return sum((x - middle_x) * (y - middle_y) for x, y in points) / sum(
-        (x - middle_x) ** 2 for x, _ in points
-    )
-
-
 def broken_limits(
     size: Size,
-    held: Figures,
+    held: Mapping[int, Figures],
     fan_outs: Mapping[int, Figures],
-    exponents: Mapping[str, float],
+    exponents: Mapping[str, float | None],
     soaks: Figures,
 ) -> Sequence[str]:
     """Which promises do not hold, in words."""
     broken: list[str] = []
     runs = {
-        **{f"{size.held} watches, {name}": each for name, each in held.items()},
+        **{
+            f"{watches} watches, {name}": each
+            for watches, figures in held.items()
+            for name, each in figures.items()
+        },
         **{
             f"fan-out to {watches}, {name}": each
             for watches, figures in fan_outs.items()
@@ -252,7 +241,7 @@ def broken_limits(
             if wrong in figures and figures[wrong].high
         )
     for wire, power in exponents.items():
-        if power > STEEPEST:
+        if power is not None and power > STEEPEST:
             broken.append(f"fan-out, {wire}: grows with the power {power:.2f} of the watches")
     for name, figures in soaks.items():
         if figures["writes_per_second"].low < SLOWEST_SHARE * size.soak_rate:
@@ -266,11 +255,12 @@ def broken_limits(
 # Tables
 
 
-def held_table(size: Size, figures: Figures) -> str:
+def held_table(size: Size, held: Mapping[int, Figures]) -> str:
     """What many watches cost, and how soon one of them hears."""
     return table(
-        f"{size.held} watches of one object each, and writes to {size.held_writes} of them",
+        f"Watches of one object each, and writes to {size.held_writes} of them",
         (
+            "watches",
             "wire",
             "all open, s",
             "server CPU to open one, µs",
@@ -280,6 +270,7 @@ def held_table(size: Size, figures: Figures) -> str:
         ),
         (
             (
+                str(watches),
                 wire,
                 shown(each["open_seconds"], 2),
                 shown(each["open_cpu_microseconds"], 0),
@@ -287,14 +278,17 @@ def held_table(size: Size, figures: Figures) -> str:
                 shown(each["event_p50_ms"], 2),
                 shown(each["event_p99_ms"], 2),
             )
+            for watches, figures in held.items()
             for wire, each in figures.items()
         ),
     )
 
 
-def fan_out_table(fan_outs: Mapping[int, Figures], exponents: Mapping[str, float]) -> str:
+def fan_out_table(fan_outs: Mapping[int, Figures], exponents: Mapping[str, float | None]) -> str:
     """How long it takes until everybody has heard."""
-    grows = ", ".join(f"{power:.2f} {wire}" for wire, power in exponents.items())
+    grows = ", ".join(
+        f"{power:.2f} {wire}" for wire, power in exponents.items() if power is not None
+    )
     return table(
         "One write of 1 KiB to all watches: milliseconds from sending it "
         f"(in the best rounds, the last watch's p50 grows with the power {grows} of their number)",
@@ -356,11 +350,3 @@ def soak_table(size: Size, figures: Figures) -> str:
             for kept, each in figures.items()
         ),
     )
-
-
-def shown(spread: Spread, digits: int, *, scale: float = 1.0) -> str:
-    """The median, and the range when there is one."""
-    median, low, high = (
-        f"{value * scale:.{digits}f}" for value in (spread.median, spread.low, spread.high)
-    )
-    return median if low == high else f"{median} ({low} to {high})"

@@ -4,14 +4,18 @@ Owns: the faults, how long each lasts, and what counts as right.  Must not know 
 works.
 
 Every contestant meets every fault with a development server of its own, in the order of the
-clock: what takes twelve seconds takes twelve seconds.  Where nothing but waiting happens, all
-contestants wait together.
+clock: what takes twelve seconds takes twelve seconds.  Contestants that only wait do so at the
+same time, some at once.  Who keeps a processor busy in a fault, by asking again without a pause,
+meets it after the others and alone, so that it slows nobody down.
+
+How often a client asks while watches fail is counted at three lengths of the fault: a client that
+asks at a steady pace has an exponent of 1, one that leaves a sick server alone has less.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -19,6 +23,7 @@ from functools import partial
 from typing import Final
 
 from benchmarks.fault_contestants import CONTESTANTS
+from benchmarks.growth import Row, row
 from benchmarks.measuring import Child, Result, RunFailed, table, versions_of
 from reflet.devserver.faults import Action, Fault
 from reflet.testing.pytest_plugin import RunningServer, running_server
@@ -30,7 +35,41 @@ SETTLE_PATIENCE: Final = 30.0  # seconds from the end of the fault until it must
 QUICK_SETTLE_PATIENCE: Final = 10.0
 WATCHED_BEFORE: Final = 1.5  # seconds that a watch is open before anything goes wrong
 LOOK_EVERY: Final = 0.2  # seconds
+COUNT_EVERY: Final = 1.0  # seconds, in which nobody asks as often as the server can remember
+AT_ONCE: Final = 10  # contestants that wait
 MANY: Final = 1200
+
+REFLET: Final = "reflet"
+OFFICIAL: Final = "kubernetes informer"
+LENGTHS: Final = (6.0, 12.0, 24.0)  # seconds for which watches fail
+QUICK_LENGTHS: Final = (2.0, 4.0, 8.0)
+STEEPEST: Final = 0.8  # exponent with which our requests may grow with the length of the fault
+
+
+class Tally:
+    """How often ConfigMaps were listed and watched; the server remembers the last ones only."""
+
+    def __init__(self, server: RunningServer) -> None:
+        self._server = server
+        self.lists = self.watches = 0
+
+    def forget(self) -> None:
+        """Begin again."""
+        self.take()
+        self.lists = self.watches = 0
+
+    def take(self) -> None:
+        """Count what came since the last time."""
+        lists, watches = self._server.call(self._taken)
+        self.lists += lists
+        self.watches += watches
+
+    def _taken(self) -> tuple[int, int]:
+        requests = self._server.server.requests
+        count = partial(requests.count, resource=CONFIG_MAPS.full_name)
+        found = count(verb="list"), count(verb="watch")
+        requests.clear()
+        return found
 
 
 @dataclass(frozen=True)
@@ -39,6 +78,14 @@ class Stage:
 
     server: RunningServer
     collection: Collection
+    tally: Tally
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, and count."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(left, COUNT_EVERY))
+            self.tally.take()
 
     def put(self, *names: str) -> None:
         for name in names:
@@ -64,63 +111,83 @@ class Stage:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A fault: what happens, for how many seconds; *together* when it is only waited for."""
+    """A fault: what happens, and for how many seconds.
+
+    *busy* are those who keep a processor busy meanwhile.  *grace* is whether there is time after
+    the fault to become right.
+    """
 
     title: str
     happen: Callable[[Stage, float], None]
     seconds: float
     quick_seconds: float
     objects: int = 3
-    together: bool = False
+    busy: Sequence[str] = ()
+    grace: bool = True
 
 
 def watches_answer_500(stage: Stage, seconds: float) -> None:
     stage.server.add_fault(Fault(Action.STATUS, verb="watch", status=500, times=FOR_EVER))
     stage.change_unseen(Action.CLOSE)
-    time.sleep(seconds)
+    stage.wait(seconds)
 
 
 def watches_are_dropped(stage: Stage, seconds: float) -> None:
     stage.server.add_fault(Fault(Action.DROP, verb="watch", times=FOR_EVER))
     stage.change_unseen(Action.CLOSE)
-    time.sleep(seconds)
+    stage.wait(seconds)
 
 
 def a_watch_is_reset(stage: Stage, seconds: float) -> None:
     stage.change_unseen(Action.RESET)
-    time.sleep(seconds)
+    stage.wait(seconds)
 
 
 def watches_are_closed(stage: Stage, seconds: float) -> None:
     for number in range(int(seconds / 0.5)):
         stage.put("b" if number % 2 else "d")
-        time.sleep(0.5)
+        stage.wait(0.5)
         stage.server.add_fault(Fault(Action.CLOSE, verb="watch", now=True))
 
 
 def the_version_expires(stage: Stage, seconds: float) -> None:
     stage.change_unseen(Action.CLOSE, expire=True)
-    time.sleep(seconds)
+    stage.wait(seconds)
 
 
 def a_watch_stalls(stage: Stage, seconds: float) -> None:
     stage.change_unseen(Action.STALL)
-    time.sleep(seconds)
+    stage.wait(seconds)
 
 
-def nothing_happens(_: Stage, seconds: float) -> None:
-    time.sleep(seconds)
+def nothing_happens(stage: Stage, seconds: float) -> None:
+    stage.wait(seconds)
 
 
+REFUSED: Final = Scenario(
+    "watch answers 500", watches_answer_500, LENGTHS[1], QUICK_LENGTHS[1], busy=(OFFICIAL,)
+)
+STALLED: Final = Scenario("silent stall", a_watch_stalls, 130, 5, grace=False)
 SCENARIOS: Final = (
-    Scenario("watch answers 500", watches_answer_500, 12, 4),
-    Scenario("watch dropped before its head", watches_are_dropped, 10, 4),
+    REFUSED,
+    Scenario("watch dropped before its head", watches_are_dropped, 10, 4, busy=(OFFICIAL,)),
     Scenario("reset in the middle of a line", a_watch_is_reset, 2, 2),
     Scenario("clean close every 0.5 s", watches_are_closed, 10, 3),
     Scenario("410, with a missed deletion", the_version_expires, 10, 3),
-    Scenario("silent stall", a_watch_stalls, 130, 5, together=True),
+    STALLED,
     Scenario(f"{MANY:,} objects", nothing_happens, 1, 1, objects=MANY),
 )
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A fault that lasts for so many seconds."""
+
+    scenario: Scenario
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.scenario.title}, {self.seconds:g} s"
 
 
 @dataclass(frozen=True)
@@ -137,28 +204,36 @@ class Outcome:
 
 def run(*, quick: bool) -> Result:
     """Let every fault happen to every contestant."""
-    outcomes = {scenario.title: everybody(scenario, quick=quick) for scenario in SCENARIOS}
+    lengths = QUICK_LENGTHS if quick else LENGTHS
+    usual = [Meeting(each, duration(each, quick=quick)) for each in SCENARIOS]
+    longer = [Meeting(REFUSED, seconds) for seconds in lengths]
+    met = everybody({*usual, *longer}, QUICK_SETTLE_PATIENCE if quick else SETTLE_PATIENCE)
+    rows_of_growth = growth({each.seconds: met[each] for each in longer})
     broken = [
-        f"{title}: reflet is {found['reflet'].verdict}"
-        for title, found in outcomes.items()
+        f"{each}: reflet is {found[REFLET].verdict}"
+        for each, found in met.items()
         # A stall that is cut short is over before anybody could notice.
-        if found["reflet"].verdict != "right" and not (quick and title == "silent stall")
+        if found[REFLET].verdict != "right" and not (quick and each.scenario is STALLED)
     ]
-    rows = [
-        (f"{scenario.title}, {duration(scenario, quick=quick):g} s", *map(str, found.values()))
-        for scenario, found in zip(SCENARIOS, outcomes.values(), strict=True)
+    broken += [
+        f"{each['job']}: reflet's grow with the power {each['exponent']:.2f} of its length"
+        for each in rows_of_growth
+        if each["ours"] and each["exponent"] is not None and each["exponent"] > STEEPEST
     ]
     return Result(
         tables=[
             table(
                 "Lists + watches asked for while the fault lasts, and the cache afterwards",
                 ("fault", *CONTESTANTS),
-                rows,
+                [(str(each), *map(str, met[each].values())) for each in usual],
             )
         ],
         figures={
-            title: {name: asdict(outcome) for name, outcome in found.items()}
-            for title, found in outcomes.items()
+            **{
+                each.scenario.title: {name: asdict(outcome) for name, outcome in met[each].items()}
+                for each in usual
+            },
+            "growth": rows_of_growth,
         },
         versions=versions_of("reflet", "kubernetes", "kubernetes_asyncio", "lightkube"),
         broken_limits=broken,
@@ -169,14 +244,43 @@ def duration(scenario: Scenario, *, quick: bool) -> float:
     return scenario.quick_seconds if quick else scenario.seconds
 
 
-def everybody(scenario: Scenario, *, quick: bool) -> Mapping[str, Outcome]:
-    patience = 0.0 if scenario.together else QUICK_SETTLE_PATIENCE if quick else SETTLE_PATIENCE
-    meet = partial(one, scenario, patience, duration(scenario, quick=quick))
-    names: Sequence[str] = tuple(CONTESTANTS)
-    if not scenario.together:
-        return {name: meet(name) for name in names}
-    with ThreadPoolExecutor(len(names)) as threads:
-        return dict(zip(names, threads.map(meet, names), strict=True))
+def growth(refused: Mapping[float, Mapping[str, Outcome]]) -> list[Row]:
+    """Requests by the length of the fault, of those who are still there at its end."""
+    rows = []
+    for name in CONTESTANTS:
+        found = {seconds: outcomes[name] for seconds, outcomes in refused.items()}
+        wrong = [outcome.verdict for outcome in found.values() if outcome.verdict != "right"]
+        rows.append(
+            row(
+                "requests while watches answer 500",
+                who=name,
+                by="seconds",
+                points={}
+                if wrong
+                else {int(seconds): each.lists + each.watches for seconds, each in found.items()},
+                ours=name == REFLET,
+                note=f"left out: {wrong[-1]}" if wrong else "",
+            )
+        )
+    return rows
+
+
+def everybody(meetings: Iterable[Meeting], patience: float) -> dict[Meeting, dict[str, Outcome]]:
+    """Let every contestant meet every fault; those with grace get *patience* seconds after it."""
+    # The longest first: nobody then waits for one that began last.
+    order = sorted(meetings, key=lambda each: each.seconds, reverse=True)
+    runs = [(each, name) for each in order for name in CONTESTANTS]
+    waiting = [(each, name) for each, name in runs if name not in each.scenario.busy]
+
+    def meet(run: tuple[Meeting, str]) -> Outcome:
+        meeting, name = run
+        grace = patience if meeting.scenario.grace else 0.0
+        return one(meeting.scenario, grace, meeting.seconds, name)
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        found = dict(zip(waiting, threads.map(meet, waiting), strict=True))
+    found |= {run: meet(run) for run in runs if run not in found}
+    return {each: {name: found[each, name] for name in CONTESTANTS} for each in order}
 
 
 def wait_for_a_watch(server: RunningServer) -> None:
@@ -202,10 +306,10 @@ def one(scenario: Scenario, patience: float, seconds: float, contestant: str) ->
             child.hear(START_PATIENCE)
             wait_for_a_watch(server)
             if scenario.happen is not nothing_happens:  # there, the beginning is what counts
-                server.call(server.server.requests.clear)
+                stage.tally.forget()
             scenario.happen(stage, seconds)
-            count = partial(server.server.requests.count, resource=CONFIG_MAPS.full_name)
-            lists, watches = (server.call(partial(count, verb=verb)) for verb in ("list", "watch"))
+            stage.tally.take()
+            lists, watches = stage.tally.lists, stage.tally.watches
             server.call(server.server.faults.clear)
             return Outcome(lists, watches, verdict(child, stage, patience))
 
@@ -213,7 +317,7 @@ def one(scenario: Scenario, patience: float, seconds: float, contestant: str) ->
 @contextmanager
 def stage_with(objects: int) -> Iterator[Stage]:
     with running_server({"tls": False}) as server:
-        stage = Stage(server, Collection(server.server, CONFIG_MAPS))
+        stage = Stage(server, Collection(server.server, CONFIG_MAPS), Tally(server))
         names = "abc" if objects == 3 else [f"object-{number:04}" for number in range(objects)]
         stage.put(*names)
         yield stage

@@ -8,6 +8,7 @@ The jobs, each contestant in a process of its own, in turns:
 
 - hold: thousands of objects, by individual watches and by ``auto``, from a real kube-apiserver:
   memory, first sync, reads, registrations;
+- growth: the same with fewer objects, at three sizes;
 - follow: from a write to a changed read, with a few and with hundreds of watched objects, from a
   real kube-apiserver and from the development server.  The kubelet's manager takes no part: it
   tells nobody of changes.
@@ -27,16 +28,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks import wire_objects
+from benchmarks import managers_growth, wire_objects
 from benchmarks.devserver import serving
 from benchmarks.go_programs import Environment, go_program
+from benchmarks.growth import at_sizes
 from benchmarks.managers_tables import (
     CONTESTANTS,
     FOLLOWERS,
     KUBELET,
     WATCH,
     WATCH_SECRETS,
-    broken,
     goals,
     tables,
 )
@@ -52,6 +53,7 @@ from benchmarks.measuring import (
     percentile,
     versions_of,
 )
+from benchmarks.mirror_goals import missed
 from benchmarks.mirror_peers.launch import PROGRAM
 from benchmarks.wire_clients import Target
 from tests.real.binaries import BinariesMissing, find_binaries
@@ -61,9 +63,15 @@ OURS: Final = "benchmarks.managers_work"
 WRITER: Final = "benchmarks.wire_objects"
 LAUNCH: Final = "benchmarks.mirror_peers.launch"
 PATIENCE: Final = 120.0  # seconds for one run
-FAREWELL: Final = 1.0  # seconds to end when all is said
+FAREWELL: Final = 0.3  # seconds to end when all is said
+SETTLE: Final = 2.0  # seconds after which memory is looked at
 DESCRIPTORS: Final = 4096  # files that a process may have open: the development server's watches
 WARM_UP_OBJECTS: Final = 100
+# What a warm-up leaves behind is memory that the objects need not ask for: of few, too much.
+GROWTH_WARM_UP: Final[Mapping[str, Any]] = {
+    "warm_up_namespace": "grow-warm-up",
+    "warm_up_objects": 10,
+}
 RESOURCES: Final[Mapping[str, str]] = {"ConfigMap": "configmaps", "Secret": "secrets"}
 
 
@@ -76,6 +84,10 @@ class Size:
     reads: int
     pods: int = 1_000
     registrations: int
+    growth_rounds: int
+    growth_objects: Sequence[int]
+    growth_reads: int
+    growth_settle: float
     followed: Sequence[int]
     follow_rounds: int
     writes: int
@@ -87,6 +99,10 @@ FULL: Final = Size(
     objects=2_000,
     reads=2_000_000,
     registrations=5,
+    growth_rounds=3,
+    growth_objects=(500, 1_000, 2_000),
+    growth_reads=400_000,
+    growth_settle=1.0,
     followed=(1, 50, 500),
     follow_rounds=3,
     writes=300,
@@ -96,9 +112,13 @@ QUICK: Final = Size(
     objects=500,
     reads=200_000,
     registrations=1,
-    followed=(1, 50),
+    growth_rounds=1,
+    growth_objects=(125, 250, 500),
+    growth_reads=100_000,
+    growth_settle=0.4,
+    followed=(1, 10, 50),
     follow_rounds=1,
-    writes=50,
+    writes=40,
 )
 
 
@@ -108,6 +128,7 @@ def run(*, quick: bool) -> Result:
     allow_descriptors()
     kubelet = go_program("managers", KUBELET, version_of="k8s.io/kubernetes")
     held = Standings()
+    grown: Mapping[str, Standings] = {}
     followed: dict[str, dict[str, Any]] = {}
     try:
         with KubeServer(find_binaries()) as server:
@@ -116,23 +137,28 @@ def run(*, quick: bool) -> Result:
                 create(kube, warm_up(resource), WARM_UP_OBJECTS, resource)
                 create(kube, f"many-{resource}", size.objects, resource)
             held = hold(size, kube, kubelet)
+            grown = grow(size, kube, kubelet)
             followed["kube-apiserver"] = follow(size, kube, "kube-apiserver")
     except BinariesMissing as error:
-        held.left_out.update(dict.fromkeys(CONTESTANTS, str(error)))
+        left_out = dict.fromkeys(CONTESTANTS, str(error))
+        held = Standings(left_out=left_out)
+        grown = {str(objects): Standings(left_out=left_out) for objects in size.growth_objects}
     with development_server() as target:
         create(target, warm_up("configmaps"), WARM_UP_OBJECTS)
         followed["reflet serve"] = follow(size, target, "reflet serve")
     figures: dict[str, Any] = {"size": asdict(size), "held": held.plain(), "followed": followed}
+    by_size = {objects: each.plain() for objects, each in grown.items()}
+    growth = managers_growth.rows(by_size, followed)
     reached = goals(figures)
     shown = tables(figures, reached)
     return Result(
         tables=shown,
-        figures={**figures, "goals": [asdict(goal) for goal in reached], "tables": shown},
+        figures={**figures, "goals": [asdict(goal) for goal in reached], "growth": growth},
         versions={
             **versions_of("reflet", "h2", "aiohttp", "msgspec"),
             KUBELET: kubelet.version or kubelet.missing,
         },
-        broken_limits=broken(reached),
+        missed_goals=missed(reached),
     )
 
 
@@ -161,36 +187,81 @@ def hold(size: Size, kube: Target, kubelet: Environment) -> Standings:
     """Hold thousands of objects."""
 
     def measure(name: str) -> Sample:
-        contestant = CONTESTANTS[name]
-        in_go = contestant.strategy == KUBELET
-        if in_go and kubelet.missing:
-            raise RunFailed(kubelet.missing)
-        task = task_for(
+        return hold_once(
             kube,
-            job="hold",
-            kind=contestant.kind,
-            strategy=contestant.strategy,
-            namespace=f"many-{RESOURCES[contestant.kind]}",
+            kubelet,
+            name,
+            namespace=f"many-{RESOURCES[CONTESTANTS[name].kind]}",
             objects=size.objects,
             reads=size.reads,
             pods=size.pods,
             rounds=size.registrations,
         )
-        module = LAUNCH if in_go else OURS
-        variables = {PROGRAM: json.dumps([*kubelet.command])} if in_go else {}
-        with Child(module, task, environment=variables) as child:
-            # A little longer than it gives itself, to hear what it says then.
-            figures = child.hear(PATIENCE + 10.0)
-            child.finish(FAREWELL)
-            return figures
-
-    def announce(name: str) -> None:
-        title = CONTESTANTS[name].title
-        print(f"managers: {size.objects} objects: {title}", file=sys.stderr, flush=True)
 
     for name in (WATCH, WATCH_SECRETS):  # the API server grows to its size before anybody counts
         measure(name)
+    announce = partial(announce_holding, objects=size.objects)
     return in_turns(CONTESTANTS, size.rounds, measure, announce=announce)
+
+
+def grow(size: Size, kube: Target, kubelet: Environment) -> dict[str, Standings]:
+    """Hold some, more and many, each in a namespace of its own."""
+    create(kube, GROWTH_WARM_UP["warm_up_namespace"], GROWTH_WARM_UP["warm_up_objects"])
+    for objects in size.growth_objects:
+        create(kube, f"grow-{objects}", objects)
+
+    def measure(name: str, objects: int) -> Sample:
+        return hold_once(
+            kube,
+            kubelet,
+            name,
+            namespace=f"grow-{objects}",
+            objects=objects,
+            reads=size.growth_reads,
+            pods=size.pods,
+            rounds=1,
+            settle=size.growth_settle,
+            **GROWTH_WARM_UP,
+        )
+
+    return at_sizes(
+        managers_growth.HELD,
+        size.growth_objects,
+        size.growth_rounds,
+        measure,
+        announce=announce_holding,
+    )
+
+
+def hold_once(
+    kube: Target, kubelet: Environment, name: str, *, settle: float = SETTLE, **details: Any
+) -> Sample:
+    """One run of one contestant."""
+    contestant = CONTESTANTS[name]
+    in_go = contestant.strategy == KUBELET
+    if in_go and kubelet.missing:
+        raise RunFailed(kubelet.missing)
+    task = task_for(
+        kube,
+        job="hold",
+        kind=contestant.kind,
+        strategy=contestant.strategy,
+        settle=settle,
+        **details,
+    )
+    module = LAUNCH if in_go else OURS
+    variables = {PROGRAM: json.dumps([*kubelet.command])} if in_go else {}
+    with Child(module, task, environment=variables) as child:
+        # A little longer than it gives itself, to hear what it says then.
+        figures = child.hear(PATIENCE + 10.0)
+        child.finish(FAREWELL)
+        return figures
+
+
+def announce_holding(name: str, objects: int) -> None:
+    """Say what comes next."""
+    title = CONTESTANTS[name].title
+    print(f"managers: {objects} objects: {title}", file=sys.stderr, flush=True)
 
 
 def follow(size: Size, target: Target, server: str) -> dict[str, Any]:
@@ -264,19 +335,21 @@ def delays(
     }
 
 
-def task_for(target: Target, *, kind: str, settle: float = 2.0, **details: Any) -> dict[str, Any]:
+def task_for(target: Target, *, kind: str, settle: float, **details: Any) -> dict[str, Any]:
     """The task of a contestant."""
+    warmed: dict[str, Any] = {
+        "warm_up_namespace": warm_up(RESOURCES[kind]),
+        "warm_up_objects": WARM_UP_OBJECTS,
+    }
     return asdict(
         Task(
             url=target.url,
             ca_file=target.ca_file,
             token=target.token,
             kind=kind,
-            warm_up_namespace=warm_up(RESOURCES[kind]),
-            warm_up_objects=WARM_UP_OBJECTS,
             patience=PATIENCE,
             settle=settle,
-            **details,
+            **(warmed | details),
         )
     )
 

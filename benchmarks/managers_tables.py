@@ -1,4 +1,4 @@
-"""The managers benchmark's results as tables, and what they say about our promises.
+"""The managers benchmark's results as tables, and what they say about our goals.
 
 Owns: the goals, what is shown and how it is rounded.  Must not know how figures are taken.
 
@@ -47,18 +47,13 @@ READS_A_SECOND: Final = 1e6
 
 
 def goals(figures: Mapping[str, Any]) -> list[Goal]:
-    """Compare the figures with what we promise."""
+    """Compare the figures with what we want."""
     held = figures["held"]["figures"]
     return [
         *(memory_goal(held, *pair) for pair in PAIRS),
         *(sync_goal(held, *pair) for pair in PAIRS),
         reads_goal(held),
     ]
-
-
-def broken(reached: Sequence[Goal]) -> list[str]:
-    """The goals that are not reached, in words."""
-    return [f"{goal.goal}: {goal.measured}" for goal in reached if goal.reached is False]
 
 
 def memory_goal(held: Mapping[str, Any], kind: str, ours: str, theirs: str) -> Goal:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import platform
 import resource
@@ -32,6 +33,7 @@ from typing import Any, Final, Self
 
 REPOSITORY: Final = Path(__file__).parents[1]
 RESULTS: Final = Path(__file__).parent / "results"
+FEWEST_SIZES: Final = 3  # through two points goes every power
 
 Sample = Mapping[str, float]
 """What one run of one contestant gave: name of the figure, and the figure."""
@@ -51,14 +53,15 @@ class Spread:
 class Result:
     """What a benchmark found out.
 
-    ``figures`` is for the file, ``tables`` for people, and ``broken_limits`` says in words which
-    promises do not hold.
+    ``figures`` is for the file, ``tables`` for people.  ``broken_limits`` says in words which
+    promises of ours do not hold, and ``missed_goals`` what we want to reach and have not.
     """
 
     tables: Sequence[str]
     figures: Mapping[str, Any]
     versions: Mapping[str, str] = field(default_factory=dict)
     broken_limits: Sequence[str] = ()
+    missed_goals: Sequence[str] = ()
 
 
 class RunFailed(Exception):
@@ -240,6 +243,21 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
+def fitted_exponent(points: Mapping[float, float] | Mapping[int, float]) -> float | None:
+    """The power of the size with which a cost grows: least squares of logarithm over logarithm.
+
+    0 is a cost that does not depend on the size, 1 one in proportion to it.  None below three
+    sizes, and where a size or a cost is not above zero: it has no logarithm.
+    """
+    if len(points) < FEWEST_SIZES or min(*points.keys(), *points.values()) <= 0:
+        return None
+    x = [math.log(size) for size in points]
+    y = [math.log(cost) for cost in points.values()]
+    middle_x, middle_y = statistics.fmean(x), statistics.fmean(y)
+    rise = sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y, strict=True))
+    return rise / sum((a - middle_x) ** 2 for a in x)
+
+
 # What this process costs.
 
 
@@ -324,6 +342,7 @@ def write_result(name: str, result: Result, *, quick: bool) -> Path:
         "machine": machine_facts(),
         "versions": dict(result.versions),
         "broken_limits": list(result.broken_limits),
+        "missed_goals": list(result.missed_goals),
         "tables": list(result.tables),
         "figures": result.figures,
     }

@@ -9,9 +9,10 @@ The jobs, each contestant in a process of its own, in turns:
 - events: updates of 1 KiB ConfigMaps on one stream, from the socket to the handler;
 - memory: 1 KiB ConfigMaps and pods of 5.6 kB, at three sizes each;
 - sync: from nothing to a complete mirror, of a list and of a streaming list;
-- real: the same from a real kube-apiserver, where protobuf is at home.
+- real: the same from a real kube-apiserver, where protobuf is at home;
+- growth: events and first sync with few objects, with many and with very many.
 
-The first three come from ``mirror_server``, which is faster than all of them.
+All but the real one's come from ``mirror_server``, which is faster than all of them.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks import wire_objects
+from benchmarks import mirror_growth, wire_objects
 from benchmarks.go_programs import Environment
+from benchmarks.growth import at_sizes
 from benchmarks.measuring import (
     Child,
     Result,
@@ -39,7 +41,7 @@ from benchmarks.measuring import (
 )
 from benchmarks.mirror_contestants import CONTESTANTS, EVENTS, MEMORY, REAL, SYNC
 from benchmarks.mirror_environments import environment
-from benchmarks.mirror_goals import broken, goals
+from benchmarks.mirror_goals import goals, missed
 from benchmarks.mirror_objects import last_update, namespace_for
 from benchmarks.mirror_tables import tables
 from benchmarks.mirror_work import Task
@@ -50,7 +52,7 @@ from tests.real.kube_server import KubeServer
 
 PATIENCE: Final = 120.0  # seconds for one run
 EVENTS_PATIENCE: Final = 40.0  # the same for updates: who has lost some waits in vain
-FAREWELL: Final = 1.0  # seconds to end when all is said
+FAREWELL: Final = 0.3  # seconds to end when all is said
 WARM_UP_OBJECTS: Final = 100
 
 
@@ -66,6 +68,9 @@ class Size:
     sync_rounds: int
     sync_objects: int
     real_objects: int
+    growth_rounds: int
+    growth_objects: Sequence[int]
+    growth_updates: int
 
 
 FULL: Final = Size(
@@ -77,6 +82,9 @@ FULL: Final = Size(
     sync_rounds=3,
     sync_objects=10_000,
     real_objects=20_000,
+    growth_rounds=3,
+    growth_objects=(1_000, 10_000, 100_000),
+    growth_updates=50_000,
 )
 QUICK: Final = Size(
     rounds=1,
@@ -87,6 +95,9 @@ QUICK: Final = Size(
     sync_rounds=1,
     sync_objects=2_000,
     real_objects=2_000,
+    growth_rounds=1,
+    growth_objects=(500, 2_000, 8_000),
+    growth_updates=10_000,
 )
 
 
@@ -150,6 +161,27 @@ class Course:
             lambda name: self._synthetic("sync", name, "ConfigMap", objects, 0),
         )
 
+    def growth(self, job: str, names: Sequence[str], updates: int) -> dict[str, Standings]:
+        """Do a job at several sizes; everybody gets the same updates.
+
+        They come when the objects are dealt with: else a client that reads on meanwhile has read
+        much of them before the clock runs, and the more objects, the more of them.
+        """
+
+        def announce(name: str, objects: int) -> None:
+            what = f"mirror: {job} with {objects} objects: {CONTESTANTS[name].title}"
+            print(what, file=sys.stderr, flush=True)
+
+        return at_sizes(
+            names,
+            self.size.growth_objects,
+            self.size.growth_rounds,
+            lambda name, objects: self._synthetic(
+                job, name, "ConfigMap", objects, updates, settled=True
+            ),
+            announce=announce,
+        )
+
     def real(self, kube: Target) -> Standings:
         """The same from a real API server."""
         objects = self.size.real_objects
@@ -165,9 +197,20 @@ class Course:
         what = f"first sync of {objects} objects of the real API server"
         return self._in_turns(what, REAL, self.size.sync_rounds, measure)
 
-    def _synthetic(self, job: str, name: str, kind: str, objects: int, updates: int) -> Sample:
+    def _synthetic(
+        self,
+        job: str,
+        name: str,
+        kind: str,
+        objects: int,
+        updates: int,
+        *,
+        settled: bool = False,
+    ) -> Sample:
         contestant = CONTESTANTS[name]
-        namespace = namespace_for(objects, updates, protobuf=contestant.protobuf)
+        namespace = namespace_for(
+            objects, updates, protobuf=contestant.protobuf, settled=settled and updates > 0
+        )
         warm_up = namespace_for(WARM_UP_OBJECTS, protobuf=contestant.protobuf)
         last = last_update(objects, updates) if updates else ("", "")
         self.synthetic.prepare(kind, namespace)
@@ -227,6 +270,8 @@ def run(*, quick: bool) -> Result:
             for kind, sizes in (("ConfigMap", size.config_maps), ("Pod", size.pods))
         }
         sync = course.sync()
+        events_growth = course.growth("events", mirror_growth.EVENTS, size.growth_updates)
+        sync_growth = course.growth("sync", mirror_growth.SYNC, 0)
     try:
         with KubeServer(find_binaries()) as server:
             kube = Target(server.url, str(server.ca_file), server.tokens["admin"])
@@ -236,24 +281,27 @@ def run(*, quick: bool) -> Result:
     figures: dict[str, Any] = {
         "size": asdict(size),
         "events": events.plain(),
-        "memory": {
-            kind: {objects: each.plain() for objects, each in standings.items()}
-            for kind, standings in memory.items()
-        },
+        "memory": {kind: plain(standings) for kind, standings in memory.items()},
         "sync": sync.plain(),
         "real": real.plain(),
     }
+    growth = mirror_growth.rows(plain(events_growth), plain(sync_growth), figures["memory"])
     reached = goals(figures)
     shown = tables(figures, reached)
     return Result(
         tables=shown,
-        figures={**figures, "goals": [asdict(goal) for goal in reached], "tables": shown},
+        figures={**figures, "goals": [asdict(goal) for goal in reached], "growth": growth},
         versions={
             **versions_of("reflet", "h2", "aiohttp", "msgspec", "uvloop"),
             **{peer: made.version or made.missing for peer, made in course.environments.items()},
         },
-        broken_limits=broken(reached),
+        missed_goals=missed(reached),
     )
+
+
+def plain(by_size: Mapping[str, Standings]) -> dict[str, Any]:
+    """Standings at several sizes, as a result file has them."""
+    return {objects: each.plain() for objects, each in by_size.items()}
 
 
 @contextmanager

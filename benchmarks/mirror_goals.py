@@ -1,4 +1,4 @@
-"""What the mirror promises, and whether the figures keep it.
+"""What the mirror is to reach, and whether the figures do.
 
 Owns: the goals.  Must not know how figures are taken.
 
@@ -24,7 +24,7 @@ BYTES_PER_CONFIG_MAP: Final = 1700.0
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One promise: what, how it went, and whether that is enough; None when nobody knows."""
+    """One goal: what, how it went, and whether that is enough; None when nobody knows."""
 
     goal: str
     measured: str
@@ -32,7 +32,7 @@ class Goal:
 
 
 def goals(figures: Mapping[str, Any]) -> list[Goal]:
-    """Compare the figures with what we promise."""
+    """Compare the figures with what we want."""
     events = figures["events"]["figures"]
     memory = figures["memory"]["ConfigMap"]
     return [
@@ -47,7 +47,7 @@ def goals(figures: Mapping[str, Any]) -> list[Goal]:
     ]
 
 
-def broken(reached: Sequence[Goal]) -> list[str]:
+def missed(reached: Sequence[Goal]) -> list[str]:
     """The goals that are not reached, in words."""
     return [f"{goal.goal}: {goal.measured}" for goal in reached if goal.reached is False]
 

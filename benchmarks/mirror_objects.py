@@ -4,7 +4,8 @@ Owns: what a ConfigMap and a pod of the benchmark look like, in JSON and, the Co
 protobuf; and how many of them a namespace has.  Must not know HTTP or who reads them.
 
 The namespace says everything: ``objects-500-updates-9000`` has 500 objects, and whoever watches
-it is sent 9,000 updates of them in turn; behind ``protobuf-`` the same comes as protobuf.
+it is sent 9,000 updates of them in turn; behind ``protobuf-`` the same comes as protobuf, and
+before ``-settled`` updates come after a silence in which a client can finish with the objects.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from typing import Any, Final
 CONFIG_MAP_SIZE: Final = 1024  # bytes of JSON, as a watch sends it
 POD_SIZE: Final = 5600
 
+SETTLED: Final = "-settled"
+SETTLED_A_SECOND: Final = 50_000  # objects with which any client that has them is done
+
 FIRST_VERSION: Final = 1_000_000
 NUMBER_MARK: Final = "@@@@@"  # becomes the object's number, of five digits
 VERSION_MARK: Final = "~~~~~~~"  # becomes its version, of seven
@@ -30,9 +34,12 @@ Encoded = Callable[[int, int], bytes]
 """From an object's number and version to its bytes."""
 
 
-def namespace_for(objects: int, updates: int = 0, *, protobuf: bool = False) -> str:
+def namespace_for(
+    objects: int, updates: int = 0, *, protobuf: bool = False, settled: bool = False
+) -> str:
     """The namespace that has so many objects and updates."""
-    return f"{'protobuf-' if protobuf else ''}objects-{objects}-updates-{updates}"
+    name = f"objects-{objects}-updates-{updates}"
+    return f"{'protobuf-' if protobuf else ''}{name}{SETTLED if settled else ''}"
 
 
 def object_name(number: int) -> str:
@@ -49,6 +56,7 @@ class Collection:
     items: Sequence[bytes]  # of a list, whose items do not say what they are
     initial_events: Sequence[bytes]  # the same objects, and the bookmark behind them
     updates: Sequence[bytes]
+    silence: float  # seconds before the updates
 
     def listing_head(self, following: str) -> bytes:
         """What comes before the items of a page; *following* is the token of the next."""
@@ -61,7 +69,7 @@ class Collection:
 
 def collection(kind: str, namespace: str) -> Collection:
     """The objects of a namespace whose name says how many."""
-    found = re.fullmatch(r"(protobuf-)?objects-(\d+)-updates-(\d+)", namespace)
+    found = re.fullmatch(rf"(protobuf-)?objects-(\d+)-updates-(\d+)({SETTLED})?", namespace)
     if found is None:
         raise ValueError(f"the name of the namespace {namespace} says nothing")
     objects, updates = int(found[2]), int(found[3])
@@ -78,6 +86,7 @@ def collection(kind: str, namespace: str) -> Collection:
             forms.bookmark(version),
         ],
         updates=changed,
+        silence=objects / SETTLED_A_SECOND if found[4] else 0.0,
     )
 
 

@@ -7,7 +7,8 @@ know the clients.
 A child of its own (see ``measuring.Child``): the task names the certificate's files, the answer
 the two ports.  Everything is encoded when a namespace is first listed or watched, so whoever
 measures asks once before.  A watch sends its events as fast as the client takes them, each a
-chunk or a frame of its own, about 16 to a TLS record, and then stays open and silent.
+chunk or a frame of its own, about 16 to a TLS record, and then stays open and silent.  In a
+namespace that asks for it there is also a silence between the objects and their updates.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import re
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -108,17 +110,29 @@ DISCOVERY: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is sent for a request, in pieces; *length* is None for what does not end."""
+    """What is sent for a request, in pieces; *length* is None for what does not end.
+
+    Behind the first pieces, *silence_after* of them, comes a *silence* of so many seconds.
+    """
 
     pieces: Sequence[bytes]
     length: int | None
     content_type: str = JSON
     status: int = 200
+    silence_after: int = 0
+    silence: float = 0.0
 
     def records(self) -> Iterator[Sequence[bytes]]:
-        """The pieces, as many together as a TLS record holds with the heads around them."""
+        """The pieces, as many together as a TLS record holds with the heads around them.
+
+        None of them at all is the silence.
+        """
         together = max(1, RECORD // (max(map(len, self.pieces), default=1) + LONGEST_HEAD))
-        for begin in range(0, len(self.pieces), together):
+        for begin in range(0, self.silence_after, together):
+            yield self.pieces[begin : min(begin + together, self.silence_after)]
+        if self.silence:
+            yield ()
+        for begin in range(self.silence_after, len(self.pieces), together):
             yield self.pieces[begin : begin + together]
 
 
@@ -139,10 +153,14 @@ def answer_to(target: str) -> Answer:
     objects = served(KINDS[found[2]], found[1])
     if query.get("watch") not in {"true", "True", "1"}:
         return page(objects, int(query.get("limit", 0)), int(query.get("continue", 0)))
-    streaming = query.get("sendInitialEvents") == "true"
-    events = [*objects.initial_events, *objects.updates] if streaming else objects.updates
-    content_type = PROTOBUF if found[1].startswith("protobuf-") else JSON
-    return Answer(events, None, content_type)
+    initial = objects.initial_events if query.get("sendInitialEvents") == "true" else ()
+    return Answer(
+        [*initial, *objects.updates] if initial else objects.updates,
+        None,
+        PROTOBUF if found[1].startswith("protobuf-") else JSON,
+        silence_after=len(initial),
+        silence=objects.silence,
+    )
 
 
 def page(objects: Collection, limit: int, begin: int) -> Answer:
@@ -225,7 +243,10 @@ def serve_http1(peer: Peer) -> None:
             )
             peer.add("\r\n".join((*head_lines, "", "")).encode())
             for pieces in reply.records():
-                if reply.length is None:
+                if not pieces:
+                    peer.send()
+                    time.sleep(reply.silence)
+                elif reply.length is None:
                     peer.add(framed(pieces, lambda length: b"%x\r\n" % length, b"\r\n"))
                 else:
                     peer.add(b"".join(pieces))
@@ -246,6 +267,10 @@ class MirrorHttp2Peer(Http2Peer):
         self._peer.send()
         sent = 0
         for number, pieces in enumerate(reply.records(), 1):
+            if not pieces:
+                self._peer.send()
+                time.sleep(reply.silence)
+                continue
             cost = sum(map(len, pieces))
             while self._room(stream, sent) < cost or (
                 number % AT_ONCE == 0 and self._peer.has_spoken()

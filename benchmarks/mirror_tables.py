@@ -5,11 +5,10 @@ Owns: what is shown and how it is rounded.  Must not know how figures are taken.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.measuring import Spread, shown, table
+from benchmarks.measuring import Spread, fitted_exponent, shown, table
 from benchmarks.mirror_contestants import CONTESTANTS, OURS, OURS_STREAM, OURS_TLS
 from benchmarks.mirror_goals import Goal
 
@@ -75,19 +74,15 @@ def memory_table(kind: str, by_size: Mapping[str, Standings]) -> str:
     largest = by_size[sizes[-1]]
 
     def row(name: str, each: Mapping[str, Spread]) -> tuple[str, ...]:
-        found = [
-            by_size[size]["figures"][name]["bytes_per_object"].median
+        found = {
+            int(size): by_size[size]["figures"][name]["bytes_per_object"].median
             for size in sizes
             if name in by_size[size]["figures"]
-        ]
-        complete = len(found) == len(sizes)
-        exponent = (
-            fitted_exponent([int(size) for size in sizes], found) if complete else float("nan")
-        )
+        }
+        exponent = fitted_exponent({size: size * bytes_each for size, bytes_each in found.items()})
         return (
-            *(f"{bytes_each:,.0f}" for bytes_each in found),
-            *([""] * (len(sizes) - len(found))),
-            f"{exponent:.2f}",
+            *(f"{found[int(size)]:,.0f}" if int(size) in found else "" for size in sizes),
+            "" if exponent is None else f"{exponent:.2f}",
             f"{each['peak_bytes'].median / 2**20:,.0f}",
         )
 
@@ -120,15 +115,6 @@ def sync_table(title: str, standings: Standings, objects: int, ours: str) -> str
             ratio(each),
         ),
     )
-
-
-def fitted_exponent(sizes: Sequence[int], bytes_each: Sequence[float]) -> float:
-    """The power of n by which the whole grows, by least squares on logarithms."""
-    x = [math.log(size) for size in sizes]
-    y = [math.log(max(size * each, 1.0)) for size, each in zip(sizes, bytes_each, strict=True)]
-    middle_x, middle_y = sum(x) / len(x), sum(y) / len(y)
-    rise = sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y, strict=True))
-    return rise / sum((a - middle_x) ** 2 for a in x)
 
 
 def _standings_table(

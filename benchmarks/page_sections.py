@@ -20,6 +20,30 @@ class Section:
 
 
 SECTIONS: Final[Mapping[str, Section]] = {
+    "devserver": Section(
+        "## The development server",
+        """\
+What load does to `reflet serve`: a process of its own, over loopback, where the load comes from
+other processes on bare sockets. Figures are medians, with the range in brackets. Times say more
+about what else the machine does than the server's CPU and memory do; the soak needs nearly two
+cores.
+
+- **A watch** costs much less without TLS than with it. A write wakes only the watches that it
+  concerns, so the time to the one watch of an object hardly depends on how many others there are.
+- **A fan-out** grows about in proportion to its watches. The server's CPU per event says it better
+  than times do: it is nearly the same at every size. An event is put into bytes once; what is left
+  for each watch is one write to a socket and, with TLS, its own encryption.
+- **Nothing is lost** in the soak when every watch gets as many events as there were writes, and one
+  watch that is read whole gets exactly the versions written, in order. A write's latency counts
+  from the moment at which it is due, so a server that falls behind cannot hide it.
+- **Memory** is mostly the history that watches resume from, at most 10,000 changes for each
+  resource, which is full before the soak begins; and the record of the last 10,000 requests, for
+  tests to count. Both are bounded, so a soak may add little.
+- **The tail with SQLite** is not explained where it is long. In an instrumented run no record took
+  as long, nor did any round of the event loop, which points to the scheduler of a machine that is
+  not quiet.
+""",
+    ),
     "mirror": Section(
         "## The mirror",
         """\
@@ -86,13 +110,48 @@ own, in turns; figures are medians, with the range in brackets.
   the kubelet about once a minute.
 """,
     ),
+    "idle": Section(
+        "## While nothing changes",
+        """\
+What clients do when there is nothing to do. Everybody holds what it has synced, on the same real
+kube-apiserver, for three minutes in a row, each contestant at three sizes, each in a process of
+its own; all of them wait at the same time, since waiting takes no turns. Everything is given by
+the minute: the median of three windows of a minute, with the range in brackets, for the three
+sizes one after the other. `none` is the growth of what is zero at some size.
+
+- **Requests** are counted by the server, in its audit log, as lists, watches, gets and others.
+- **Bytes and connections** are counted by a relay in front of the server, in which each
+  contestant has a door of its own: TLS records as they travel, without what TCP adds.
+- **CPU** is the process's own time; answering how much that is takes part of a millisecond of it.
+- **Watches** is what the client asks for: bookmarks or none, and for how long at most. When that
+  time is over it asks for the next watch: a request every five to ten minutes, where it is 300 to
+  600 s. Without a limit the server ends a watch after half an hour to an hour.
+
+Silence is not the goal of a mirror. About once a minute the server sends a bookmark to those who
+ask for one, some 130 bytes on HTTP/1.1; with it the client can go on from a version that the
+server still knows. Who asks for none receives nothing, and after a long quiet time it may have to
+list everything again. On HTTP/2, Reflet and client-go also ask with a ping whether the other side
+is still there when nothing was heard for 30 seconds; the others ask nothing while they wait.
+
+The managers keep ConfigMaps of 1 KiB that pods refer to, 10 each, and each pod is looked at once
+in a period, one after the other, which reads all it refers to: the kubelet does so every 60 to 90
+seconds. `get` asks the server at every read. `cache` asks when its copy is older than its TTL, here
+five sixths of the period. `watch` has a watch for every object, which each has bookmarks of its
+own; `auto` has one for the namespace where that is less. The kubelet's are its own managers, with
+protobuf.
+
+An agent renews its lease every ten seconds, as a kubelet does: those are its requests. Its
+containers are not in its CPU time.
+""",
+    ),
     "faults": Section(
         "## Faults",
         """\
 What each client asks of a server that is not well, and whether it ends with the right objects:
-`lists + watches`, counted by the server, which counts to 10,000, and the verdict once the fault
-is over. The same scenes are tests of ours (`tests/integration/test_mirror_faults.py`), on the
-development server and the real one.
+`lists + watches`, counted by the server, and the verdict once the fault is over. Clients that only
+wait do so at the same time; one that asks again without a pause meets the fault alone, so that it
+slows nobody down. The same scenes are tests of ours
+(`tests/integration/test_mirror_faults.py`), on the development server and the real one.
 """,
     ),
     "resolution": Section(
@@ -107,7 +166,9 @@ objects.
         "## Start-up",
         """\
 What a program pays for importing Reflet and a person for a command, in processes of their own.
-Milliseconds by the clock depend on what else runs; CPU time does so less.
+Milliseconds by the clock depend on what else runs; CPU time does so less. An import has no size
+that could grow; a command that reads manifests has, and is below, under
+[how cost grows](#how-cost-grows).
 """,
     ),
     "wire": Section(
@@ -119,4 +180,27 @@ two transports and others that were considered: the figures behind
 """,
     ),
 }
-"""The benchmarks whose sections are written from results; the others' are written by hand."""
+"""The benchmarks, whose sections are written from their results."""
+
+GROWTH: Final = Section(
+    "## How cost grows",
+    """\
+The same jobs at three sizes, from the runs that the other sections are of, and the power of the
+size with which the cost grows: least squares of the logarithm of the cost over that of the size.
+0 is a cost that does not depend on the size, 1 one in proportion to it; 2 would be one that is four
+times as high for twice the size. Peers stand beside it where they do the same job; one that could
+not do it has a line that says so.
+
+- **What is done once** for a thing, an event, a read or a write's way to one reader, should be near
+  0: it then costs the same, however much else is held or watched.
+- **What is done for all** of them, a first list, the memory of a cache, a write that everybody is
+  to hear of, cannot be below 1 for long, and should not be above.
+- **What has a fixed part**, the memory of a process or a start, stays below 1 until the size
+  outweighs it.
+- **Requests by the length of a fault**: 1 is a steady pace, which without a pause between two
+  requests is a hot loop. Who leaves a server that is not well alone for longer and longer is below.
+
+Exponents come from medians, those of fan-outs from the best rounds; a busy machine moves them.
+""",
+)
+"""The section over all benchmarks."""

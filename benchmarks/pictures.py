@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.bar_chart import Bar, bar_chart
+from benchmarks.growth import Row
+from benchmarks.idle_contestants import MANAGERS as IDLE_MANAGERS
 from benchmarks.managers_tables import CONTESTANTS as MANAGERS
 from benchmarks.measuring import REPOSITORY, RESULTS
 from benchmarks.mirror_contestants import CONTESTANTS as MIRRORS
-from reflet.devserver.faults import MOST_REQUESTS
 
 IMAGES: Final = REPOSITORY / "docs" / "images"
+GROWTH: Final = "growth"  # not a benchmark: the rows of all of them
 
 Figures = Mapping[str, Any]
 
@@ -100,10 +102,8 @@ def fault_requests(figures: Figures) -> str:
     bars = []
     for name, each in figures[fault].items():
         asked = each["lists"] + each["watches"]
-        # The server remembers no more than that.
-        more = "or more " if asked >= MOST_REQUESTS else ""
         kind = "ours" if name == "reflet" else "peer"
-        bars.append(Bar(label=name, value=asked, kind=kind, note=f"{more}({each['verdict']})"))
+        bars.append(Bar(label=name, value=asked, kind=kind, note=f"({each['verdict']})"))
     return bar_chart(
         "Requests to a server that answers watches with 500",
         "lists and watches while the fault lasts, fewer is better, and whether the cache is right",
@@ -151,6 +151,26 @@ def managers_freshness(figures: Figures) -> str:
     )
 
 
+def idle_managers(figures: Figures) -> str:
+    """What is sent and received while nothing changes."""
+    by_size = figures["managers"]
+    size = max(by_size, key=int)
+    bars = [
+        _bar(
+            _plain(IDLE_MANAGERS[name].title),
+            each["bytes"],
+            kind="peer" if IDLE_MANAGERS[name].in_go else "ours",
+            scale=1 / 1000,
+        )
+        for name, each in by_size[size]["figures"].items()
+    ]
+    return bar_chart(
+        "Traffic while nothing changes",
+        f"kB a minute, fewer is better; {int(size):,} ConfigMaps of pods, looked at once a minute",
+        _from_the_least(bars),
+    )
+
+
 def node_freshness(figures: Figures) -> str:
     """How long a write takes to a container's file, and to its signal."""
     bars = [
@@ -171,6 +191,25 @@ def node_freshness(figures: Figures) -> str:
     )
 
 
+def growth_exponents(figures: Figures) -> str:
+    """How steeply costs grow: of each cost, what the first of ours does."""
+    first: dict[str, Row] = {}
+    for row in figures[GROWTH]:
+        if row["ours"] and row["exponent"] is not None:
+            first.setdefault(f"{row['job']}, by {row['by']}", row)
+    bars = [
+        Bar(label=_plain(label), value=round(row["exponent"], 2) + 0.0, kind="ours")
+        for label, row in first.items()
+    ]
+    return bar_chart(
+        "How Reflet's costs grow with the size",
+        "power of the size: 0 is the same at every size, 1 is in proportion to it",
+        [Bar(label="in proportion to the size", value=1.0, kind="limit"), *_from_the_least(bars)],
+        digits=2,
+        labels=430,  # they say what grows and with what
+    )
+
+
 PICTURES: Final[Mapping[str, Picture]] = {
     "mirror-events": Picture("mirror", "CPU per watch event by client", mirror_events),
     "mirror-memory": Picture("mirror", "Memory per cached object by client", mirror_memory),
@@ -178,7 +217,9 @@ PICTURES: Final[Mapping[str, Picture]] = {
     "fault-requests": Picture("faults", "Requests under a fault by client", fault_requests),
     "managers-memory": Picture("managers", "Memory per watched object", managers_memory),
     "managers-freshness": Picture("managers", "From a write to a changed read", managers_freshness),
+    "idle-managers": Picture("idle", "Traffic of managers while nothing changes", idle_managers),
     "node-freshness": Picture("node", "From a write to a running container", node_freshness),
+    "growth": Picture(GROWTH, "How Reflet's costs grow with the size", growth_exponents),
 }
 
 
@@ -202,6 +243,19 @@ def draw(benchmarks: Sequence[str], *, results: Path = RESULTS, into: Path = IMA
             path = into / f"{name}.svg"
             path.write_text(picture.draw(figures))
             drawn.append(path)
+    return drawn
+
+
+def draw_growth(rows: Sequence[Row], *, into: Path = IMAGES) -> list[Path]:
+    """Draw the picture of all benchmarks' growth, if there is any."""
+    if not rows:
+        return []
+    into.mkdir(parents=True, exist_ok=True)
+    drawn = []
+    for name, picture in of_benchmark(GROWTH):
+        path = into / f"{name}.svg"
+        path.write_text(picture.draw({GROWTH: rows}))
+        drawn.append(path)
     return drawn
 
 

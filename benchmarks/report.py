@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks import front_page, pictures
+from benchmarks.growth import Row, collected, growth_table
 from benchmarks.measuring import REPOSITORY, RESULTS
-from benchmarks.page_sections import SECTIONS, Section
+from benchmarks.page_sections import GROWTH, SECTIONS, Section
 from benchmarks.performance_page import PAGE, facts, with_section
 
 
@@ -40,13 +41,18 @@ def write(benchmarks: Sequence[str]) -> list[str]:
         if text:
             page = with_section(page, SECTIONS[name].title, text)
             written.append(f"{PAGE.relative_to(REPOSITORY)}: {SECTIONS[name].title.strip('# ')}")
+    rows = collected(SECTIONS)
+    if rows:
+        page = with_section(page, GROWTH.title, composed_growth(rows))
+        written.append(f"{PAGE.relative_to(REPOSITORY)}: {GROWTH.title.strip('# ')}")
     PAGE.write_text(page)
     before = front_page.README.read_text()
     after = front_page.with_table(before, front_page.short_table(front_page.loaded()))
     if after != before:
         front_page.README.write_text(after)
         written.append(f"{front_page.README.relative_to(REPOSITORY)}: the short table")
-    return written + [str(path.relative_to(REPOSITORY)) for path in pictures.draw(benchmarks)]
+    drawn = [*pictures.draw(benchmarks), *pictures.draw_growth(rows)]
+    return written + [str(path.relative_to(REPOSITORY)) for path in drawn]
 
 
 def composed(benchmark: str, section: Section, result: Mapping[str, Any]) -> str:
@@ -63,6 +69,13 @@ def composed(benchmark: str, section: Section, result: Mapping[str, Any]) -> str
     ]
     parts = [section.title, "", section.introduction, facts(result), *shown]
     return "\n".join([*parts, *(f"### {table}\n" for table in tables)])
+
+
+def composed_growth(rows: Sequence[Row]) -> str:
+    """The section over all benchmarks: its words, the picture, one table."""
+    [(name, picture)] = pictures.of_benchmark(pictures.GROWTH)
+    shown = f"![{picture.alt}](images/{name}.svg)\n"
+    return "\n".join((GROWTH.title, "", GROWTH.introduction, shown, f"### {growth_table(rows)}\n"))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """From objects to values: containers resolved a second, and one answer from a cold start.
 
-Owns: the pod that is resolved, the three jobs, and the limit that we promise.  Must not know how
-an environment is built.
+Owns: the pods that are resolved, the jobs, and the limit that we promise.  Must not know how an
+environment is built.
 
 - resolve: one container with 20 variables from 5 objects, again and again in one process, with
   everything that is told of each variable;
 - whole pod: the same with the files of three volumes;
+- growth: environments with few and many variables, from few and from many objects;
 - cold: ``reflet env -f`` on the same objects as manifests, from the start of the process to its
   end, beside a bare interpreter.
 """
@@ -17,9 +18,11 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.growth import Row, row
 from benchmarks.measuring import Result, Sample, Spread, interleaved, table, versions_of
 from benchmarks.start_up import process_cost
 
@@ -30,6 +33,10 @@ BARE: Final = "python -c pass"
 COLD: Final = "reflet env -f pod.json -o json"
 ENVIRONMENT: Final = "environment of a container"
 WHOLE_POD: Final = "environment and three volumes"
+
+VARIABLES: Final = (5, 20, 80)
+OBJECT_COUNTS: Final = (2, 5, 20)
+USUAL: Final = (20, 5)  # variables and objects, where the other is what grows
 
 
 def config_map(name: str, keys: int) -> dict[str, Any]:
@@ -101,15 +108,38 @@ POD: Final[dict[str, Any]] = {
 }
 
 
+def sized(variables: int, objects: int) -> list[dict[str, Any]]:
+    """A pod with so many variables, each of a key of its own, from so many objects in turn."""
+    kinds = {"configMap": config_map, "secret": secret}
+    named = [(("configMap", "secret")[each % 2], f"object-{each}") for each in range(objects)]
+    keys = -(-variables // objects)
+    env = [
+        {
+            "name": f"VARIABLE_{number}",
+            "valueFrom": _key(*named[number % objects], number // objects),
+        }
+        for number in range(variables)
+    ]
+    container = {"name": "web", "image": "shop/web", "env": env}
+    spec = {"enableServiceLinks": False, "containers": [container]}
+    return [{**POD, "spec": spec}, *(kinds[kind](name, keys) for kind, name in named)]
+
+
+def write(path: Path, documents: Sequence[Mapping[str, Any]]) -> Path:
+    """A file of manifests."""
+    path.write_text("\n".join(json.dumps(each) for each in documents))
+    return path
+
+
 def run(*, quick: bool) -> Result:
     """Measure the pure part in this process, and the command in processes of its own."""
     seconds, rounds = (0.3, 3) if quick else (2.0, 7)
     with tempfile.TemporaryDirectory() as folder:
-        manifests = Path(folder) / "pod.json"
-        manifests.write_text("\n".join(json.dumps(each) for each in (POD, *OBJECTS)))
+        manifests = write(Path(folder) / "pod.json", (POD, *OBJECTS))
         rates = interleaved(
             (ENVIRONMENT, WHOLE_POD), rounds, lambda name: rate(name, manifests, seconds)
         )
+        grown = growth(Path(folder), rounds, seconds / 4)
         commands = {
             BARE: (sys.executable, "-c", "pass"),
             COLD: (
@@ -129,10 +159,46 @@ def run(*, quick: bool) -> Result:
         broken.append(f"{COLD} takes {cold:.0f} ms, and may take {COLD_LIMIT:.0f} ({around})")
     return Result(
         tables=(_rates_table(rates, rounds), _processes_table(processes, rounds * 3)),
-        figures={"rates": rates, "processes": processes},
+        figures={"rates": rates, "processes": processes, "growth": grown},
         versions=versions_of("reflet", "click", "msgspec", "pyyaml"),
         broken_limits=broken,
     )
+
+
+def growth(folder: Path, rounds: int, seconds: float) -> list[Row]:
+    """What an environment costs by its variables, and by the objects that they come from."""
+    usual_variables, usual_objects = USUAL
+    shapes = {
+        *((variables, usual_objects) for variables in VARIABLES),
+        *((usual_variables, objects) for objects in OBJECT_COUNTS),
+    }
+    paths = {
+        f"{variables} of {objects}": write(
+            folder / f"{variables}-of-{objects}.json", sized(variables, objects)
+        )
+        for variables, objects in sorted(shapes)
+    }
+    rates = interleaved(paths, rounds, lambda name: rate(ENVIRONMENT, paths[name], seconds))
+
+    def microseconds(variables: int, objects: int) -> float:
+        return 1e6 / rates[f"{variables} of {objects}"]["per_second"].median
+
+    return [
+        row(
+            ENVIRONMENT,
+            who=f"Reflet, from {usual_objects} objects",
+            by="variables",
+            unit="µs",
+            points={each: microseconds(each, usual_objects) for each in VARIABLES},
+        ),
+        row(
+            ENVIRONMENT,
+            who=f"Reflet, {usual_variables} variables",
+            by="objects",
+            unit="µs",
+            points={each: microseconds(usual_variables, each) for each in OBJECT_COUNTS},
+        ),
+    ]
 
 
 def rate(name: str, manifests: Path, seconds: float) -> Sample:

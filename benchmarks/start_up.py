@@ -1,6 +1,9 @@
-"""What it costs to start: to import the package, to show the help, to be ready to connect.
+"""What it costs to start: to import the package, to show the help, to read manifests.
 
 Owns: the two limits that we promise, and how they are checked.  Must not know what is imported.
+
+An import has no size that could grow.  A command that reads manifests has: ``reflet env -f`` over
+files with more and more documents.
 
 Import time is counted as the interpreter counts it (``-X importtime``), for our own and
 third-party modules; the standard library is not ours to answer for, and is shown beside it.
@@ -12,17 +15,22 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import yaml
+
+from benchmarks.growth import Row, row
 from benchmarks.measuring import Result, RunFailed, Sample, interleaved, table, versions_of
 
 IMPORT_LIMIT: Final = 60.0  # milliseconds, our own and third-party modules
 HELP_LIMIT: Final = 150.0  # milliseconds, from start to end of the process
 PATIENCE: Final = 30.0  # seconds for one process
+DOCUMENTS: Final = (1, 10, 100)
 
 HELP: Final = "reflet --help"
 IMPORT: Final = "python -c 'import reflet'"
@@ -96,10 +104,54 @@ def run(*, quick: bool) -> Result:
     )
     return Result(
         tables=(processes, modules),
-        figures={"processes": walls, "imports": imports},
-        versions=versions_of("reflet", "click", "msgspec"),
+        figures={"processes": walls, "imports": imports, "growth": growth(rounds)},
+        versions=versions_of("reflet", "click", "msgspec", "pyyaml"),
         broken_limits=broken,
     )
+
+
+def growth(rounds: int) -> list[Row]:
+    """What ``reflet env -f`` costs by the documents that it reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        commands = {}
+        for count in DOCUMENTS:
+            path = Path(folder) / f"{count}.yaml"
+            path.write_text(yaml.safe_dump_all(documents(count)))
+            commands[str(count)] = (PROGRAMS[HELP][0], "env", "-f", str(path), "-o", "json")
+        found = interleaved(commands, rounds, lambda name: process_cost(commands[name]))
+    return [
+        row(
+            f"{what} of `reflet env -f`, from a cold start",
+            who="Reflet",
+            by="documents of YAML",
+            unit="ms",
+            points={int(count): each[figure].median for count, each in found.items()},
+        )
+        for what, figure in (("time", "wall_ms"), ("CPU", "cpu_ms"))
+    ]
+
+
+def documents(count: int) -> list[Mapping[str, Any]]:
+    """A pod and, beside it, ConfigMaps: so many documents, the pod's environment from the last."""
+    names = [f"settings-{number}" for number in range(count - 1)]
+    sources = [{"configMapRef": {"name": name}} for name in names[-1:]]
+    container = {"name": "web", "image": "shop/web", "envFrom": sources}
+    maps = [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": name},
+            "data": {f"KEY_{number}": f"value {number} of {name}" for number in range(5)},
+        }
+        for name in names
+    ]
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web-0"},
+        "spec": {"enableServiceLinks": False, "containers": [container]},
+    }
+    return [pod, *maps]
 
 
 def process_cost(command: Sequence[str]) -> Sample:

@@ -5,7 +5,7 @@ works (``wire_clients``) or where its clocks start (``wire_jobs``).
 
 The jobs are the two shapes of traffic that docs/adr/0003-wire.md weighs:
 
-- open: many silent watches of single objects; what they cost to open and to hold;
+- open: many silent watches of single objects, at three sizes; what they cost to open and to hold;
 - busy: one stream of many events, from the API server and from a server that encodes nothing;
 - updates: many watches, few of which have something to say at any moment.
 """
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks import wire_objects
+from benchmarks.growth import Row, rows_of
 from benchmarks.measuring import (
     Child,
     Result,
@@ -31,6 +32,7 @@ from benchmarks.measuring import (
     interleaved,
     percentile,
     run_child,
+    shown,
     table,
     versions_of,
 )
@@ -44,6 +46,7 @@ JOBS: Final = "benchmarks.wire_jobs"
 PATIENCE: Final = 90.0  # seconds for one run
 SINGLE: Final = "single"  # the namespace of the objects that are watched one by one
 BUSY: Final = "busy"  # the namespace whose objects are one stream
+GROWING: Final = ("h2", "http1", "curl_http2", "curl_http1")
 
 Figures = Mapping[str, Mapping[str, Spread]]
 
@@ -71,7 +74,7 @@ FULL: Final = Size(
 )
 QUICK: Final = Size(
     rounds=1,
-    watches=(200, 500),
+    watches=(125, 250, 500),
     busy_objects=4_000,
     synthetic_events=20_000,
     updated_watches=500,
@@ -236,6 +239,7 @@ def run(*, quick: bool) -> Result:
         "busy_synthetic": synthetics,
         "updates": updates,
         "left_out": course.left_out,
+        "growth": growth(opening, course.left_out),
     }
     return Result(
         tables=(
@@ -272,6 +276,34 @@ def synthetic_server() -> Iterator[Target]:
 
 
 # Tables
+
+
+def growth(opening: Mapping[str, Figures], left_out: Mapping[str, str]) -> list[Row]:
+    """What watches cost by their number."""
+    by_size = {
+        watches: {"figures": figures, "left_out": left_out} for watches, figures in opening.items()
+    }
+    return [
+        each
+        for job, unit, cost in (
+            ("CPU to open watches", "ms", lambda _, each: each["cpu_seconds"].median * 1e3),
+            (
+                "memory for open watches",
+                "MB",
+                lambda watches, each: each["bytes_per_watch"].median * watches / 1e6,
+            ),
+            ("connections for watches", "", lambda _, each: each["connections"].median),
+        )
+        for each in rows_of(
+            job,
+            by_size,
+            cost,
+            titles={name: CONTESTANTS[name].title.replace("ours", "Reflet") for name in GROWING},
+            by="watches",
+            unit=unit,
+            ours=lambda name: not CONTESTANTS[name].needs_pycurl,
+        )
+    ]
 
 
 def opening_table(watches: str, figures: Figures) -> str:
@@ -351,11 +383,3 @@ def updates_table(size: Size, figures: Figures) -> str:
             for name, each in figures.items()
         ),
     )
-
-
-def shown(spread: Spread, digits: int, *, scale: float = 1.0) -> str:
-    """The median, and the range when there is one."""
-    median, low, high = (
-        f"{value * scale:.{digits}f}" for value in (spread.median, spread.low, spread.high)
-    )
-    return median if low == high else f"{median} ({low} to {high})"

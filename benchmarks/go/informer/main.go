@@ -30,6 +30,7 @@ const (
 )
 
 type task struct {
+	input           *bufio.Reader
 	Job             string `json:"job"`
 	Kind            string `json:"kind"`
 	URL             string `json:"url"`
@@ -182,6 +183,21 @@ func (t task) sync() {
 	answer(map[string]float64{"seconds": wall, "cpu_seconds": cpu})
 }
 
+// idle holds a collection that nobody changes, and says what it has used of the processor so far,
+// once for every line it is sent; benchmarks/idle_work.py is the same thing in Python.
+func (t task) idle() {
+	informer := t.informer(t.Namespace)
+	defer synced(informer)()
+	t.check(informer)
+	answer(map[string]float64{})
+	for {
+		if _, err := t.input.ReadBytes('\n'); err != nil {
+			return
+		}
+		answer(map[string]float64{"cpu_seconds": now().cpu})
+	}
+}
+
 func residentBytes() int {
 	runtime.GC()
 	debug.FreeOSMemory()
@@ -205,11 +221,12 @@ func peakBytes() int64 {
 }
 
 func main() {
-	line, err := bufio.NewReader(os.Stdin).ReadBytes('\n')
+	input := bufio.NewReader(os.Stdin)
+	line, err := input.ReadBytes('\n')
 	if err != nil {
 		fail(err)
 	}
-	var t task
+	t := task{input: input}
 	if err := json.Unmarshal(line, &t); err != nil {
 		fail(err)
 	}
@@ -222,6 +239,8 @@ func main() {
 		t.memory()
 	case "sync":
 		t.sync()
+	case "idle":
+		t.idle()
 	default:
 		fail("unknown job " + t.Job)
 	}

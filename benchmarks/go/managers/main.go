@@ -1,4 +1,5 @@
-// The managers benchmark's contestants from the kubelet: its managers, by watches.
+// The managers and idle benchmarks' contestants from the kubelet: its managers, by watches or, for
+// ConfigMaps that nobody changes, by any of its strategies.
 //
 // Reads one task from standard input and writes one answer to standard output, both a line of
 // JSON; benchmarks/managers_work.py says what they mean and is the same thing in Python.
@@ -36,8 +37,14 @@ const (
 // The kubelet's default for how often it looks at each pod.
 const syncFrequency = time.Minute
 
+// The part of a period that one may be late with looking at pods.
+const mostLate = 1.0 / 6
+
 type task struct {
+	input           *bufio.Reader
+	Job             string  `json:"job"`
 	Kind            string  `json:"kind"`
+	Strategy        string  `json:"strategy"`
 	URL             string  `json:"url"`
 	CAFile          string  `json:"ca_file"`
 	Token           string  `json:"token"`
@@ -50,6 +57,9 @@ type task struct {
 	Pods            int     `json:"pods"`
 	Rounds          int     `json:"rounds"`
 	Settle          float64 `json:"settle"`
+	Users           int     `json:"users"`
+	Period          float64 `json:"period"`
+	TTL             float64 `json:"ttl"`
 }
 
 type clocks struct {
@@ -74,6 +84,12 @@ func (begun clocks) spent() (cpu, wall float64) {
 func fail(reason any) {
 	fmt.Fprintln(os.Stderr, reason)
 	os.Exit(1)
+}
+
+func answer(figures map[string]float64) {
+	if err := json.NewEncoder(os.Stdout).Encode(figures); err != nil {
+		fail(err)
+	}
 }
 
 func (t task) client() kubernetes.Interface {
@@ -108,7 +124,7 @@ func (t task) manager() manager {
 		}
 		return manager{secrets.RegisterPod, secrets.UnregisterPod, get}
 	}
-	configMaps := configmap.NewWatchingConfigMapManager(t.client(), syncFrequency)
+	configMaps := t.configMaps()
 	get := func(namespace, name string) (string, error) {
 		found, err := configMaps.GetConfigMap(namespace, name)
 		if err != nil {
@@ -117,6 +133,23 @@ func (t task) manager() manager {
 		return found.Name, nil
 	}
 	return manager{configMaps.RegisterPod, configMaps.UnregisterPod, get}
+}
+
+// configMaps is the manager of one of the kubelet's three strategies; watching is its default.
+func (t task) configMaps() configmap.Manager {
+	switch t.Strategy {
+	case "get":
+		return configmap.NewSimpleConfigMapManager(t.client())
+	case "cache":
+		ttl := func() (time.Duration, bool) { return seconds(t.TTL), true }
+		return configmap.NewCachingConfigMapManager(t.client(), ttl)
+	default:
+		return configmap.NewWatchingConfigMapManager(t.client(), syncFrequency)
+	}
+}
+
+func seconds(count float64) time.Duration {
+	return time.Duration(count * float64(time.Second))
 }
 
 func objectName(number int) string {
@@ -181,7 +214,7 @@ func (t task) warmUp(manager manager) {
 	for _, user := range users {
 		manager.unregister(user)
 	}
-	time.Sleep(time.Duration(t.Settle * float64(time.Second)))
+	time.Sleep(seconds(t.Settle))
 }
 
 // hold has every object watched, and says how long that took and what it costs.
@@ -194,7 +227,7 @@ func (t task) hold(manager manager, figures map[string]float64) {
 	}
 	readAll(manager, t.Namespace, t.Objects)
 	figures["sync_cpu_seconds"], figures["sync_seconds"] = begun.spent()
-	time.Sleep(time.Duration(t.Settle * float64(time.Second)))
+	time.Sleep(seconds(t.Settle))
 	figures["bytes_per_object"] = float64(residentBytes()-before) / float64(t.Objects)
 	figures["peak_bytes"] = float64(peakBytes())
 	figures["sockets"] = float64(openSockets())
@@ -237,6 +270,48 @@ func (t task) register(manager manager, figures map[string]float64) {
 	changes := float64(2 * t.Pods * t.Rounds)
 	figures["registrations_per_second"] = changes / wall
 	figures["registrations_per_cpu_second"] = changes / cpu
+}
+
+// idle has every object kept for a number of users, and says what it has used of the processor so
+// far, once for every line it is sent; from the first one on it looks at each pod once in a period.
+// benchmarks/idle_managers.py is the same thing in Python.
+func (t task) idle(manager manager) {
+	var firsts []int
+	for range t.Users {
+		for first := 0; first < t.Objects; first += t.References {
+			manager.register(t.pod(t.Namespace, len(firsts), first, t.Objects))
+			firsts = append(firsts, first)
+		}
+	}
+	readAll(manager, t.Namespace, t.Objects)
+	answer(map[string]float64{})
+	for asked := 0; ; asked++ {
+		if _, err := t.input.ReadBytes('\n'); err != nil {
+			return
+		}
+		if asked == 0 {
+			go t.look(manager, firsts)
+		}
+		answer(map[string]float64{"cpu_seconds": now().cpu})
+	}
+}
+
+// look reads what pods refer to, each pod once in a period, evenly spread.
+func (t task) look(manager manager, firsts []int) {
+	begun := time.Now()
+	for turn := 0; ; turn++ {
+		early := time.Until(begun.Add(seconds(float64(turn) * t.Period / float64(len(firsts)))))
+		if early < -seconds(t.Period*mostLate) {
+			fail(fmt.Sprintf("it fell %s behind: the machine is too busy", -early))
+		}
+		time.Sleep(early)
+		first := firsts[turn%len(firsts)]
+		for number := first; number < first+t.References; number++ {
+			if _, err := manager.get(t.Namespace, objectName(number%t.Objects)); err != nil {
+				fail(err)
+			}
+		}
+	}
 }
 
 func residentBytes() int {
@@ -283,21 +358,24 @@ func main() {
 	if err := flags.Parse([]string{"-stderrthreshold=FATAL", "-logtostderr=false"}); err != nil {
 		fail(err)
 	}
-	line, err := bufio.NewReader(os.Stdin).ReadBytes('\n')
+	input := bufio.NewReader(os.Stdin)
+	line, err := input.ReadBytes('\n')
 	if err != nil {
 		fail(err)
 	}
-	var t task
+	t := task{input: input}
 	if err := json.Unmarshal(line, &t); err != nil {
 		fail(err)
 	}
 	manager := t.manager()
+	if t.Job == "idle" {
+		t.idle(manager)
+		return
+	}
 	figures := map[string]float64{}
 	t.warmUp(manager)
 	t.hold(manager, figures)
 	t.read(manager, figures)
 	t.register(manager, figures)
-	if err := json.NewEncoder(os.Stdout).Encode(figures); err != nil {
-		fail(err)
-	}
+	answer(figures)
 }
