@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from reflet.node.log_files import MOST_FILES, rotated
 from reflet.runtime.clock import Clock, SystemClock
@@ -46,37 +47,38 @@ async def read_log(
     """
     clock = clock or SystemClock()
     form = _Form(choice)
-    tail = _Tail(path)
-    if choice.tail_lines != 0:
-        for piece in _existing(path, choice, form, until=tail):
-            if piece:
-                yield piece
-            if form.is_spent:
-                return
-    if not choice.follow:
-        return
-    while not form.is_spent:
-        goes_on = (
-            is_running is not None and await is_running()
-        )  # asked before looking, so that the last words are not missed
-        for lines in tail.more():
-            piece = form.lines(lines)
-            if piece:
-                yield piece
-        if not goes_on:
+    with closing(_Log(path)) as log:
+        if choice.tail_lines != 0:
+            for piece in _existing(log, choice, form):
+                if piece:
+                    yield piece
+                if form.is_spent:
+                    return
+        if not choice.follow:
             return
-        await clock.sleep(LOOK_EVERY)
+        while not form.is_spent:
+            goes_on = (
+                is_running is not None and await is_running()
+            )  # asked before looking, so that the last words are not missed
+            for lines in log.more():
+                piece = form.lines(lines)
+                if piece:
+                    yield piece
+            if not goes_on:
+                return
+            await clock.sleep(LOOK_EVERY)
 
 
 def last_words(path: Path, *, most_bytes: int, most_lines: int) -> bytes:
     """The end of a log without times, as the kubelet shows it for a failed container."""
     choice = LogChoice(tail_lines=most_lines)
-    text = b"".join(_existing(path, choice, _Form(choice), until=_Tail(path)))
+    with closing(_Log(path)) as log:
+        text = b"".join(_existing(log, choice, _Form(choice)))
     return text[-most_bytes:]
 
 
-def _existing(path: Path, choice: LogChoice, form: _Form, *, until: _Tail) -> Iterator[bytes]:
-    lines: Iterator[bytes] = (line for file in _files(path) for line in _lines_of(file, until))
+def _existing(log: _Log, choice: LogChoice, form: _Form) -> Iterator[bytes]:
+    lines = log.lines()
     if choice.since:
         since = choice.since.encode()
         lines = (line for line in lines if line.partition(b" ")[0] >= since)
@@ -84,28 +86,6 @@ def _existing(path: Path, choice: LogChoice, form: _Form, *, until: _Tail) -> It
         lines = iter(deque(lines, maxlen=choice.tail_lines))
     for line in lines:
         yield form.line(line)
-
-
-def _files(path: Path) -> Iterator[Path]:
-    for number in range(MOST_FILES, -1, -1):
-        file = rotated(path, number)
-        if file.exists():
-            yield file
-
-
-def _lines_of(file: Path, until: _Tail) -> Iterator[bytes]:
-    """Yield the lines before those that *until* gives."""
-    try:
-        with file.open("rb") as opened:
-            left = until.position if os.fstat(opened.fileno()).st_ino == until.inode else None
-            for line in opened:
-                if left is not None:
-                    left -= len(line)
-                    if left < 0:
-                        return
-                yield line
-    except FileNotFoundError:
-        return  # turned over or removed just now
 
 
 class _Form:
@@ -137,59 +117,95 @@ class _Form:
         return text
 
 
-class _Tail:
-    """The lines that come after this was made, across files that are turned over."""
+class _Log:
+    """The lines of a log, each once, across files that are turned over meanwhile.
+
+    What is not read yet is kept open: while somebody reads slowly, a file gets another's name, and
+    once it is removed, another may get even its number.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.inode, self.position = _whole_lines(path)
+        self._unread = _opened(path)
+        self._end = _whole_lines(self._unread[-1]) if self._unread else 0
+        self._position = self._end
         self._rest = b""
 
+    def close(self) -> None:
+        self._leave(len(self._unread))
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the whole lines that were there when this was made."""
+        while len(self._unread) > 1:
+            yield from self._unread[0]
+            self._leave(1)
+        left = self._end
+        for opened in self._unread:
+            for line in opened:
+                left -= len(line)
+                if left < 0:
+                    return
+                yield line
+
     def more(self) -> Iterator[list[bytes]]:
-        for path in self._unread():
-            yield from self._read(path)
+        """Yield the lines that came since the last time, or since this was made."""
+        self._leave(len(self._unread) - 1)
+        self._unread += self._new_files()
+        while self._unread:
+            self._unread[0].seek(self._position)
+            while data := self._unread[0].read(AT_ONCE):
+                self._position += len(data)
+                *lines, self._rest = (self._rest + data).split(b"\n")
+                yield [line + b"\n" for line in lines]
+            if len(self._unread) == 1:
+                return
+            self._leave(1)
+            self._position, self._rest = 0, b""
 
-    def _unread(self) -> list[Path]:
-        """The file that was read last, wherever it is by now, and those after it."""
-        files = list(_files(self._path))
-        places = [place for place, file in enumerate(files) if _inode(file) == self.inode]
-        return files[places[0] :] if places else files
+    def _new_files(self) -> list[BinaryIO]:
+        """The files after the one that was read last; all when that is there no more."""
+        files = _opened(self._path)
+        known = {_number(opened) for opened in self._unread}
+        places = [place for place, opened in enumerate(files) if _number(opened) in known]
+        for opened in files[: places[-1] + 1 if places else 0]:
+            opened.close()
+        return files[places[-1] + 1 :] if places else files
 
-    def _read(self, path: Path) -> Iterator[list[bytes]]:
+    def _leave(self, files: int) -> None:
+        for opened in self._unread[: max(0, files)]:
+            opened.close()
+        del self._unread[: max(0, files)]
+
+
+def _opened(path: Path) -> list[BinaryIO]:
+    """The files of a log, from the oldest."""
+    found: dict[int, BinaryIO] = {}
+    # From the newest, the way that they go when they are turned over: so none slips through.
+    for number in range(MOST_FILES + 1):
         try:
-            with path.open("rb") as opened:
-                inode = os.fstat(opened.fileno()).st_ino
-                if inode != self.inode:
-                    self.inode, self.position, self._rest = inode, 0, b""
-                opened.seek(self.position)
-                while data := opened.read(AT_ONCE):
-                    self.position += len(data)
-                    *lines, self._rest = (self._rest + data).split(b"\n")
-                    yield [line + b"\n" for line in lines]
+            opened = rotated(path, number).open("rb")
         except FileNotFoundError:
-            return
+            continue
+        if found.setdefault(_number(opened), opened) is not opened:
+            opened.close()
+    return list(reversed(found.values()))
 
 
-def _whole_lines(path: Path) -> tuple[int, int]:
-    """Which file this is, and how much of it is whole lines: the last may still be written."""
-    try:
-        with path.open("rb") as opened:
-            status = os.fstat(opened.fileno())
-            end = status.st_size
-            while end:
-                begin = max(0, end - AT_ONCE)
-                opened.seek(begin)
-                last = opened.read(end - begin).rfind(b"\n")
-                if last >= 0:
-                    return status.st_ino, begin + last + 1
-                end = begin
-    except FileNotFoundError:
-        return 0, 0
-    return status.st_ino, 0
+def _number(opened: BinaryIO) -> int:
+    """What tells a file from all others, as long as it is open."""
+    return os.fstat(opened.fileno()).st_ino
 
 
-def _inode(path: Path) -> int:
-    try:
-        return path.stat().st_ino
-    except FileNotFoundError:
-        return 0
+def _whole_lines(opened: BinaryIO) -> int:
+    """How much of a file is whole lines: the last may still be written."""
+    end = os.fstat(opened.fileno()).st_size
+    while end:
+        begin = max(0, end - AT_ONCE)
+        opened.seek(begin)
+        last = opened.read(end - begin).rfind(b"\n")
+        if last >= 0:
+            end = begin + last + 1
+            break
+        end = begin
+    opened.seek(0)
+    return end

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reflet.node.log_files import MOST_FILES, LogFile
 from reflet.node.log_reading import AT_ONCE, LOOK_EVERY, LogChoice, last_words, read_log
 
 LINES = "".join(
@@ -165,6 +167,116 @@ async def test_a_look_between_two_files_shows_nothing_twice(tmp_path: Path) -> N
     )
 
     assert shown == "next\n"
+
+
+class Container:
+    """Writes numbered lines, each of which fills a file of its log."""
+
+    def __init__(self, folder: Path, first: int = 1) -> None:
+        self.path = folder / "0.log"
+        self._log = LogFile(self.path, largest=1)
+        self._numbers = itertools.count()
+        self.says(first)
+
+    def says(self, lines: int) -> None:
+        for number in itertools.islice(self._numbers, lines):
+            self._log.write(line(str(number)).encode())
+
+    def ends(self) -> None:
+        self._log.close()
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize("often", [1, 2, 3, MOST_FILES - 1])
+async def test_files_that_were_turned_over_between_two_looks_are_shown_once_and_in_order(
+    tmp_path: Path, often: int
+) -> None:
+    container = Container(tmp_path)
+
+    shown = await followed(
+        container.path,
+        lambda: container.says(often),
+        lambda: container.says(often),
+        container.ends,
+        tail_lines=0,
+    )
+
+    assert shown.split() == [str(number) for number in range(1, 1 + 2 * often)]
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize("more", [1, 2, MOST_FILES])
+async def test_of_files_that_were_removed_between_two_looks_only_their_own_lines_are_missed(
+    tmp_path: Path, more: int
+) -> None:
+    container = Container(tmp_path)
+
+    shown = await followed(
+        container.path,
+        lambda: container.says(MOST_FILES - 1 + more),
+        lambda: container.says(1),
+        container.ends,
+        tail_lines=0,
+    )
+
+    last = MOST_FILES - 1 + more
+    assert shown.split() == [str(number) for number in range(more, 2 + last)]
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize("read_before", [0, 1, 2])
+async def test_files_that_turn_over_under_a_slow_reader_are_shown_once_and_in_order(
+    tmp_path: Path, read_before: int
+) -> None:
+    container = Container(tmp_path)
+    looks = iter([True, True, False])
+
+    async def is_running() -> bool:
+        goes_on = next(looks)
+        if goes_on:
+            container.says(2)
+        return goes_on
+
+    shown: list[bytes] = []
+    choice = LogChoice(follow=True, tail_lines=0)
+    async for piece in read_log(container.path, choice, is_running=is_running):
+        if len(shown) == read_before:
+            container.says(1)
+        shown.append(piece)
+    container.ends()
+
+    assert b"".join(shown).split() == [b"%d" % number for number in range(1, 6)]
+
+
+@pytest.mark.parametrize("follow", [False, True])
+async def test_what_was_there_is_shown_whole_though_its_files_turn_over_under_a_slow_reader(
+    tmp_path: Path, follow: bool
+) -> None:
+    container = Container(tmp_path, first=3)
+    shown: list[bytes] = []
+    async for piece in read_log(container.path, LogChoice(follow=follow)):
+        if not shown:
+            container.says(1)
+        shown.append(piece)
+    container.ends()
+
+    assert b"".join(shown).split() == [b"0", b"1", b"2", b"3"][: 3 + follow]
+
+
+@pytest.mark.virtual_time
+async def test_a_file_that_is_gone_and_does_not_come_again_ends_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    assert await followed(path, path.unlink, lambda: None, tail_lines=1) == "line 4\n"
+
+
+@pytest.mark.virtual_time
+async def test_no_file_is_kept_open_when_following_ends(tmp_path: Path) -> None:
+    container = Container(tmp_path)
+    await followed(container.path, lambda: container.says(2), container.ends)
+
+    targets = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    assert not any(each.is_relative_to(tmp_path) for each in targets)
 
 
 @pytest.mark.virtual_time
