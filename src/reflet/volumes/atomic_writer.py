@@ -174,7 +174,7 @@ class _Writing:
                     self._remove_version(new)
                     new = None
             self._ownership.open_folder(self._folder)
-            made = self._add_links()
+            self._add_links(made)
             if new is not None:
                 self._swap(new, durable=durable)
         except BaseException:
@@ -211,8 +211,8 @@ class _Writing:
         wanted = wanted_tree(self._layout, group=self._wanted_group, user=os.geteuid())
         return difference(wanted, found)
 
-    def _add_links(self) -> list[str]:
-        made: list[str] = []
+    def _add_links(self, made: list[str]) -> None:
+        """Make the links that are missing; *made* names them even when one cannot be made."""
         users = _users_by_name(self._layout)
         for name in self._layout.names:
             found = folders.facts(self._folder, name)
@@ -222,7 +222,6 @@ class _Writing:
                 self._ownership.take_link(self._folder, name, users[name])
             elif folders.link_text(self._folder, name) != f"{DATA}/{name}":
                 self._others.append(f"{name} was there before and hides the volume's own {name}")
-        return made
 
     def _swap(self, new: str, *, durable: bool) -> None:
         folders.make_link(self._folder, DATA_IN_WAITING, new)

@@ -232,6 +232,42 @@ def test_a_swap_that_fails_leaves_nothing_behind(
     assert (top(tmp_path), versions(tmp_path)) == ({"..data", "a"}, [version(tmp_path)])
 
 
+def test_links_that_cannot_all_be_made_are_not_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = written(tmp_path, {"a": "1"})
+    real = folders.make_link
+
+    def full(folder: int, name: str, text: str) -> None:
+        if name == "c":
+            raise OSError(28, "No space left on device", name)
+        real(folder, name, text)
+
+    monkeypatch.setattr(folders, "make_link", full)
+    with pytest.raises(VolumeError, match=r"/c: no space left on device$"):
+        writer.write(volume({"a": "1", "b": "2", "c": "3"}))
+
+    assert (top(tmp_path), versions(tmp_path)) == ({"..data", "a"}, [version(tmp_path)])
+
+
+def test_a_version_that_counts_stays_when_only_the_disk_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = AtomicWriter(tmp_path, durable=True)
+    writer.write(volume({"a": "1"}))
+    before = version(tmp_path)
+
+    def fail_after_the_swap(folder: int) -> None:
+        if version(tmp_path) != before:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(folders, "settle", fail_after_the_swap)
+    with pytest.raises(VolumeError, match="input/output error"):
+        writer.write(volume({"a": "2", "b": "2"}))
+
+    assert seen(tmp_path) == {"a": "2", "b": "2"}
+
+
 def test_an_old_version_that_cannot_be_removed_is_told_and_removed_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +74,28 @@ def test_modes_do_not_depend_on_the_umask(tmp_path: Path) -> None:
 
     modes = [mode_of(tmp_path / name / path) for path in ("", "a", "a/b")]
     assert modes == [0o755, 0o755, 0o666]
+
+
+def test_a_version_is_closed_to_others_until_its_last_file_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes: list[int] = []
+    for step in ("write_file", "set_mode"):
+        real = getattr(folders, step)
+
+        def note(
+            folder: int, name: str, *rest: Any, _real: Callable[..., None] = real, **options: Any
+        ) -> None:
+            modes.append(mode_of(tmp_path / version))
+            _real(folder, name, *rest, **options)
+
+        monkeypatch.setattr(folders, step, note)
+    with folders.opened(tmp_path) as here:
+        version = new_version(here, NOON)
+        layout = laid_out({"a": file("1"), "d/b": file("2")})
+        write_version(here, version, layout, Ownership(None), durable=False)
+
+    assert (set(modes), mode_of(tmp_path / version)) == ({0o700}, 0o755)
 
 
 def test_the_deepest_path_needs_no_more_than_a_few_open_files(tmp_path: Path) -> None:
