@@ -231,7 +231,7 @@ class AgentProcess:
     """An agent in a process of its own, which can be killed."""
 
     def __init__(self, kubeconfig: Path, root: Path, *arguments: str) -> None:
-        self._command = [
+        self.command = [
             *(sys.executable, "-m", "reflet", "node", "--name", NODE, "--run"),
             *("--root", str(root / "node"), "--kubeconfig", str(kubeconfig)),
             *("--health-address", "127.0.0.1:0"),
@@ -243,7 +243,7 @@ class AgentProcess:
 
     def start(self) -> None:
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+            self._process = subprocess.Popen(self.command, stdout=log, stderr=log)
 
     def kill(self) -> None:
         """End it in the middle of whatever it does."""

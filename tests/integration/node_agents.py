@@ -1,0 +1,54 @@
+"""An agent in this process on a development server, and the pages that it answers.
+
+Owns: starting it and asking it.  Must not know what is tested.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import reflet
+from reflet.api.nodes import Node
+from reflet.testing.pytest_plugin import RunningServer
+from tests.node_scenes import PATIENCE, Scene, running_agent, until
+
+
+@asynccontextmanager
+async def scene_on(server: RunningServer, root: Path, **changes: Any) -> AsyncIterator[Scene]:
+    """An agent that knows its pods and whose node is ready; *changes* are of its settings."""
+    async with (
+        reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster,
+        asyncio.timeout(2 * PATIENCE),
+        running_agent(cluster, root, **changes) as agent,
+    ):
+        await agent.ready()
+        # The server has no patience with pods whose node is not ready: deleted, they are gone.
+        await until(lambda: not agent.options.register or is_ready(agent.node))
+        scene = Scene(cluster, root)
+        scene.agent = agent
+        yield scene
+
+
+def is_ready(node: Node | None) -> bool:
+    """Whether the server knows that the node is ready."""
+    conditions = () if node is None else node.status.conditions
+    return any((each.type, each.status) == ("Ready", "True") for each in conditions)
+
+
+async def fetched(url: str) -> tuple[int, str]:
+    """The status and the text of a page."""
+    return await asyncio.to_thread(_page, url)
+
+
+def _page(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
