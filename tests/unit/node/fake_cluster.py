@@ -15,11 +15,15 @@ from reflet.errors import AlreadyExists, ApiError, NotFound, TransportError
 
 
 class FakeCluster:
-    """Takes every write; ``failures`` are raised first, one for each request."""
+    """Takes every write; ``failures`` are raised first, one for each request.
+
+    ``lost_answers`` are raised after a create has been done, one for each.
+    """
 
     def __init__(self) -> None:
         self.writes: list[tuple[str, str, Any]] = []
         self.failures: deque[ApiError | TransportError] = deque()
+        self.lost_answers: deque[TransportError] = deque()
         self.objects: dict[str, Any] = {}
 
     def resource(self, kind: type[Any], *, namespace: str | None = None) -> FakeResource:
@@ -50,6 +54,8 @@ class FakeResource:
         made = self._kind() if isinstance(body, Mapping) else body
         metadata = replace(made.metadata, name=name, uid="u1", resource_version="1")
         made = self._cluster.objects[name] = replace(made, metadata=metadata)
+        if self._cluster.lost_answers:
+            raise self._cluster.lost_answers.popleft()
         return made
 
     async def replace(self, body: Any, *_: Any, **__: Any) -> Any:

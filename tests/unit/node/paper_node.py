@@ -28,7 +28,7 @@ from reflet.node.keeper_client import KeeperClient
 from reflet.node.keeper_protocol import StartOrder
 from reflet.node.pod_volumes import PodVolumes
 from reflet.node.pod_workers import PodWorkers
-from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.process_runtime import Launch, ProcessRuntime
 from reflet.node.security import Allowance
 from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.relist import Pleg
@@ -63,7 +63,7 @@ class PaperKeeper:
     """Keeps records and starts nothing.
 
     A command that begins with ``/no/`` cannot be started; an end takes ``takes`` seconds.  What is
-    in ``failures`` is raised instead of doing what it is named after.
+    in ``failures`` is raised instead of doing what it is named after, by verb or by verb and name.
     """
 
     def __init__(self, clock: VirtualClock) -> None:
@@ -74,6 +74,9 @@ class PaperKeeper:
         self.asked: list[str] = []
         self.failures: dict[str, RefletError] = {}
         self.takes = 0.0
+
+    async def up(self) -> None:
+        self._fail("up")
 
     async def start(self, order: StartOrder) -> ContainerRecord:
         record = ContainerRecord.of(order.record)
@@ -127,12 +130,13 @@ class PaperKeeper:
         self.kept[container] = self.kept[container].ended(ending, self._clock.now())
 
     def _note(self, what: str) -> None:
-        self._fail(what.split(" ", maxsplit=1)[0])
+        self._fail(what)
         self.asked.append(what)
 
     def _fail(self, what: str) -> None:
-        if what in self.failures:
-            raise self.failures[what]
+        for name, failure in self.failures.items():
+            if f"{what} ".startswith(f"{name} "):
+                raise failure
 
 
 class PaperConfigurations:
@@ -195,16 +199,22 @@ class PaperEvents:
 
 @dataclass
 class PaperStatuses:
-    """Takes statuses; is a ``StatusSink``."""
+    """Takes statuses; *refusals* are raised first, one for each pod that is to go.
+
+    Is a ``StatusSink``.
+    """
 
     reported: list[PodStatus] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
+    refusals: list[RefletError] = field(default_factory=list)
 
     def report(self, _: Pod, status: PodStatus, /) -> None:
         self.reported.append(status)
 
     async def finish(self, pod: Pod, /) -> None:
+        if self.refusals:
+            raise self.refusals.pop(0)
         self.finished.append(pod.metadata.uid)
 
     def forget(self, uid: str, /) -> None:
@@ -256,6 +266,13 @@ class PaperNode:
         self.parts = WorkerParts(**(given | changes))
         self.tasks = TaskOwner("paper node")
         self.workers = PodWorkers(self.parts, self.tasks)
+
+    async def start(self, of: Pod) -> None:
+        """Have the containers of a pod run that no worker looks after."""
+        self.runtime.make_sandbox(of)
+        for placed in containers_of(of.spec):
+            launch = Launch(container=placed.container.name, arguments=("run",), environment={})
+            await self.runtime.start(of.metadata.uid, launch)
 
 
 @asynccontextmanager

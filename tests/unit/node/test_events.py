@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reflet.api.events import Event
-from reflet.errors import ConnectionRefused, Forbidden
+from reflet.errors import ConnectionRefused, Forbidden, TransportError
 from reflet.node.events import MOST_WAITING, WARNING, EventRecorder
 from reflet.runtime.metrics import MemoryMetrics
 from tests.unit.node.fake_cluster import FakeCluster
@@ -54,6 +54,22 @@ async def test_an_event_waits_for_a_server_that_is_away() -> None:
     await recorded(cluster, "boom")
 
     assert [verb for verb, _, _ in cluster.writes] == ["create"]
+
+
+async def test_an_event_whose_answer_was_lost_is_told_once_and_goes_on_counting() -> None:
+    cluster, metrics = FakeCluster(), MemoryMetrics()
+    cluster.lost_answers.append(TransportError("the connection broke"))
+
+    await recorded(cluster, "boom", "boom", metrics=metrics)
+
+    (name,) = cluster.objects
+    assert [(verb, whose) for verb, whose, _ in cluster.writes] == [
+        ("create", name),
+        ("create", name),  # is there already
+        ("patch", name),
+    ]
+    assert metrics.counted("reflet_node_events_total", result="sent") == 2
+    assert metrics.counted("reflet_node_events_total", result="failed") == 0
 
 
 async def test_an_event_that_is_refused_is_dropped_and_counted() -> None:

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from reflet.node.log_files import LONGEST_PART, LineCutter, LogFile
 
@@ -118,6 +123,95 @@ def test_a_full_disk_costs_lines_and_nothing_else() -> None:
     log.write(b"lost\n")
 
     log.close()
+
+
+@contextmanager
+def room_for(monkeypatch: pytest.MonkeyPatch, left: int) -> Iterator[None]:
+    """A disk on which there is room for so many bytes."""
+    real = os.write
+
+    def write(descriptor: int, data: memoryview) -> int:
+        nonlocal left
+        if not left:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken = real(descriptor, data[:left])
+        left -= taken
+        return taken
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write)
+        yield
+
+
+HEAD = len(STAMP + b" stdout F ")
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_line_that_a_full_disk_tore_does_not_spoil_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int
+) -> None:
+    log = log_in(tmp_path)
+    cutter = LineCutter(log, "stdout")
+    with room_for(monkeypatch, HEAD + 2):
+        for _ in range(1 + lost):
+            cutter.feed(b"torn\n")
+    cutter.feed(b"next\n")
+    cutter.feed(b"last\n")
+    log.close()
+
+    assert (tmp_path / "0.log").read_bytes().splitlines() == [
+        STAMP + b" stdout F " + text for text in (b"to", b"next", b"last")
+    ]
+
+
+def test_lines_that_a_full_disk_did_not_take_at_all_leave_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_in(tmp_path)
+    with room_for(monkeypatch, 0):
+        log.write(b"lost\n")
+    log.write(b"next\n")
+    log.close()
+
+    assert (tmp_path / "0.log").read_bytes() == b"next\n"
+
+
+def test_a_line_that_is_torn_again_by_its_first_byte_is_closed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_in(tmp_path)
+    for room in (2, 1):
+        with room_for(monkeypatch, room):
+            log.write(b"torn\n")
+    log.write(b"next\n")
+    log.close()
+
+    lines = (tmp_path / "0.log").read_bytes().splitlines()
+    assert (lines[0], lines[-1]) == (b"to", b"next")
+
+
+def test_a_new_file_does_not_begin_with_the_end_of_a_torn_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_in(tmp_path, largest=10)
+    with room_for(monkeypatch, 7):
+        log.write(b"12345678\n")
+    log.write(b"next\n")
+    log.close()
+
+    assert (tmp_path / "0.log").read_bytes() == b"next\n"
+
+
+def test_what_is_torn_counts_for_the_size_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_in(tmp_path, largest=10)
+    with room_for(monkeypatch, 2):
+        log.write(b"12345678\n")
+    log.write(b"next\n")
+    log.close()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["0.log"]
 
 
 def test_a_log_goes_on_in_its_file_where_there_can_be_no_new_one(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import math
+
+import pytest
+
 from reflet.node.metric_text import MetricText
 
 
@@ -48,6 +52,22 @@ def test_labels_in_another_order_are_the_same_series() -> None:
     metrics.count("a_total", b="2", a="1")
 
     assert metrics.text().splitlines()[1:] == ['a_total{a="1",b="2"} 2']
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(math.nan, "NaN"), (math.inf, "+Inf"), (-math.inf, "-Inf")]
+)
+def test_what_is_no_finite_number_is_written_as_prometheus_reads_it(
+    value: float, text: str
+) -> None:
+    metrics = MetricText()
+    metrics.gauge("b", value)
+    metrics.observe("c_seconds", value)
+
+    lines = metrics.text().splitlines()
+
+    assert f"b {text}" in lines
+    assert f"c_seconds_sum {text}" in lines
 
 
 def test_a_gauge_says_the_last_value_only() -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
 
 from reflet.api.pods import Pod
+from reflet.errors import Forbidden
 from reflet.managers.pod_sources import PodGone, PodSeen
 from reflet.node.keeper_protocol import KeeperUnavailable
 from reflet.node.pod_worker import PodWorker
@@ -34,6 +36,18 @@ def reloading(how: str) -> Pod:
 
 def conf(node: PaperNode) -> str:
     return (node.directories.volume("u1", "configMap", "conf") / "color").read_text()
+
+
+class Stumbling:
+    """Makes the same mistake each time, and counts the times."""
+
+    def __init__(self, mistake: Exception) -> None:
+        self._mistake = mistake
+        self.times = 0
+
+    def __call__(self, _: Pod) -> None:
+        self.times += 1
+        raise self._mistake
 
 
 async def settled(node: PaperNode, of: Pod, seconds: float = 5.0) -> PodWorker:
@@ -184,6 +198,18 @@ async def test_a_deleted_pod_is_ended_within_its_grace_period_and_leaves_nothing
     assert node.directories.uids() == ()
 
 
+async def test_a_pod_that_may_not_go_is_told_of_and_tried_again(tmp_path: Path) -> None:
+    async with paper_node(tmp_path) as node:
+        await settled(node, pod())
+        node.statuses.refusals.extend([Forbidden("no", code=403)] * 3)
+        node.workers.take(PodSeen(pod(metadata=DELETED)))
+        await passing(60.0)
+
+        assert len(node.workers) == 0
+    assert node.statuses.finished == ["u1"]
+    assert "FailedSync" in node.events.reasons
+
+
 async def test_a_pod_that_vanishes_is_ended_and_nothing_more_is_told(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         await settled(node, pod())
@@ -225,6 +251,36 @@ async def test_news_that_come_while_a_step_fails_are_not_lost(tmp_path: Path) ->
 
         assert len(node.workers) == 0
     assert "FailedSync" in node.events.reasons
+
+
+@pytest.mark.parametrize("mistake", [KeyError("a detail"), AssertionError("a detail")])
+async def test_a_mistake_of_ours_is_logged_and_counted_and_told_without_its_words(
+    tmp_path: Path, mistake: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    stumbling = Stumbling(mistake)
+    async with paper_node(tmp_path, retry=600.0) as node:
+        node.objects.on_resolve = stumbling
+        await settled(node, pod())
+
+    logged = [each for each in caplog.records if each.levelno >= logging.ERROR]
+    crashes = node.metrics.counted("reflet_node_syncs_total", result="crashed")
+    assert len(logged) == len(node.events.told) == crashes == stumbling.times > 0
+    assert {(each.getMessage(), each.exc_info is None) for each in logged} == {
+        ("a sync of pod web failed", False)
+    }
+    assert set(node.events.told) == {("FailedSync", "the agent made a mistake; its log says which")}
+
+
+async def test_a_pod_is_looked_at_again_after_a_mistake_of_ours(tmp_path: Path) -> None:
+    async with paper_node(tmp_path, retry=10.0, resync=600.0) as node:
+        node.objects.on_resolve = Stumbling(KeyError("a detail"))
+        worker = await settled(node, pod())
+        before = (list(node.keeper.asked), worker.busy_since)
+        node.objects.on_resolve = lambda _: None
+        await passing(10.0)
+
+    assert before == ([], None)
+    assert node.keeper.asked == ["start main 0"]
 
 
 # Changes

@@ -37,6 +37,25 @@ def test_people_read_a_plain_line() -> None:
     assert PlainFormatter().format(record("hello")).endswith("WARNING hello")
 
 
+def test_nobody_begins_a_line_of_their_own_in_a_plain_log() -> None:
+    line = PlainFormatter().format(record("pod %s", "web\r\n03:04:05 INFO    all is well"))
+
+    assert line.endswith("WARNING pod web\\r\\n03:04:05 INFO    all is well")
+    assert line.splitlines() == [line]
+
+
+def test_a_traceback_follows_a_plain_line_in_lines_of_its_own() -> None:
+    try:
+        raise ValueError("boom")
+    except ValueError as error:
+        failed = record("no\nway")
+        failed.exc_info = (ValueError, error, error.__traceback__)
+
+    first, *rest = PlainFormatter().format(failed).splitlines()
+    assert first.endswith("WARNING no\\nway")
+    assert (rest[0], rest[-1]) == ("Traceback (most recent call last):", "ValueError: boom")
+
+
 def test_letters_of_all_languages_stay_readable() -> None:
     assert "Größe" in JsonFormatter().format(record("Größe"))
 

@@ -74,6 +74,28 @@ print(json.dumps(asyncio.run(scene())))
     )
 
 
+def test_an_orphan_that_may_not_be_killed_is_left_after_a_while() -> None:
+    assert told_by(
+        """
+from reflet.processes.reaping import KILL_PATIENCE
+from reflet.testing.virtual_time import VirtualClock, VirtualTimeLoop
+stranger, ours = subprocess.Popen(["sleep", "60"]), subprocess.Popen(["sleep", "60"])
+real = os.kill
+def kill(pid, number):
+    if pid == stranger.pid: raise PermissionError(1, "Operation not permitted")
+    real(pid, number)
+os.kill = kill
+with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+    killed = runner.run(kill_orphans(clock=VirtualClock()))
+    took = runner.get_loop().time()
+os.kill = real
+left = [pid for pid, _ in children()] == [stranger.pid]
+stranger.kill(); stranger.wait()
+print(json.dumps([killed, left, KILL_PATIENCE <= took < KILL_PATIENCE + 1]))
+"""
+    ) == [1, True, True]
+
+
 def test_orphans_are_killed_with_their_descendants_and_others_are_spared() -> None:
     assert told_by(
         """
