@@ -59,6 +59,26 @@ def test_the_demonstration_tells_its_story_and_leaves_nothing(tmp_path: Path, me
     assert [*tmp_path.iterdir(), *memory.iterdir()] == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_demonstration_that_is_cut_short_leaves_nothing(
+    number: signal.Signals, tmp_path: Path, memory: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "reflet", "demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(tmp_path, memory),
+    ) as cut:
+        assert cut.stdout is not None
+        next(line for line in iter(cut.stdout.readline, "") if re.match("shop +Running", line))
+        cut.send_signal(number)
+        _, error = cut.communicate(timeout=PATIENCE)
+
+    assert (cut.returncode, error) == (128 + number, "")
+    assert [*tmp_path.iterdir(), *memory.iterdir()] == []
+
+
 def test_a_demonstration_that_is_kept_can_be_looked_at_until_it_is_interrupted(
     tmp_path: Path, memory: Path
 ) -> None:

@@ -22,6 +22,7 @@ import pytest
 from tests.integration.plain_client import Client, config_map
 
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: seeded}\ndata: {x: '1'}\n"
+SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {{name: seeded}}\n{}\n"
 
 
 def command(*arguments: str) -> list[str]:
@@ -60,7 +61,7 @@ def refused(*arguments: str) -> tuple[int, str]:
     return finished.returncode, finished.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_it_says_where_it_is_and_ends_when_told(number: signal.Signals, tmp_path: Path) -> None:
     out = tmp_path / "kubeconfig"
 
@@ -163,6 +164,15 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
     )
 
 
+def test_a_host_that_is_not_there_is_one_line() -> None:
+    code, said = refused("--no-tls", "--host", "no-such-host.invalid")
+
+    assert code == 2
+    assert said.startswith("error: cannot listen on no-such-host.invalid port 0: ")
+    assert "Unknown error" not in said
+    assert said.count("\n") == 1
+
+
 def test_a_data_folder_in_use_is_one_line(tmp_path: Path) -> None:
     with serving("--no-tls", "--data-dir", str(tmp_path)):
         code, said = refused("--no-tls", "--data-dir", str(tmp_path))
@@ -181,6 +191,10 @@ def test_a_data_folder_in_use_is_one_line(tmp_path: Path) -> None:
         (f"{CONFIG_MAP}---\n- 1\n", 6, "not an object with apiVersion, kind and metadata"),
         (CONFIG_MAP.replace("seeded", "Wrong"), 1, "a lowercase RFC 1123 subdomain must"),
         (CONFIG_MAP.replace("\ndata", "\ndate"), 1, ".date: field not declared in schema"),
+        (SECRET.format("data: canary"), 1, "data of the Secret is no mapping"),
+        (SECRET.format("stringData: {p: {canary: x}}"), 1, "stringData['p'] of the Secret is no"),
+        (SECRET.format("data: {p: [canary]}"), 1, "data['p'] of the Secret is no text"),
+        (SECRET.format("stringData: {p: *canary}"), 1, "a text that begins with * needs quotes"),
     ],
 )
 def test_a_bad_manifest_is_one_line_with_its_place(
@@ -195,6 +209,7 @@ def test_a_bad_manifest_is_one_line_with_its_place(
     assert error.startswith(f"error: {file}:{line}: ")
     assert said in error
     assert error.count("\n") == 1
+    assert "canary" not in error
 
 
 def test_a_kubeconfig_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

@@ -20,8 +20,29 @@ def demo(keep: bool) -> int:
     import asyncio  # noqa: PLC0415 - not needed for --help
     import logging  # noqa: PLC0415 - as above
 
-    from reflet.cli.demo_story import play  # noqa: PLC0415 - as above
-
     # The story breaks connections on purpose: it says so itself.
     logging.getLogger("reflet").setLevel(logging.CRITICAL)
-    return asyncio.run(play(keep=keep))
+    return asyncio.run(_played(keep=keep))
+
+
+async def _played(*, keep: bool) -> int:
+    """Play, and leave nothing behind when told to stop before the end."""
+    import asyncio  # noqa: PLC0415 - not needed for --help
+
+    from reflet.cli.demo_story import play  # noqa: PLC0415 - as above
+    from reflet.cli.stop_signals import when_told_to_stop  # noqa: PLC0415 - as above
+
+    told: list[int] = []
+    playing = asyncio.create_task(play(keep=keep), name="demonstration")
+
+    def stop(number: int) -> None:
+        told.append(number)
+        playing.cancel()
+
+    when_told_to_stop(stop)
+    try:
+        return await playing
+    except asyncio.CancelledError:
+        if not told:
+            raise
+        return 128 + told[0]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
-import signal
 import tempfile
 import time
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from reflet.cli.env import print_environment
 from reflet.cli.files import print_files
 from reflet.cli.masking import mask
 from reflet.cli.pod_gathering import Needs, PodInHand
+from reflet.cli.stop_signals import when_told_to_stop
 from reflet.cli.targets import Target
 from reflet.cli.why import diagnosed, report, title_of
 from reflet.cluster import Cluster, settings_from
@@ -261,7 +261,5 @@ async def _linger(server: DevServer) -> None:
     click.echo("  kubectl get pods -o wide        kubectl describe pod dapi-test-pod")
     click.echo("  reflet explain pod/shop         kubectl edit configmap special-config")
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+    when_told_to_stop(lambda _: ended.set())
     await ended.wait()

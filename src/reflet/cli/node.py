@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    import asyncio
+
     from reflet.node.assembly import NodeAgent
     from reflet.node.options import NodeOptions, SecurePort
     from reflet.node.security import RunAs
     from reflet.transport.settings import ConnectionSettings
 
 STRATEGIES = ("watch", "auto", "cache", "get")
+LONGEST_NAME = 63  # the name is a label of the Node, too
 
 
 @click.command()
@@ -153,7 +156,7 @@ def _options(given: dict[str, Any]) -> NodeOptions:
     if pods_from != "api" and not Path(pods_from).is_dir():
         raise click.UsageError(f"--pods-from {pods_from}: neither 'api' nor a folder")
     return NodeOptions(
-        name=given["name"] or socket.gethostname().lower(),
+        name=_name(given["name"] or socket.gethostname().lower()),
         root=(given["root"] or usual_root(os.geteuid(), os.environ)).absolute(),
         pods_from=pods_from,
         strategy=given["strategy"],
@@ -168,6 +171,18 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         register=given["register"],
         keep_running=given["when_stopped"] == "keep",
     )
+
+
+def _name(text: str) -> str:
+    import re  # noqa: PLC0415 - not needed for --help
+
+    part = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+    if len(text) > LONGEST_NAME or not re.fullmatch(rf"{part}(\.{part})*", text):
+        raise click.UsageError(
+            f"--name: {text!r} is no name for a node: lower case letters, digits, '-' and '.', "
+            f"at most {LONGEST_NAME} of them, with a letter or digit first and last"
+        )
+    return text
 
 
 def _selector(text: str) -> str:
@@ -256,23 +271,38 @@ def _settings(given: dict[str, Any]) -> ConnectionSettings:
 async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
     import asyncio  # noqa: PLC0415 - not needed for --help
     import dataclasses  # noqa: PLC0415 - not needed for --help
-    import signal  # noqa: PLC0415 - not needed for --help
 
+    from reflet.cli.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
     from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
     from reflet.node.assembly import NodeAgent  # noqa: PLC0415 - not needed for --help
 
     stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
+    when_told_to_stop(lambda _: stopped.set())
     # A node asks in bursts, when many pods come, and the server protects itself.
     async with (
         Cluster(dataclasses.replace(settings, qps=0)) as cluster,
         NodeAgent(cluster, options) as agent,
     ):
         _introduce(agent)
-        await stopped.wait()
+        await _end_of(agent, stopped)
         click.echo("stopping", err=True)
+
+
+async def _end_of(agent: NodeAgent, stopped: asyncio.Event) -> None:
+    """Return when the agent is told to stop; raise when the server does not let it be a node."""
+    import asyncio  # noqa: PLC0415 - not needed for --help
+
+    ends = {
+        asyncio.create_task(stopped.wait(), name="told to stop"),
+        asyncio.create_task(agent.refused(), name="refused"),
+    }
+    try:
+        done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for end in ends:
+            end.cancel()
+    for end in done:
+        end.result()
 
 
 def _introduce(agent: NodeAgent) -> None:

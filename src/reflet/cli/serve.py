@@ -74,13 +74,12 @@ def serve(
 
 async def _run(server: DevServer) -> None:
     import gc  # noqa: PLC0415 - not needed for --help
-    import signal  # noqa: PLC0415 - not needed for --help
+
+    from reflet.cli.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
 
     _allow_many_connections()
     stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
+    when_told_to_stop(lambda _: stopped.set())
     async with server:
         # What is there now stays: looking through it again and again would only cost pauses.
         gc.freeze()

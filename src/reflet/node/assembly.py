@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NoReturn, Self
 from urllib.parse import urlsplit
 
 from reflet.api.nodes import Node
@@ -23,7 +23,7 @@ from reflet.api.services import Service
 from reflet.cluster import Cluster
 from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.service_account_tokens import ServiceAccountTokens
-from reflet.errors import RefletError
+from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
 from reflet.managers.node_ttl import ttl_from
@@ -96,6 +96,7 @@ class NodeAgent:
         self._secure: tuple[tuple[str, int], ssl.SSLContext] | None = None
         self._ports: AgentPorts | None = None
         self._containers_go_on = True
+        self._refusals: asyncio.Queue[Forbidden] = asyncio.Queue()
 
     @property
     def health_url(self) -> str:
@@ -134,6 +135,10 @@ class NodeAgent:
     async def ready(self) -> None:
         """Return when every pod of this node is known."""
         await self._feed.complete()
+
+    async def refused(self) -> NoReturn:
+        """Wait for ever, or raise Forbidden if the server does not let this agent be a node."""
+        raise await self._refusals.get()
 
     # Opening
 
@@ -332,7 +337,12 @@ class NodeAgent:
             start(binder.run(), name="binder")
 
     async def _be_a_node(self, registration: NodeRegistration, heartbeat: Heartbeat) -> None:
-        node = await registration.register()
+        try:
+            node = await registration.register()
+        except Forbidden as error:
+            logger.error("node %s may not be registered: %s", self.options.name, error)  # noqa: TRY400 - what the server says is all there is to know
+            self._refusals.put_nowait(error)
+            return
         self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(registration.run(), name="node status")

@@ -17,6 +17,8 @@ from reflet.node.options import NodeOptions, SecurePort
         (["--user", "nobody-of-this-name"], "there is no user"),
         (["--user", "0:nobody-of-this-name"], "there is no group"),
         (["--node-address", "here"], "is no IP address"),
+        (["--name", "Edge_1"], "'Edge_1' is no name for a node"),
+        (["--name", "a" * 64], "at most 63"),
         (["--health-address", "10248"], "is not HOST:PORT"),
         (["--health-address", "127.0.0.1:70000"], "is not HOST:PORT"),
         (["--strategy", "guess"], "'guess' is not one of"),
