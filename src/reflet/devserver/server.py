@@ -271,7 +271,8 @@ class DevServer:
             )
         except OSError as error:
             # asyncio puts a sentence of its own around the system's.
-            reason = os.strerror(error.errno) if error.errno else str(error)
+            number = error.errno or 0  # negative when a name could not be looked up
+            reason = os.strerror(number) if number > 0 else error.strerror or str(error)
             raise ConfigurationError(
                 f"cannot listen on {self._host} port {self.port}: {reason}"
             ) from error

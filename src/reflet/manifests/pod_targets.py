@@ -71,6 +71,8 @@ def choose_pod(
         accepted = [each for each in found if isinstance(each, PodTarget)]
         # An object that was accepted and then not changed is still there.
         if name is None or len(accepted) != 1:
+            if not candidates:
+                raise no_pods(applied)
             raise _unclear(found, candidates, target, namespace)
         found = [*accepted]
     (chosen,) = found
@@ -98,6 +100,14 @@ def pod_targets(applied: AppliedManifests) -> Iterator[PodTarget]:
             )
 
 
+def no_pods(applied: AppliedManifests) -> ConfigurationError:
+    """Say that there are no pods, and what was left out that was meant to be one perhaps."""
+    words = "the files hold no pod and nothing that makes pods"
+    there = {item.place for item in applied.objects}
+    ignored = [str(each) for each in applied.remarks if each.place not in there]
+    return ConfigurationError("; ".join((words, *ignored[:_MOST_SHOWN])))
+
+
 def _unclear(
     found: Sequence[PodTarget | Refusal],
     candidates: Sequence[PodTarget | Refusal],
@@ -105,8 +115,6 @@ def _unclear(
     namespace: str | None,
 ) -> ConfigurationError:
     where = f" in namespace {namespace}" if namespace else ""
-    if not candidates:
-        return ConfigurationError("the files hold no pod and nothing that makes pods")
     if found:
         same = len({(each.kind, each.name) for each in found}) == 1
         ask = "say which namespace with -n" if same else "say which one"

@@ -29,6 +29,7 @@ from reflet.errors import ApiError, ConfigurationError, DecodeError
 MANAGER: Final = "reflet-serve"
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 STANDARD_INPUT: Final = "-"
+UNKNOWN_ALIAS: Final = "an alias names no anchor: a text that begins with * needs quotes"
 
 _FIRST: Final = {"Namespace": 0, "CustomResourceDefinition": 1, "ServiceAccount": 2}
 _LATER: Final = 3
@@ -82,14 +83,20 @@ def _documents(name: str, content: bytes) -> Iterator[Manifest]:
         try:
             document = read_yaml(text)
         except DecodeError as error:
-            raise ConfigurationError(f"{place}: {error}") from error
+            # The name after the asterisk may be a password that lacks its quotes.
+            unknown = UNKNOWN_ALIAS if "unknown anchor" in str(error) else str(error)
+            raise ConfigurationError(f"{place}: {unknown}") from error
         if document is not None:
             yield from _objects(place, document, text)
 
 
 def _split(name: str, content: bytes) -> Iterator[tuple[int, bytes]]:
     """Cut a file into its documents, each with its first line."""
-    text = content.decode("utf-8", "replace")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigurationError(f"{name}:{line}: not valid UTF-8") from error
     lines = text.splitlines(keepends=True)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
@@ -159,6 +166,8 @@ def _load(state: State, manifest: Manifest) -> str:
     name, namespace = metadata.get("name"), metadata.get("namespace") or "default"
     if not isinstance(name, str) or not name:
         raise ConfigurationError(f"{manifest.place}: the {kind.kind} has no metadata.name")
+    if kind.kind == "Secret" and not kind.group:
+        _check_values(manifest)
     options = WriteOptions(manager=MANAGER, validation="Strict", force=True)
     writing = Writing(state, kind, namespace if kind.namespaced else "", options, name)
     before = state.storage.get(writing.key())
@@ -170,6 +179,19 @@ def _load(state: State, manifest: Manifest) -> str:
         outcome = "unchanged" if after == str(before.revision) else "configured"
     where = f" in {namespace}" if kind.namespaced else ""
     return f"{kind.qualified_resource}/{name}{where} {outcome}"
+
+
+def _check_values(manifest: Manifest) -> None:
+    """Refuse a Secret of the wrong shape here: the server's own words would quote its values."""
+    for field in ("data", "stringData"):
+        values = manifest.document.get(field) or {}
+        if not isinstance(values, dict):
+            raise ConfigurationError(f"{manifest.place}: {field} of the Secret is no mapping")
+        for key, value in values.items():
+            if not isinstance(value, str | None):
+                raise ConfigurationError(
+                    f"{manifest.place}: {field}[{key!r}] of the Secret is no text"
+                )
 
 
 def _kind(state: State, manifest: Manifest) -> ServedKind:

@@ -68,8 +68,7 @@ class WatchStream:
     def strike_now(self, action: Action) -> None:
         """Let a fault happen at once; lines that are cut or corrupted are the next to come."""
         if action is Action.RESET:
-            self._transport.write(_cut_chunk(BROKEN_START))
-            reset(self._transport)
+            self._break_off(BROKEN_START)
         else:
             self.strike_next_line(action)
 
@@ -82,14 +81,20 @@ class WatchStream:
         action, self._due = self._due, None
         line, rest = _first_line(content)
         if action is Action.RESET:
-            self._transport.write(_cut_chunk(line))
-            reset(self._transport)
+            self._break_off(line)
             return True
         if action is Action.TRUNCATE:
             self._silent = True
             self.feed.end()
             return self._write(http_chunk(line[: max(1, len(line) // 2)]))
         return self._write(http_chunk(CORRUPTION) + rest)
+
+    def _break_off(self, line: bytes) -> None:
+        """Break the connection in the middle of a line."""
+        # One that ends already takes no bytes, and asyncio's over TLS would fail.
+        if not self._transport.is_closing():
+            self._transport.write(_cut_chunk(line))
+            reset(self._transport)
 
 
 def _cut_chunk(line: bytes) -> bytes:
