@@ -106,6 +106,7 @@ def test_the_source_distribution_has_the_documentation_and_none_that_was_built(
 
     assert {"docs/index.md", "docs/conf.py", "LICENSE", "README.md", "CHANGELOG.md"} <= names
     assert [name for name in names if "_build" in name or "__pycache__" in name] == []
+    assert [name for name in names if name.startswith("tests/")] == []
 
 
 def test_the_metadata_say_what_it_is(built: dict[str, Path]) -> None:
