@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from reflet.cli.output import clipped, columns, visible, width_of
+from reflet.cli.output import clipped, columns, obeys_escapes, visible, width_of
 from reflet.cli.report_text import styled
 
 GAP: Final = 3
@@ -41,7 +41,7 @@ class LiveTable:
         """Show these rows; those that are shown already cost nothing."""
         if rows == self._shown:
             return
-        if sys.stdout.isatty():
+        if obeys_escapes(sys.stdout):
             if self._lines:
                 click.echo(_UP.format(self._lines) + _REST_OF_SCREEN, nl=False)
             lines = [self._line(self._headings), *(self._line((k, *v)) for k, v in rows.items())]

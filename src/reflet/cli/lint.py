@@ -134,6 +134,7 @@ def _gather(
     from reflet.api.services import Service  # noqa: PLC0415 - not needed for --help
     from reflet.cli.pod_gathering import FILES_NAMESPACE  # noqa: PLC0415 - as above
     from reflet.cli.progress import progress  # noqa: PLC0415 - as above
+    from reflet.errors import ConfigurationError  # noqa: PLC0415 - as above
     from reflet.manifests.applied import read_applied  # noqa: PLC0415 - as above
 
     settings = None if cluster is None else cluster()
@@ -142,6 +143,9 @@ def _gather(
         applied = read_applied(
             files, namespace=namespace if settings is None else settings.namespace
         )
+    if not (applied.objects or applied.refusals or applied.remarks):
+        # In a pipe, whoever was to write them has most likely failed.
+        raise ConfigurationError("the files hold no objects: there is nothing to check")
     subjects = subjects_of(applied)
     # That a Service has no address yet is nothing that lint looks at.
     services = {item.place for item in applied.objects if isinstance(item.object, Service)}

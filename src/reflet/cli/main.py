@@ -169,7 +169,7 @@ def run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except RefletError as error:
-        _say(str(error))
+        _say(message_of(error))
         return exit_code(error)
     except OSError as error:
         # Most often the disk that the output goes to is full.
@@ -183,6 +183,13 @@ def run(argv: list[str]) -> int:
 def program_name(path: str) -> str:
     """The command as its user typed it: ``kubectl reflet`` when kubectl called us."""
     return "kubectl reflet" if Path(path).name.startswith("kubectl-") else "reflet"
+
+
+def message_of(error: RefletError) -> str:
+    """What is said about an error: its own words, and what to do where they do not tell."""
+    if isinstance(error, Unauthorized):
+        return f"{error}: the server does not know you: check your credentials, or log in again"
+    return str(error)
 
 
 def exit_code(error: RefletError) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 import click
 
@@ -71,6 +71,13 @@ def columns() -> int:
     if not sys.stdout.isatty():
         return USUAL_COLUMNS
     return shutil.get_terminal_size((USUAL_COLUMNS, 24)).columns
+
+
+def obeys_escapes(stream: TextIO) -> bool:
+    """Whether this is a terminal that knows colours and a cursor."""
+    import os  # noqa: PLC0415 - not needed for --help
+
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def visible(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from reflet.cli.output import visible
+from reflet.cli.output import obeys_escapes, visible
 
 if TYPE_CHECKING:
     from reflet.cli.pod_gathering import PodInHand
@@ -25,7 +25,7 @@ _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 def tell(level: str, text: str) -> None:
     """Say one line on stderr; *level* is ``error``, ``warning`` or ``note``."""
     word = f"{level}:"
-    if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
+    if obeys_escapes(sys.stderr) and not os.environ.get("NO_COLOR"):
         word = click.style(word, fg=_COLOURS[level], bold=True)
     click.echo(f"{word} {visible(' '.join(text.split()))}", err=True)
 

@@ -103,10 +103,9 @@ def _sources(choice: PodChoice) -> Sequence[PodSource]:
 def _every_pod(choice: PodChoice) -> Sequence[PodSource]:
     from reflet.cli import problem_output  # noqa: PLC0415 - not needed for --help
     from reflet.cli.pod_gathering import FILES_NAMESPACE  # noqa: PLC0415 - as above
-    from reflet.errors import ConfigurationError  # noqa: PLC0415 - as above
     from reflet.insight.rbac import PodSource  # noqa: PLC0415 - as above
     from reflet.manifests.applied import read_applied  # noqa: PLC0415 - as above
-    from reflet.manifests.pod_targets import pod_targets  # noqa: PLC0415 - as above
+    from reflet.manifests.pod_targets import no_pods, pod_targets  # noqa: PLC0415 - as above
 
     namespace = choice.connection.namespace
     applied = read_applied(choice.files, namespace=namespace or FILES_NAMESPACE)
@@ -118,7 +117,7 @@ def _every_pod(choice: PodChoice) -> Sequence[PodSource]:
         if not namespace or each.namespace == namespace
     ]
     if not sources:
-        raise ConfigurationError("the files hold no pod and nothing that makes pods")
+        raise no_pods(applied)
     return sources
 
 

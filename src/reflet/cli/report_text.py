@@ -13,14 +13,15 @@ from typing import Any, Final
 
 import click
 
-from reflet.cli.output import visible
+from reflet.cli.output import columns, obeys_escapes, visible
 
 WIDTH: Final = 80  # columns
+NARROWEST: Final = 40  # below that, the terminal may wrap as it likes
 
 
 def styled(text: str, **style: Any) -> str:
-    """The text in colour, if it goes to a terminal and NO_COLOR does not forbid it."""
-    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+    """The text in colour, if it goes to a terminal that has any and NO_COLOR does not forbid it."""
+    if obeys_escapes(sys.stdout) and not os.environ.get("NO_COLOR"):
         return click.style(text, **style)
     return text
 
@@ -29,7 +30,7 @@ def paragraph(text: str, *, first: str = "", indent: int = 0) -> list[str]:
     """Wrap a text; *first* stands before its first line, and all others are indented."""
     return textwrap.wrap(
         visible(" ".join(text.split())),
-        width=WIDTH,
+        width=max(NARROWEST, min(WIDTH, columns())),
         initial_indent=first,
         subsequent_indent=" " * (indent or len(first)),
         break_long_words=False,  # names are to be copied

@@ -66,7 +66,9 @@ class RunCommand(click.Command):
         except click.UsageError as error:
             raise _failed(f"{error.format_message()} (see reflet run --help)") from error
         except RefletError as error:
-            raise _failed(str(error)) from error
+            from reflet.cli.main import message_of  # noqa: PLC0415 - main imports the commands
+
+            raise _failed(message_of(error)) from error
         except OSError as error:
             words = error.strerror or str(error)
             raise _failed(f"{error.filename}: {words}" if error.filename else words) from error

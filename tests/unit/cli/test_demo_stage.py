@@ -23,6 +23,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     made = Terminal()
     monkeypatch.setattr(sys, "stdout", made)
     monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("TERM", "xterm")
     return made
 
 

@@ -326,7 +326,11 @@ def test_mistakes_are_told_before_anybody_is_asked(
     [
         (None, 1, f"error: {CONFIG_MAPS} not found"),
         (refusal(403, "Forbidden", "you may not"), 4, "error: you may not"),
-        (refusal(401, "Unauthorized", "Unauthorized"), 3, "error: Unauthorized"),
+        (
+            refusal(401, "Unauthorized", "Unauthorized"),
+            3,
+            "error: Unauthorized: the server does not know you",
+        ),
         (refusal(500, "InternalError", "two\nlines"), 1, "error: two lines"),
     ],
 )

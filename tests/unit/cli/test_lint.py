@@ -87,6 +87,16 @@ def test_no_findings_are_told_too(lint: Any) -> None:
     )
 
 
+def test_files_without_objects_are_a_mistake(lint: Any, folder: Path) -> None:
+    (folder / "empty.yaml").write_text("---\n# nothing\n")
+
+    assert lint("-f", "empty.yaml") == (
+        2,
+        "",
+        "error: the files hold no objects: there is nothing to check\n",
+    )
+
+
 def test_warnings_fail_only_when_they_are_asked_to(lint: Any) -> None:
     assert lint("-f", "shop.yaml", "--select", "RFL004")[0] == 0
     assert lint("-f", "shop.yaml", "--select", "RFL004", "--strict")[0] == 1

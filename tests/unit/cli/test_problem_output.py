@@ -53,6 +53,7 @@ def test_colour_is_for_terminals_that_want_it(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("NO_COLOR", no_colour)
+    monkeypatch.setenv("TERM", "xterm")
 
     tell("error", "it is\nso")
 

@@ -39,10 +39,31 @@ def test_colour_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     assert styled("a", bold=True) != "a"
 
     monkeypatch.setenv("NO_COLOR", "1")
     assert styled("a", bold=True) == "a"
+
+
+def test_a_dumb_terminal_gets_no_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+
+    assert styled("a", bold=True) == "a"
+
+
+@pytest.mark.parametrize(("columns", "longest"), [("50", 50), ("10", 40), ("200", WIDTH)])
+def test_paragraphs_fit_the_terminal(
+    columns: str, longest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", columns)
+
+    lengths = [len(line) for line in paragraph("abcd " * 40)]
+
+    assert longest - 5 < max(lengths) <= longest
 
 
 def test_counts_have_their_plural() -> None:

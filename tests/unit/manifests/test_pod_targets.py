@@ -59,6 +59,16 @@ def test_files_without_pods_say_so(tmp_path: Path) -> None:
         choose_pod(applied(tmp_path, config_map()), None)
 
 
+def test_a_kind_that_is_not_known_is_named_where_a_pod_is_missed(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        choose_pod(applied(tmp_path, POD.replace("kind: Pod", "kind: Pdo")), None)
+
+    assert str(caught.value) == (
+        "the files hold no pod and nothing that makes pods; "
+        f"{tmp_path}/manifests.yaml:1: Pdo of v1 is not a kind known here, so ignored"
+    )
+
+
 def test_one_name_in_two_namespaces_needs_the_namespace(tmp_path: Path) -> None:
     found = applied(tmp_path, POD, SAME_POD_ELSEWHERE)
 

@@ -74,6 +74,14 @@ def test_what_is_nested_without_end_is_refused_soon(tmp_path: Path) -> None:
         read_manifests([str(path)])
 
 
+def test_a_file_that_is_no_text_is_told_by_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "bytes.yaml"
+    file.write_bytes(b"# fine\n\xff\xfe\n")
+
+    with pytest.raises(ConfigurationError, match=r"bytes\.yaml:2: not valid UTF-8"):
+        read_manifests([str(file)])
+
+
 def test_a_folder_without_manifests_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="has no file that ends in"):
         read_manifests([str(tmp_path)])
