@@ -1,167 +1,89 @@
-"""The contestants of the faults benchmark, each in a process of its own.
+"""Who takes part in the faults benchmark, and how each is started.
 
-Owns: how each client is used to keep a namespace's ConfigMaps in memory, as its documentation
-shows, with what it has of its own for trouble and nothing added.  Must not know what goes wrong.
-
-A child (see ``measuring.Child``): says ``{}`` when it is synced, and then, for every line it is
-sent, which objects it holds, each with its version, and the error that ended it, if one did.
+Owns: the line-up, Reflet first, and the environments of its peers.  Must not know what goes wrong
+nor how a contestant works.
 """
 
 from __future__ import annotations
 
-import asyncio
-import importlib
-import sys
-import threading
-from collections.abc import Callable
-from typing import Any, Final
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
 
-from benchmarks.measuring import answer, first_line
+from benchmarks.fault_work import (
+    asyncio_client,
+    cloudcoil,
+    kopf,
+    lightkube,
+    official,
+    reflet,
+)
+from benchmarks.go_programs import Environment
+from benchmarks.measuring import Child, RunFailed
+from benchmarks.mirror_environments import CLIENT_GO, environment
+from benchmarks.mirror_peers.launch import PROGRAM
 
-Versions = dict[str, str]
+WORK: Final = "benchmarks.fault_work"
+LAUNCH: Final = "benchmarks.mirror_peers.launch"
 
-
-class Ended:
-    """Why a contestant stopped watching; empty while it does not."""
-
-    def __init__(self) -> None:
-        self.why = ""
-
-    def run(self, follow: Callable[[], None]) -> None:
-        """Run what should never return."""
-        try:
-            follow()
-            self.why = "the watch ended"
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is the result
-            self.why = type(error).__name__
-
-
-def reply(held: Versions, ended: str) -> None:
-    answer({"held": held, "ended": ended})
+REFLET: Final = "reflet"
+OFFICIAL: Final = "kubernetes informer"
+LIGHTKUBE: Final = "lightkube watch, retrying"
+GO_INFORMER: Final = "client-go informer"
 
 
-def reflet(url: str, namespace: str, _: int) -> None:
-    """Our own mirror, with nothing set."""
-    from reflet.cluster import Cluster  # noqa: PLC0415 - each contestant imports its own
-    from reflet.transport.settings import ConnectionSettings  # noqa: PLC0415 - the same
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """One way to keep a collection: what ``fault_work`` runs, in the environment of *peer*.
 
-    async def run() -> None:
-        async with (
-            Cluster(ConnectionSettings(server=url)) as cluster,
-            cluster.mirror("configmaps", namespace=namespace) as mirror,
-        ):
-            await mirror.synced(timeout=60)
-            answer({})
-            while await asyncio.to_thread(sys.stdin.readline):
-                held = {each.metadata.name: each.metadata.resource_version for each in mirror}
-                reply(held, "")
+    Who has no *function* is not written in Python.
+    """
 
-    asyncio.run(run())
+    peer: str = ""
+    function: str = ""
 
 
-def official(url: str, namespace: str, objects: int) -> None:
-    """``kubernetes.informer.SharedInformer``.  It never says that it is synced: we count."""
-    client: Any = importlib.import_module("kubernetes.client")
-    informers: Any = importlib.import_module("kubernetes.informer")
-    api = client.CoreV1Api(client.ApiClient(client.Configuration(host=url)))
-    informer = informers.SharedInformer(api.list_namespaced_config_map, namespace=namespace)
-    added = threading.Semaphore(0)
-    informer.add_event_handler("ADDED", lambda _object: added.release())
-    informer.start()
-    for _ in range(objects):
-        added.acquire()
-    answer({})
-    while sys.stdin.readline():
-        held = {
-            each.metadata.name: each.metadata.resource_version for each in informer.cache.list()
-        }
-        reply(held, "")
-
-
-def asyncio_client(url: str, namespace: str, _: int) -> None:
-    """kubernetes_asyncio: a list, then ``Watch``, kept in a dict."""
-    client: Any = importlib.import_module("kubernetes_asyncio.client")
-    watching: Any = importlib.import_module("kubernetes_asyncio.watch")
-    ended, held = Ended(), dict[str, str]()
-
-    async def follow(api: Any, version: str) -> None:
-        try:
-            async with watching.Watch() as watch:
-                events = watch.stream(
-                    api.list_namespaced_config_map, namespace, resource_version=version
-                )
-                async for event in events:
-                    note(held, event["type"], event["object"].metadata)
-            ended.why = "the watch ended"
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is the result
-            ended.why = type(error).__name__
-
-    async def run() -> None:
-        async with client.ApiClient(client.Configuration(host=url)) as connection:
-            api = client.CoreV1Api(connection)
-            listed = await api.list_namespaced_config_map(namespace)
-            held.update(
-                (each.metadata.name, each.metadata.resource_version) for each in listed.items
-            )
-            following = asyncio.create_task(follow(api, listed.metadata.resource_version))
-            answer({})
-            while await asyncio.to_thread(sys.stdin.readline):
-                reply(held, ended.why)
-            following.cancel()
-
-    asyncio.run(run())
-
-
-def lightkube(url: str, namespace: str, _: int) -> None:
-    """lightkube: a list, then ``watch`` with its own retry, kept in a dict."""
-    package: Any = importlib.import_module("lightkube")
-    types: Any = importlib.import_module("lightkube.types")
-    kind = importlib.import_module("lightkube.resources.core_v1").ConfigMap
-    ended, held = Ended(), dict[str, str]()
-    config = {
-        "clusters": [{"name": "server", "cluster": {"server": url}}],
-        "contexts": [{"name": "server", "context": {"cluster": "server", "user": "nobody"}}],
-        "users": [{"name": "nobody", "user": {}}],
-        "current-context": "server",
-    }
-    client = package.Client(config=package.KubeConfig.from_dict(config))
-    listed = client.list(kind, namespace=namespace)
-    held.update((each.metadata.name, each.metadata.resourceVersion) for each in listed)
-
-    def follow() -> None:
-        for happened, item in client.watch(
-            kind,
-            namespace=namespace,
-            resource_version=listed.resourceVersion,
-            on_error=types.on_error_retry,
-        ):
-            if happened == "DELETED":
-                held.pop(item.metadata.name, None)
-            else:
-                held[item.metadata.name] = item.metadata.resourceVersion
-
-    # A daemon: nothing ends a watch from outside.
-    threading.Thread(target=ended.run, args=(follow,), daemon=True).start()
-    answer({})
-    while sys.stdin.readline():
-        reply(dict(held), ended.why)
-
-
-def note(held: Versions, happened: str, metadata: Any) -> None:
-    if happened == "DELETED":
-        held.pop(metadata.name, None)
-    else:
-        held[metadata.name] = metadata.resource_version
-
-
-CONTESTANTS: Final = {
-    "reflet": reflet,
-    "kubernetes informer": official,
-    "kubernetes_asyncio watch": asyncio_client,
-    "lightkube watch, retrying": lightkube,
+CONTESTANTS: Final[Mapping[str, Contestant]] = {
+    REFLET: Contestant(function=reflet.__name__),
+    OFFICIAL: Contestant("kubernetes", official.__name__),
+    "kubernetes_asyncio watch": Contestant("kubernetes_asyncio", asyncio_client.__name__),
+    LIGHTKUBE: Contestant("lightkube", lightkube.__name__),
+    "kopf event handler": Contestant("kopf", kopf.__name__),
+    "cloudcoil informer": Contestant("cloudcoil", cloudcoil.__name__),
+    GO_INFORMER: Contestant(CLIENT_GO),
 }
 
 
-if __name__ == "__main__":
-    task = first_line()
-    CONTESTANTS[task["contestant"]](task["url"], task["namespace"], task["objects"])
+def prepared() -> dict[str, Environment]:
+    """The environments of all peers."""
+    peers = [each.peer for each in CONTESTANTS.values() if each.peer]
+    return {peer: environment(peer) for peer in peers}
+
+
+def started(
+    name: str,
+    *,
+    url: str,
+    namespace: str,
+    objects: int,
+    environments: Mapping[str, Environment],
+) -> Child:
+    """A contestant that begins to follow; RunFailed when its environment is missing."""
+    contestant = CONTESTANTS[name]
+    task = {
+        "job": "follow",
+        "function": contestant.function,
+        "kind": "ConfigMap",
+        "url": url,
+        "namespace": namespace,
+        "objects": objects,
+        "streaming": True,  # what client-go does when nobody says anything; others are not told
+    }
+    if not contestant.peer:
+        return Child(WORK, task)
+    found = environments[contestant.peer]
+    if found.missing:
+        raise RunFailed(found.missing)
+    command = [*found.command, *(("-m", WORK) if contestant.function else ())]
+    return Child(LAUNCH, task, environment={PROGRAM: json.dumps(command)})

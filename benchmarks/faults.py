@@ -22,9 +22,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Final
 
-from benchmarks.fault_contestants import CONTESTANTS
+from benchmarks.fault_contestants import CONTESTANTS, OFFICIAL, REFLET, prepared, started
+from benchmarks.go_programs import Environment
 from benchmarks.growth import Row, row
-from benchmarks.measuring import Child, Result, RunFailed, table, versions_of
+from benchmarks.measuring import Child, Result, RunFailed, last_line, table, versions_of
 from reflet.devserver.faults import Action, Fault
 from reflet.testing.pytest_plugin import RunningServer, running_server
 from tests.mirror_scenes import CONFIG_MAPS, FOR_EVER, Collection
@@ -36,11 +37,9 @@ QUICK_SETTLE_PATIENCE: Final = 10.0
 WATCHED_BEFORE: Final = 1.5  # seconds that a watch is open before anything goes wrong
 LOOK_EVERY: Final = 0.2  # seconds
 COUNT_EVERY: Final = 1.0  # seconds, in which nobody asks as often as the server can remember
-AT_ONCE: Final = 10  # contestants that wait
+AT_ONCE: Final = 24  # contestants that wait
 MANY: Final = 1200
 
-REFLET: Final = "reflet"
-OFFICIAL: Final = "kubernetes informer"
 LENGTHS: Final = (6.0, 12.0, 24.0)  # seconds for which watches fail
 QUICK_LENGTHS: Final = (2.0, 4.0, 8.0)
 STEEPEST: Final = 0.8  # exponent with which our requests may grow with the length of the fault
@@ -198,8 +197,26 @@ class Outcome:
     watches: int
     verdict: str
 
-    def __str__(self) -> str:
-        return f"{self.lists:,} + {self.watches:,}, {self.verdict}"
+    def cells(self) -> tuple[str, ...]:
+        return f"{self.lists:,}", f"{self.watches:,}", self.verdict
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Why a contestant did not come as far as the fault."""
+
+    why: str
+
+    @property
+    def verdict(self) -> str:
+        return f"left out: {self.why}"
+
+    def cells(self) -> tuple[str, ...]:
+        return "", "", self.verdict
+
+
+Met = dict[str, Outcome | LeftOut]
+"""What came of one fault, by contestant."""
 
 
 def run(*, quick: bool) -> Result:
@@ -207,7 +224,9 @@ def run(*, quick: bool) -> Result:
     lengths = QUICK_LENGTHS if quick else LENGTHS
     usual = [Meeting(each, duration(each, quick=quick)) for each in SCENARIOS]
     longer = [Meeting(REFUSED, seconds) for seconds in lengths]
-    met = everybody({*usual, *longer}, QUICK_SETTLE_PATIENCE if quick else SETTLE_PATIENCE)
+    environments = prepared()
+    patience = QUICK_SETTLE_PATIENCE if quick else SETTLE_PATIENCE
+    met = everybody({*usual, *longer}, patience, environments)
     rows_of_growth = growth({each.seconds: met[each] for each in longer})
     broken = [
         f"{each}: reflet is {found[REFLET].verdict}"
@@ -220,62 +239,80 @@ def run(*, quick: bool) -> Result:
         for each in rows_of_growth
         if each["ours"] and each["exponent"] is not None and each["exponent"] > STEEPEST
     ]
+    versions = {peer: each.version for peer, each in environments.items() if not each.missing}
     return Result(
-        tables=[
-            table(
-                "Lists + watches asked for while the fault lasts, and the cache afterwards",
-                ("fault", *CONTESTANTS),
-                [(str(each), *map(str, met[each].values())) for each in usual],
-            )
-        ],
+        tables=[faults_table({each: met[each] for each in usual})],
         figures={
-            **{
-                each.scenario.title: {name: asdict(outcome) for name, outcome in met[each].items()}
-                for each in usual
-            },
+            **{each.scenario.title: plain(met[each]) for each in usual},
             "growth": rows_of_growth,
         },
-        versions=versions_of("reflet", "kubernetes", "kubernetes_asyncio", "lightkube"),
+        versions={**versions_of("reflet"), **versions},
         broken_limits=broken,
     )
+
+
+def faults_table(met: Mapping[Meeting, Met]) -> str:
+    """A row for each contestant in each fault, in the order of the line-up."""
+    return table(
+        "Lists and watches asked for while the fault lasts, and the cache afterwards",
+        ("fault", "client", "lists", "watches", "afterwards"),
+        [
+            (str(each), f"**{name}**" if name == REFLET else name, *found[name].cells())
+            for each, found in met.items()
+            for name in CONTESTANTS
+        ],
+    )
+
+
+def plain(found: Met) -> dict[str, dict[str, int | str]]:
+    """As a result file has it: who was left out asked for nothing, which is no figure."""
+    return {name: asdict(each) for name, each in found.items() if isinstance(each, Outcome)}
 
 
 def duration(scenario: Scenario, *, quick: bool) -> float:
     return scenario.quick_seconds if quick else scenario.seconds
 
 
-def growth(refused: Mapping[float, Mapping[str, Outcome]]) -> list[Row]:
+def growth(refused: Mapping[float, Met]) -> list[Row]:
     """Requests by the length of the fault, of those who are still there at its end."""
     rows = []
     for name in CONTESTANTS:
         found = {seconds: outcomes[name] for seconds, outcomes in refused.items()}
         wrong = [outcome.verdict for outcome in found.values() if outcome.verdict != "right"]
+        asked = {
+            int(seconds): each.lists + each.watches
+            for seconds, each in found.items()
+            if isinstance(each, Outcome)
+        }
         rows.append(
             row(
                 "requests while watches answer 500",
                 who=name,
                 by="seconds",
-                points={}
-                if wrong
-                else {int(seconds): each.lists + each.watches for seconds, each in found.items()},
+                points={} if wrong else asked,
                 ours=name == REFLET,
-                note=f"left out: {wrong[-1]}" if wrong else "",
+                note=f"left out: {wrong[-1].removeprefix('left out: ')}" if wrong else "",
             )
         )
     return rows
 
 
-def everybody(meetings: Iterable[Meeting], patience: float) -> dict[Meeting, dict[str, Outcome]]:
+def everybody(
+    meetings: Iterable[Meeting], patience: float, environments: Mapping[str, Environment]
+) -> dict[Meeting, Met]:
     """Let every contestant meet every fault; those with grace get *patience* seconds after it."""
     # The longest first: nobody then waits for one that began last.
     order = sorted(meetings, key=lambda each: each.seconds, reverse=True)
     runs = [(each, name) for each in order for name in CONTESTANTS]
     waiting = [(each, name) for each, name in runs if name not in each.scenario.busy]
 
-    def meet(run: tuple[Meeting, str]) -> Outcome:
+    def meet(run: tuple[Meeting, str]) -> Outcome | LeftOut:
         meeting, name = run
         grace = patience if meeting.scenario.grace else 0.0
-        return one(meeting.scenario, grace, meeting.seconds, name)
+        try:
+            return one(meeting, grace, name, environments)
+        except RunFailed as error:
+            return LeftOut(last_line(error))
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
         found = dict(zip(waiting, threads.map(meet, waiting), strict=True))
@@ -293,21 +330,24 @@ def wait_for_a_watch(server: RunningServer) -> None:
     time.sleep(WATCHED_BEFORE)
 
 
-def one(scenario: Scenario, patience: float, seconds: float, contestant: str) -> Outcome:
+def one(
+    meeting: Meeting, patience: float, contestant: str, environments: Mapping[str, Environment]
+) -> Outcome:
+    scenario = meeting.scenario
     with stage_with(scenario.objects) as stage:
         server = stage.server
-        task = {
-            "contestant": contestant,
-            "url": server.url,
-            "namespace": NAMESPACE,
-            "objects": scenario.objects,
-        }
-        with Child("benchmarks.fault_contestants", task) as child:
+        with started(
+            contestant,
+            url=server.url,
+            namespace=NAMESPACE,
+            objects=scenario.objects,
+            environments=environments,
+        ) as child:
             child.hear(START_PATIENCE)
             wait_for_a_watch(server)
             if scenario.happen is not nothing_happens:  # there, the beginning is what counts
                 stage.tally.forget()
-            scenario.happen(stage, seconds)
+            scenario.happen(stage, meeting.seconds)
             stage.tally.take()
             lists, watches = stage.tally.lists, stage.tally.watches
             server.call(server.server.faults.clear)
@@ -329,7 +369,10 @@ def verdict(child: Child, stage: Stage, patience: float) -> str:
     deadline = time.monotonic() + patience
     while True:
         child.say({})
-        said = child.hear(START_PATIENCE)
+        try:
+            said = child.hear(START_PATIENCE)
+        except RunFailed as error:  # its process is gone, or does not answer any more
+            return f"ended with {last_line(error)}"
         held, ended = said["held"], said["ended"]
         if held == wanted:
             return "right" if not ended else f"ended with {ended}"

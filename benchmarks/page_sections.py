@@ -148,10 +148,17 @@ containers are not in its CPU time.
         "## Faults",
         """\
 What each client asks of a server that is not well, and whether it ends with the right objects:
-`lists + watches`, counted by the server, and the verdict once the fault is over. Clients that only
-wait do so at the same time; one that asks again without a pause meets the fault alone, so that it
-slows nobody down. The same scenes are tests of ours
-(`tests/integration/test_mirror_faults.py`), on the development server and the real one.
+lists and watches, counted by the server, and the verdict once the fault is over. Each is used as
+its documentation shows, in a process of its own: the Python peers as released on PyPI, in
+environments of their own, and client-go, which lists by watching unless told otherwise, as Reflet
+does. Clients without a cache of their own keep objects in a dict of the benchmark's. The server is
+the development server without TLS, so that everybody speaks HTTP/1.1, client-go too.
+
+Clients that only wait do so at the same time; one that asks again without a pause meets the fault
+alone, so that it slows nobody down. `ended` is a client that gave up, with the error that it left
+to its caller; who is `wrong` had time to become right, but for the silent stall, after which
+nobody is given any. The same scenes are tests of ours (`tests/integration/test_mirror_faults.py`),
+on the development server and the real one.
 """,
     ),
     "resolution": Section(

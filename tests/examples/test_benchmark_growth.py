@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import faults, growth, pictures, report
+from benchmarks import growth, pictures, report
 from benchmarks.measuring import RunFailed, Sample, Spread, fitted_exponent
 from benchmarks.mirror_objects import namespace_for
 from benchmarks.mirror_server import answer_to
@@ -161,24 +161,6 @@ def test_updates_of_other_collections_come_at_once() -> None:
     reply = answer_to(f"/api/v1/namespaces/{namespace_for(100, 50)}/configmaps?watch=true")
 
     assert () not in list(reply.records())
-
-
-def test_requests_grow_with_a_fault_only_for_those_who_see_its_end() -> None:
-    refused = {
-        seconds: {
-            "reflet": faults.Outcome(0, 4, "right"),
-            "kubernetes informer": faults.Outcome(0, int(seconds) * 100, "right"),
-            "kubernetes_asyncio watch": faults.Outcome(0, 1, "ended with ApiException"),
-            "lightkube watch, retrying": faults.Outcome(0, 100, "ended with PoolTimeout"),
-        }
-        for seconds in (2.0, 4.0, 8.0)
-    }
-
-    ours, steady, ended, _ = faults.growth(refused)
-
-    assert ours["exponent"] == pytest.approx(0.0)
-    assert steady["exponent"] == pytest.approx(1.0)
-    assert (ended["exponent"], ended["note"]) == (None, "left out: ended with ApiException")
 
 
 # The table

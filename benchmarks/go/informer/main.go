@@ -1,7 +1,7 @@
-// The mirror benchmark's client-go contestant: its shared informer, JSON or protobuf.
+// The client-go contestant of several benchmarks: its shared informer, JSON or protobuf.
 //
-// Reads one task from standard input and writes one answer to standard output, both a line of
-// JSON; benchmarks/mirror_work.py says what they mean and is the same thing in Python.
+// Reads one task from standard input and writes answers to standard output, each a line of JSON;
+// benchmarks/mirror_work.py says what they mean and is the same thing in Python.
 package main
 
 import (
@@ -72,7 +72,11 @@ func fail(reason any) {
 }
 
 func answer(figures map[string]float64) {
-	if err := json.NewEncoder(os.Stdout).Encode(figures); err != nil {
+	say(figures)
+}
+
+func say(message any) {
+	if err := json.NewEncoder(os.Stdout).Encode(message); err != nil {
 		fail(err)
 	}
 }
@@ -198,6 +202,28 @@ func (t task) idle() {
 	}
 }
 
+// follow keeps a collection, and says the version of everything that it holds, once for every line
+// it is sent; benchmarks/fault_work.py is the same thing in Python.
+func (t task) follow() {
+	informer := t.informer(t.Namespace)
+	defer synced(informer)()
+	answer(map[string]float64{})
+	for {
+		if _, err := t.input.ReadBytes('\n'); err != nil {
+			return
+		}
+		held := map[string]string{}
+		for _, each := range informer.GetStore().List() {
+			object, err := meta.Accessor(each)
+			if err != nil {
+				fail(err)
+			}
+			held[object.GetName()] = object.GetResourceVersion()
+		}
+		say(map[string]any{"held": held, "ended": ""})
+	}
+}
+
 func residentBytes() int {
 	runtime.GC()
 	debug.FreeOSMemory()
@@ -241,6 +267,8 @@ func main() {
 		t.sync()
 	case "idle":
 		t.idle()
+	case "follow":
+		t.follow()
 	default:
 		fail("unknown job " + t.Job)
 	}
