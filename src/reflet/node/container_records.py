@@ -169,11 +169,23 @@ def write_private(path: Path, content: bytes) -> None:
 
 def records_below(pods: Path) -> Iterator[ContainerRecord]:
     """Yield every record below the folder of all pods; what is no record is left out."""
-    for path in sorted(pods.glob("*/containers/*/*.json")):
-        try:
-            yield ContainerRecord.of(json.loads(path.read_bytes()))
-        except (OSError, ValueError, TypeError):
-            continue  # of another version, or gone: nothing here can be done about it
+    for pod in _entries(pods):
+        for folder in _entries(pod / "containers"):
+            for path in _entries(folder):
+                if path.suffix != ".json":
+                    continue
+                try:
+                    yield ContainerRecord.of(json.loads(path.read_bytes()))
+                except (OSError, ValueError, TypeError):
+                    continue  # of another version, or gone: nothing here can be done about it
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder, in order; nothing in one that is gone, or is none."""
+    try:
+        return sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _outcome(ending: Ending) -> tuple[int | None, int, str]:

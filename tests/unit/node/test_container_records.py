@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from reflet.node.container_records import ContainerRecord, records_below, write_private
 from reflet.podstatus.runtime_status import RuntimeState
@@ -82,3 +85,24 @@ def test_a_file_is_replaced_in_one_step_whatever_a_crash_left(tmp_path: Path) ->
     write_private(tmp_path / "a", b"two")
 
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a", b"two")]
+
+
+def test_folders_that_go_while_they_are_looked_at_hold_no_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "b" / "containers" / "main"
+    folder.mkdir(parents=True)
+    stays = record(folder)
+    stays.write()
+    (tmp_path / "a").mkdir()
+    (tmp_path / "file").touch()
+    listed = Path.iterdir
+
+    def list_late(folder: Path) -> Iterator[Path]:
+        if folder.name == "containers" and folder.parent.name == "a":
+            raise FileNotFoundError(folder)
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", list_late)
+
+    assert list(records_below(tmp_path)) == [stays]
