@@ -6,7 +6,6 @@ what is done by those who are woken.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -120,13 +119,3 @@ class ObjectNews:
         for wakes in tuple(self._followers.values()):
             for wake in tuple(wakes):
                 wake()
-
-
-async def came_within(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event, but not longer; whether it came."""
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return False
-    return True

@@ -17,7 +17,7 @@ from reflet.api.pods import Pod
 from reflet.api.services import Service
 from reflet.delivery.difference import difference
 from reflet.delivery.last_known_objects import LastKnownObjects
-from reflet.delivery.object_news import ObjectNews, came_within
+from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.delivery.service_account_tokens import ServiceAccountTokens, TokenKey, token_keys
 from reflet.errors import RefletError
@@ -31,6 +31,7 @@ from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.places import containers_of
 from reflet.resolution.resource_fields import NodeInHand
 from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.runtime.bounded_waits import came_within
 from reflet.runtime.clock import Clock, SystemClock
 
 DEBOUNCE: Final = 0.02
@@ -210,7 +211,7 @@ class PodConfiguration:
             if due is None:
                 await news.wait()
                 return True
-            if await came_within(news, min(due, LONGEST_WAIT)):
+            if await came_within(news, min(due, LONGEST_WAIT), clock=self._clock):
                 return True
             if due <= LONGEST_WAIT:
                 return False

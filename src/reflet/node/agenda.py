@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from reflet.runtime.bounded_waits import came_within
 from reflet.runtime.clock import Clock
 
 JITTER: Final = 0.5  # of a delay, added by chance
@@ -62,10 +63,7 @@ class Agenda:
     async def next(self) -> Due:
         """Wait until something is due, and take it off the agenda, its moment too."""
         left = None if self._at is None else max(0.0, self._at - self._clock.monotonic())
-        try:
-            async with asyncio.timeout(left):
-                await self._wake.wait()
-        except TimeoutError:
+        if not await came_within(self._wake, left, clock=self._clock):
             self._due.sync = self._due.by_clock = True
         self._wake.clear()
         due, self._due, self._at = self._due, Due(), None

@@ -46,8 +46,9 @@ class ServerFeed:
 
     def __init__(self, cluster: Cluster, node: str, *, clock: Clock) -> None:
         selector = FieldSelector((FieldRequirement("spec.nodeName", node),))
-        self._mirror: Mirror[Pod] = cluster.mirror(Pod, namespace="*", field_selector=selector)
-        self._clock = clock
+        self._mirror: Mirror[Pod] = cluster.mirror(
+            Pod, namespace="*", field_selector=selector, clock=clock
+        )
         self._told: set[str] = set()
         self._progress = asyncio.Event()
 

@@ -9,7 +9,7 @@ import pytest
 
 from reflet.api.resources import SERVICES
 from reflet.api.services import Service
-from reflet.delivery.object_news import ObjectNews, came_within
+from reflet.delivery.object_news import ObjectNews
 from reflet.informer.mirror import Mirror
 from reflet.managers.registry import PodKey
 from reflet.testing.scripted_source import After, ScriptedSource, added, listing
@@ -84,10 +84,3 @@ async def test_services_wake_everybody() -> None:
         await asyncio.sleep(15)
 
     assert woken == [0, 10]
-
-
-async def test_an_event_comes_in_time_or_not() -> None:
-    event = asyncio.Event()
-    asyncio.get_running_loop().call_later(5, event.set)
-
-    assert (await came_within(event, 1), await came_within(event, 10)) == (False, True)

@@ -16,6 +16,7 @@ from reflet.errors import ConnectionRefused
 from reflet.informer.mirror import Mirror
 from reflet.managers.pod_sources import PodGone, PodNews, PodSeen
 from reflet.node.pod_feeds import FolderFeed, PodFeed, ServerFeed
+from reflet.runtime.clock import Clock
 from reflet.testing.scripted_source import (
     After,
     Quiet,
@@ -45,9 +46,11 @@ class OneSource:
         self._source = source
         self.selectors: list[str] = []
 
-    def mirror(self, _: type[Pod], *, namespace: str, field_selector: Any) -> Mirror[Pod]:
+    def mirror(
+        self, _: type[Pod], *, namespace: str, field_selector: Any, clock: Clock
+    ) -> Mirror[Pod]:
         self.selectors.append(f"{namespace} {field_selector}")
-        return Mirror(self._source, PODS, clock=VirtualClock(), streaming=False)
+        return Mirror(self._source, PODS, clock=clock, streaming=False)
 
 
 def feed_of(source: ScriptedSource[Pod]) -> ServerFeed:
