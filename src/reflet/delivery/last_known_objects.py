@@ -11,6 +11,8 @@ from reflet.api.pods import Pod
 from reflet.errors import (
     ApiError,
     CacheNotSynced,
+    CredentialsError,
+    DecodeError,
     Forbidden,
     NotFound,
     NotRegistered,
@@ -67,4 +69,5 @@ def is_no_answer(error: RefletError) -> bool:
         return not isinstance(error.__cause__, Forbidden)
     if isinstance(error, ApiError):
         return error.code >= 500 or error.code == 429
-    return isinstance(error, TransportError)
+    # No connection, no token for it, or an answer that came garbled.
+    return isinstance(error, (TransportError, CredentialsError, DecodeError))

@@ -14,6 +14,8 @@ from reflet.api.pods import Pod
 from reflet.client.client import Client
 from reflet.errors import (
     ApiError,
+    CredentialsError,
+    DecodeError,
     InternalError,
     ServerTimeout,
     ServiceUnavailable,
@@ -26,6 +28,8 @@ from reflet.runtime.clock import Clock, SystemClock
 
 USUAL_SCHEDULERS: Final = frozenset({"", "default-scheduler", "reflet"})
 _PASSING: Final = (
+    CredentialsError,
+    DecodeError,  # of an answer that came garbled: that it is bound shows at the next try
     TransportError,
     TooManyRequests,
     ServerTimeout,

@@ -21,8 +21,10 @@ from reflet.api.pods import Pod
 from reflet.client.client import Client
 from reflet.errors import (
     AlreadyExists,
-    ApiError,
+    CredentialsError,
+    DecodeError,
     NotFound,
+    RefletError,
     ServerTimeout,
     ServiceUnavailable,
     TooManyRequests,
@@ -30,6 +32,7 @@ from reflet.errors import (
 )
 from reflet.node.event_correlation import EventCorrelation, Happening, Telling
 from reflet.resolution.places import containers_of
+from reflet.runtime.bounded_waits import came_within
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics
 
@@ -39,6 +42,14 @@ TRIES: Final = 12
 PAUSE: Final = 10.0  # seconds between two tries
 LONGEST_MESSAGE: Final = 1024  # characters; what events of the newer API may have
 NORMAL, WARNING = "Normal", "Warning"
+_PASSING: Final = (
+    CredentialsError,
+    DecodeError,  # of an answer that came garbled: its name shows whether the event is there
+    TransportError,
+    TooManyRequests,
+    ServerTimeout,
+    ServiceUnavailable,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -150,18 +161,13 @@ class EventRecorder:
             is_last = self._last_call.is_set()
             try:
                 await self._tell(telling, event)
-            except (
-                TransportError,
-                TooManyRequests,
-                ServerTimeout,
-                ServiceUnavailable,
-            ) as error:
+            except _PASSING as error:
                 if attempt == 0:
                     logger.info("an event waits for the server: %s", error)
                 if is_last:
                     break
-                await self._pause_or_last_call()
-            except ApiError as error:
+                await came_within(self._last_call, self._pause, clock=self._clock)
+            except RefletError as error:
                 logger.warning("an event is refused: %s", error)
                 break
             else:
@@ -169,11 +175,6 @@ class EventRecorder:
                 return
         self._correlation.forget(telling.key)
         self._metrics.count("reflet_node_events_total", result="failed")
-
-    async def _pause_or_last_call(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._pause):
-                await self._last_call.wait()
 
     async def _tell(self, telling: Telling, event: Event) -> None:
         known = self._sent.get(telling.key)

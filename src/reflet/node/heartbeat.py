@@ -16,7 +16,7 @@ from reflet.api.leases import Lease
 from reflet.api.micro_time import MicroTime
 from reflet.api.nodes import Node
 from reflet.client.client import Client
-from reflet.errors import AlreadyExists, ApiError, Conflict, NotFound, TransportError
+from reflet.errors import AlreadyExists, Conflict, NotFound, RefletError
 from reflet.node.node_object import LEASE_DURATION, LEASE_NAMESPACE, new_lease
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
@@ -45,7 +45,7 @@ class Heartbeat:
         while True:
             try:
                 await self.renew()
-            except (ApiError, TransportError) as error:
+            except RefletError as error:  # a garbled answer, or no token at hand, too
                 if not fails:
                     logger.warning("the lease is not renewed: %s", error)
                 fails = True

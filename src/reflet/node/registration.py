@@ -14,7 +14,7 @@ from typing import Any, Final
 from reflet.api.nodes import Node
 from reflet.api.options import PatchType
 from reflet.client.client import Client
-from reflet.errors import AlreadyExists, ApiError, Forbidden, NotFound, TransportError
+from reflet.errors import AlreadyExists, Forbidden, NotFound, RefletError
 from reflet.node.machine import read_pressure
 from reflet.node.node_object import NodeFacts, is_worth_telling, new_node, node_status
 from reflet.runtime.backoff import Backoff
@@ -62,7 +62,7 @@ class NodeRegistration:
                 self.node = await self._make()
             except Forbidden:
                 raise
-            except (ApiError, TransportError) as error:
+            except RefletError as error:  # a garbled answer, or no token at hand, too
                 if not complained:
                     logger.warning("the node cannot be registered yet: %s", error)
                 complained = True
@@ -76,7 +76,7 @@ class NodeRegistration:
         while True:
             try:
                 await self.report()
-            except (ApiError, TransportError) as error:
+            except RefletError as error:
                 logger.warning("the status of node %s is not told: %s", self._facts.name, error)
             await self._clock.sleep(LOOK_EVERY)
 

@@ -1,14 +1,15 @@
 """The statuses of pods, on their way to the API server.
 
 Owns: which status of a pod is the latest, that it is written only where it differs from what the
-server has, and trying again while the server is away.  An older status never overtakes a newer
-one, because each pod has one place in the line and its latest status in it.  Must not know how
-statuses are computed.
+server has, and trying again while the server is away or refuses.  An older status never overtakes
+a newer one, because each pod has one place in the line and its latest status in it.  Must not know
+how statuses are computed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import enum
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,17 +22,24 @@ from reflet.api.options import DeleteOptions, PatchType
 from reflet.api.pod_status import PodStatus
 from reflet.api.pods import Pod
 from reflet.client.client import Client
-from reflet.errors import ApiError, Conflict, Forbidden, Invalid, NotFound, TransportError
+from reflet.errors import Conflict, Forbidden, Invalid, NotFound, RefletError
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics
 from reflet.runtime.tasks import TaskOwner
 
 WRITERS: Final = 4
+REFUSED_AGAIN: Final = 10.0  # seconds until what was refused is tried again, as the kubelet does
 OTHERS_FIELDS: Final = frozenset({"qosClass", "nominatedNodeName"})
 """Fields that the server and the scheduler write."""
 
 logger = logging.getLogger(__name__)
+
+
+class _Outcome(enum.StrEnum):
+    WRITTEN = "written"
+    REFUSED = "refused"
+    GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,8 @@ class StatusReporter:
     """Writes the statuses of pods, several at a time, each pod's in order.
 
     ``report`` returns at once.  ``finish`` waits until a pod's last status is written and then
-    deletes the pod for good, as only its node may.
+    deletes the pod for good, as only its node may.  A status that is refused holds up nobody, and
+    is tried again now and then: whoever refused may have been mistaken.
     """
 
     def __init__(
@@ -65,6 +74,7 @@ class StatusReporter:
         self._written: dict[str, tuple[int, PodStatus]] = {}
         self._line: asyncio.Queue[str] = asyncio.Queue()
         self._in_line: set[str] = set()
+        self._refused: set[str] = set()
         self._progress: dict[str, asyncio.Event] = {}
 
     @property
@@ -80,14 +90,13 @@ class StatusReporter:
             return
         self._version += 1
         self._latest[uid] = _Report(pod, status, self._version)
-        if uid not in self._in_line:
-            self._in_line.add(uid)
-            self._line.put_nowait(uid)
+        self._stand_in_line(uid)
 
     def forget(self, uid: str) -> None:
         """Nothing more is told of this pod."""
         self._latest.pop(uid, None)
         self._written.pop(uid, None)
+        self._refused.discard(uid)
         event = self._progress.pop(uid, None)
         if event is not None:
             event.set()
@@ -97,16 +106,22 @@ class StatusReporter:
         async with TaskOwner("status writers") as tasks:
             for number in range(self._writers):
                 tasks.start(self._write_for_ever(), name=f"status writer {number}")
-            await asyncio.get_running_loop().create_future()
+            while True:
+                await self._clock.sleep(REFUSED_AGAIN)
+                for uid in self._refused:
+                    self._stand_in_line(uid)
 
     async def written(self, uid: str) -> None:
-        """Return when the latest status of a pod is on the server, or will never be."""
+        """Return when the latest status of a pod is on the server, or was refused there."""
         while uid in self._latest and not self._is_written(uid):
             event = self._progress.setdefault(uid, asyncio.Event())
             await event.wait()
 
     async def finish(self, pod: Pod) -> None:
-        """Delete a pod for good, after its last status was written; asked until it is gone."""
+        """Delete a pod for good, after its last status was written; asked until it is gone.
+
+        Raises Forbidden when the server does not allow it; the pod is still there then.
+        """
         uid = pod.metadata.uid
         await self.written(uid)
         backoff = Backoff(clock=self._clock)
@@ -116,10 +131,9 @@ class StatusReporter:
                 await pods.delete(pod.metadata.name, DeleteOptions(grace_period_seconds=0, uid=uid))
             except (NotFound, Conflict):
                 break  # gone, and perhaps another one has its name
-            except Forbidden as error:
-                logger.warning("pod %s cannot be deleted: %s", _name(pod), error)
-                break
-            except (ApiError, TransportError) as error:
+            except Forbidden:
+                raise
+            except RefletError as error:  # a garbled answer, or no token at hand, too
                 logger.info("pod %s is deleted later: %s", _name(pod), error)
                 await self._clock.sleep(backoff.next_delay())
             else:
@@ -127,6 +141,11 @@ class StatusReporter:
         self.forget(uid)
 
     # inside
+
+    def _stand_in_line(self, uid: str) -> None:
+        if uid not in self._in_line:
+            self._in_line.add(uid)
+            self._line.put_nowait(uid)
 
     def _is_written(self, uid: str) -> bool:
         written = self._written.get(uid)
@@ -138,7 +157,7 @@ class StatusReporter:
             uid = await self._line.get()
             try:
                 again = await self._write(uid)
-            except (ApiError, TransportError) as error:
+            except RefletError as error:  # as above
                 self._metrics.count("reflet_node_status_writes_total", result="failed")
                 logger.info("a status waits for the server: %s", error)
                 self._line.put_nowait(uid)
@@ -161,32 +180,33 @@ class StatusReporter:
         before = self._written.get(uid)
         known = report.pod.status if before is None else before[1]
         patch = status_patch(uid, known, report.status)
-        is_there = patch is None or await self._patch(report, patch)
+        outcome = _Outcome.WRITTEN if patch is None else await self._patch(report, patch)
         if uid not in self._latest:
             return False
+        (self._refused.add if outcome is _Outcome.REFUSED else self._refused.discard)(uid)
         # What was refused is not on the server, and the next difference is not from there.
+        is_there = outcome is _Outcome.WRITTEN
         self._written[uid] = (report.version, report.status if is_there else known)
         return self._latest[uid].version > report.version
 
-    async def _patch(self, report: _Report, patch: Mapping[str, Any]) -> bool:
-        """Send a patch, unless that can never succeed; whether the server has it."""
+    async def _patch(self, report: _Report, patch: Mapping[str, Any]) -> _Outcome:
+        """Send a patch; what became of it."""
         pod = report.pod
         pods = self._cluster.resource(Pod, namespace=pod.metadata.namespace)
         try:
             await pods.patch(pod.metadata.name, patch, PatchType.STRATEGIC, subresource="status")
-        except NotFound:
-            self._metrics.count("reflet_node_status_writes_total", result="gone")
-        except Conflict:
-            # Another pod has its name; this one's status is nobody's concern any more.
-            self._metrics.count("reflet_node_status_writes_total", result="gone")
+        except (NotFound, Conflict):
+            # Or another pod has its name; this one's status is nobody's concern any more.
+            outcome = _Outcome.GONE
         except (Forbidden, Invalid) as error:
-            # Asking again would change nothing; the next status may be another matter.
-            self._metrics.count("reflet_node_status_writes_total", result="refused")
-            logger.warning("the status of pod %s is refused: %s", _name(pod), error)
+            # Asking at once would change nothing; rights that were missing may be given later.
+            outcome = _Outcome.REFUSED
+            level = logging.INFO if pod.metadata.uid in self._refused else logging.WARNING
+            logger.log(level, "the status of pod %s is refused: %s", _name(pod), error)
         else:
-            self._metrics.count("reflet_node_status_writes_total", result="written")
-            return True
-        return False
+            outcome = _Outcome.WRITTEN
+        self._metrics.count("reflet_node_status_writes_total", result=outcome)
+        return outcome
 
 
 def status_patch(uid: str, before: PodStatus, wanted: PodStatus) -> dict[str, Any] | None:

@@ -31,7 +31,7 @@ class StatusSink(Protocol):
         ...
 
     async def finish(self, pod: Pod, /) -> None:
-        """The pod has ended and can go; returns when it is gone."""
+        """The pod has ended and can go; returns when it is gone, raises when it may not go."""
         ...
 
     def forget(self, uid: str, /) -> None:

@@ -9,7 +9,9 @@ from reflet.delivery.last_known_objects import LastKnownObjects, is_no_answer
 from reflet.errors import (
     CacheNotSynced,
     ConnectionRefused,
+    CredentialsError,
     DeadlineExceeded,
+    DecodeError,
     Forbidden,
     NotFound,
     NotRegistered,
@@ -26,6 +28,8 @@ from tests.unit.delivery.scenes import served, web_pod
     [
         (ConnectionRefused("refused"), True),
         (DeadlineExceeded("late"), True),
+        (DecodeError("garbled"), True),
+        (CredentialsError("no token"), True),
         (CacheNotSynced("secret", "shop", "s"), True),
         (NotRegistered("shop", "s"), True),
         (ServiceUnavailable("away", code=503), True),

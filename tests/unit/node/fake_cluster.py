@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reflet.errors import AlreadyExists, ApiError, NotFound, TransportError
+from reflet.errors import AlreadyExists, NotFound, RefletError, TransportError
 
 
 class FakeCluster:
@@ -22,7 +22,7 @@ class FakeCluster:
 
     def __init__(self) -> None:
         self.writes: list[tuple[str, str, Any]] = []
-        self.failures: deque[ApiError | TransportError] = deque()
+        self.failures: deque[RefletError] = deque()
         self.lost_answers: deque[TransportError] = deque()
         self.objects: dict[str, Any] = {}
 

@@ -9,11 +9,12 @@ import pytest
 from reflet.api.pods import Pod
 from reflet.client.client import Client
 from reflet.errors import (
-    ApiError,
     Conflict,
     ConnectionRefused,
+    CredentialsError,
+    DecodeError,
+    RefletError,
     ServiceUnavailable,
-    TransportError,
 )
 from reflet.node.binding import PodBinder
 from reflet.testing.scripted_source import Quiet, ScriptedSource, added, bookmark
@@ -38,7 +39,7 @@ class Bindings:
         )
         self.bound: list[tuple[str, str]] = []
         self.bodies: list[dict[str, Any]] = []
-        self.failures: deque[ApiError | TransportError] = deque()
+        self.failures: deque[RefletError] = deque()
 
     def resource(self, kind: type[Pod] | str, *, namespace: str, raw: bool = False) -> Any:
         return self if kind == "pods" else self.source
@@ -107,9 +108,15 @@ async def test_only_chosen_namespaces_are_served() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [ConnectionRefused("away"), ServiceUnavailable("not now", code=503)]
+    "failure",
+    [
+        ConnectionRefused("away"),
+        ServiceUnavailable("not now", code=503),
+        DecodeError("garbled"),
+        CredentialsError("no token"),
+    ],
 )
-async def test_a_pod_is_bound_when_the_server_is_back(failure: ApiError | TransportError) -> None:
+async def test_a_pod_is_bound_when_the_server_is_back(failure: RefletError) -> None:
     server = Bindings(named("one"), named("two"))
     server.failures.extend([failure] * 3)
 

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from reflet.api.events import Event
-from reflet.errors import ConnectionRefused, Forbidden, TransportError
+from reflet.errors import (
+    ConnectionRefused,
+    CredentialsError,
+    DecodeError,
+    Forbidden,
+    RefletError,
+    TransportError,
+)
 from reflet.node.events import MOST_WAITING, WARNING, EventRecorder
 from reflet.runtime.metrics import MemoryMetrics
 from tests.unit.node.fake_cluster import FakeCluster
@@ -47,9 +54,12 @@ async def test_the_same_event_again_only_counts() -> None:
     assert cluster.writes[-1][2]["count"] == 3
 
 
-async def test_an_event_waits_for_a_server_that_is_away() -> None:
+@pytest.mark.parametrize(
+    "failure", [ConnectionRefused("away"), DecodeError("garbled"), CredentialsError("no token")]
+)
+async def test_an_event_waits_for_a_server_that_is_away(failure: RefletError) -> None:
     cluster = FakeCluster()
-    cluster.failures.extend([ConnectionRefused("away")] * 3)
+    cluster.failures.extend([failure] * 3)
 
     await recorded(cluster, "boom")
 

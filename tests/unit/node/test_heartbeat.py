@@ -8,7 +8,7 @@ import pytest
 from reflet.api.leases import Lease
 from reflet.api.meta import ObjectMeta
 from reflet.api.nodes import Node
-from reflet.errors import ConnectionRefused, NotFound
+from reflet.errors import ConnectionRefused, CredentialsError, DecodeError, NotFound, RefletError
 from reflet.node.heartbeat import Heartbeat
 from tests.unit.node.fake_cluster import FakeCluster
 
@@ -57,9 +57,12 @@ async def test_a_lease_that_somebody_removed_is_made_again() -> None:
     assert [verb for verb, _, _ in cluster.writes] == ["create", "create"]
 
 
-async def test_a_server_that_is_away_is_asked_again_sooner() -> None:
+@pytest.mark.parametrize(
+    "failure", [ConnectionRefused("away"), DecodeError("garbled"), CredentialsError("no token")]
+)
+async def test_a_server_that_is_away_is_asked_again_sooner(failure: RefletError) -> None:
     cluster = FakeCluster()
-    cluster.failures.extend([ConnectionRefused("away")] * 3)
+    cluster.failures.extend([failure] * 3)
 
     heartbeat = await beating(cluster, 9)
 

@@ -10,7 +10,13 @@ import pytest
 from reflet.api.meta import ObjectMeta
 from reflet.api.nodes import Node
 from reflet.client.client import Client
-from reflet.errors import ConnectionRefused, Forbidden
+from reflet.errors import (
+    ConnectionRefused,
+    CredentialsError,
+    DecodeError,
+    Forbidden,
+    RefletError,
+)
 from reflet.node.machine import read_machine
 from reflet.node.node_object import NodeFacts
 from reflet.node.registration import LOOK_EVERY, TELL_EVERY, NodeRegistration
@@ -73,9 +79,14 @@ async def test_a_node_that_is_there_is_taken_over_as_it_is(tmp_path: Path) -> No
     assert verbs(cluster) == ["create", "get"]
 
 
-async def test_a_server_that_is_away_is_asked_until_it_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "failure", [ConnectionRefused("away"), DecodeError("garbled"), CredentialsError("no token")]
+)
+async def test_a_server_that_is_away_is_asked_until_it_answers(
+    tmp_path: Path, failure: RefletError
+) -> None:
     cluster = FakeCluster()
-    cluster.failures.extend([ConnectionRefused("away")] * 5)
+    cluster.failures.extend([failure] * 5)
 
     node = await registration_on(cluster, tmp_path).register()
 

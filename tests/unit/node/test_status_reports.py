@@ -8,12 +8,22 @@ from typing import Any
 import pytest
 
 from reflet.api.pod_status import ContainerStatus, PodIP, PodStatus
-from reflet.errors import Conflict, ConnectionRefused, Forbidden, NotFound
+from reflet.errors import (
+    Conflict,
+    ConnectionRefused,
+    CredentialsError,
+    DecodeError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    RefletError,
+)
 from reflet.node.status_reports import StatusReporter, status_patch
 from tests.unit.node.fake_cluster import FakeCluster
 from tests.unit.node.pods import pod
 
 RUNNING = PodStatus(phase="Running")
+PASSING = [ConnectionRefused("away"), DecodeError("garbled"), CredentialsError("no token")]
 
 
 @asynccontextmanager
@@ -77,10 +87,11 @@ async def test_the_latest_status_is_written_and_older_ones_are_not() -> None:
 
 
 @pytest.mark.virtual_time
-async def test_a_status_waits_for_a_server_that_is_away() -> None:
+@pytest.mark.parametrize("failure", PASSING)
+async def test_a_status_waits_for_a_server_that_is_away(failure: RefletError) -> None:
     cluster = FakeCluster()
     cluster.objects["web"] = pod()
-    cluster.failures.extend([ConnectionRefused("away")] * 5)
+    cluster.failures.extend([failure] * 5)
     async with reporting(cluster) as reporter:
         reporter.report(pod(), RUNNING)
         await reporter.written("u1")
@@ -89,18 +100,71 @@ async def test_a_status_waits_for_a_server_that_is_away() -> None:
 
 
 @pytest.mark.virtual_time
-@pytest.mark.parametrize(
-    "refusal", [NotFound("gone", code=404), Conflict("uid", code=409), Forbidden("no", code=403)]
-)
+@pytest.mark.parametrize("failure", PASSING)
+async def test_a_pod_goes_when_the_server_is_back(failure: RefletError) -> None:
+    cluster = FakeCluster()
+    cluster.failures.extend([failure] * 5)
+    async with reporting(cluster) as reporter:
+        await reporter.finish(pod())
+
+    assert [verb for verb, _, _ in cluster.writes] == ["delete"]
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize("refusal", [NotFound("gone", code=404), Conflict("uid", code=409)])
 async def test_what_can_never_be_written_is_not_tried_again(refusal: Any) -> None:
     cluster = FakeCluster()
     cluster.failures.append(refusal)
     async with reporting(cluster) as reporter:
         reporter.report(pod(), RUNNING)
         await reporter.written("u1")
+        await asyncio.sleep(3600)
 
         assert reporter.waiting == 0
     assert cluster.writes == []
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize("refusal", [Forbidden("no", code=403), Invalid("no", code=422)])
+async def test_what_was_refused_is_tried_again_later_and_holds_up_nobody(refusal: Any) -> None:
+    cluster = FakeCluster()
+    cluster.objects["web"] = pod()
+    cluster.failures.extend([refusal] * 3)
+    async with reporting(cluster) as reporter:
+        reporter.report(pod(), RUNNING)
+        await reporter.written("u1")
+        at_first = (reporter.waiting, list(cluster.writes))
+        await asyncio.sleep(3600)
+
+    assert at_first == (0, [])
+    assert [body["status"] for _, _, body in cluster.writes] == [{"phase": "Running"}]
+
+
+@pytest.mark.virtual_time
+async def test_what_was_refused_is_not_tried_again_for_a_pod_that_is_forgotten() -> None:
+    cluster = FakeCluster()
+    cluster.objects["web"] = pod()
+    cluster.failures.append(Forbidden("no", code=403))
+    async with reporting(cluster) as reporter:
+        reporter.report(pod(), RUNNING)
+        await reporter.written("u1")
+        reporter.forget("u1")
+        await asyncio.sleep(3600)
+
+    assert cluster.writes == []
+
+
+@pytest.mark.virtual_time
+async def test_whoever_may_not_delete_a_pod_is_told_so_and_can_try_again() -> None:
+    cluster = FakeCluster()
+    cluster.objects["web"] = pod()
+    async with reporting(cluster) as reporter:
+        cluster.failures.append(Forbidden("no", code=403))
+        with pytest.raises(Forbidden):
+            await reporter.finish(pod())
+        await reporter.finish(pod())
+
+    assert [verb for verb, _, _ in cluster.writes] == ["delete"]
 
 
 @pytest.mark.virtual_time
