@@ -2,31 +2,30 @@
 
 Owns: the story that a seed tells, and the checks in every calm: everybody equals the server,
 nobody saw a version go back, requests stay under what back-off allows, memory stays flat; in the
-end nothing is left.  Must not know which server it is (``Ground``), nor who lives on it
-(``inhabitants``).
+end nothing is left.  How the last two are seen is ``leaks``.  Must not know which server it is
+(``Ground``), nor who lives on it (``inhabitants``).
 """
 
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import gc
 import logging
 import os
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from reflet.client.client import Client
-from reflet.transport.connection import Connection
+from reflet.api.resources import PODS, Resource
 from reflet.transport.settings import ConnectionSettings
 from tests.faults.harms import OF_CHUNKS, Ambush, Harm, Weather
-from tests.faults.hurry import RATE, HurriedClock, HurriedTransport
-from tests.faults.inhabitants import INHABITANTS, NAMES, Inhabitant, Surroundings, Truth
+from tests.faults.hurry import RATE, HurriedClock, HurriedCluster, HurriedTransport
+from tests.faults.inhabitants import INHABITANTS
+from tests.faults.leaks import Belongings, Weight
 from tests.faults.proxy import FaultProxy
+from tests.faults.surroundings import NAMES, Inhabitant, Office, Surroundings, Truth
 
 SEED: Final = int(os.environ.get("REFLET_SEED", "0"))
 """The same story every time, unless another is asked for."""
@@ -35,8 +34,8 @@ SECONDS: Final = float(os.environ.get("REFLET_CHAOS_SECONDS", "9"))
 """Of storms, for each server; calms come on top."""
 
 STORM: Final = 3.0  # seconds
-CALM: Final = 20.0
-"""Seconds in which everybody must agree: ten hurried minutes, as in the properties of mirrors."""
+CALM: Final = 30.0
+"""Seconds in which everybody must agree: fifteen hurried minutes, on a machine that is busy."""
 LOOK_EVERY: Final = 0.05  # seconds
 LONGEST_PAUSE: Final = 0.08  # seconds between two steps of a storm
 
@@ -48,12 +47,9 @@ WINDOW: Final = 120.0
 
 STORMS_TO_WARM_UP: Final = 2
 """Until then every pool, cache and buffer has been as full as it gets."""
-MOST_GROWTH: Final = 16 * 2**20
-"""Bytes that the process may grow by once it is warm."""
-MOST_NEW_OBJECTS: Final = 12_000
 
 
-class Ground(Protocol):
+class Ground(Office, Protocol):
     """A server on which everybody lives: written to directly, reached through *roads*."""
 
     @property
@@ -98,6 +94,7 @@ class Chronicle:
 
     storms: int = 0
     writes: int = 0
+    pods: int = 0
     faults: int = 0
     requests: int = 0
     waited: list[float] = field(default_factory=list)
@@ -113,23 +110,26 @@ class Chronicle:
         longest = max(self.waited, default=0.0)
         return (
             f"{self.storms} storms, {self.faults} faults, {self.writes} writes, "
-            f"{self.requests} requests, agreed after {longest:.1f} s at most, "
+            f"{self.pods} pods, {self.requests} requests, agreed after {longest:.1f} s at most, "
             f"memory {self.grown / 2**20:+.1f} MiB"
         )
 
 
-async def live_through(ground: Ground, *, seed: int = SEED, seconds: float = SECONDS) -> Chronicle:
+async def live_through(
+    ground: Ground, folder: Path, *, seed: int = SEED, seconds: float = SECONDS
+) -> Chronicle:
     """Let everybody live on *ground* through storms of so many seconds; what happened.
 
-    Fails with the seed when anything does not hold.
+    Whoever keeps anything on disk does so below *folder*.  Fails with the seed when anything does
+    not hold.
     """
     chronicle = Chronicle()
     try:
         chance = random.Random(seed)
-        before = asyncio.all_tasks()
+        before = Belongings.now()
         with _no_complaints():
-            await _live(ground, seconds, chance, chronicle)
-        await _nothing_is_left(ground, before)
+            inhabitants = await _live(ground, folder, seconds, chance, chronicle)
+        await _nothing_is_left(ground, inhabitants, before)
     except BaseException as error:
         error.add_note(f"REFLET_SEED={seed}")
         error.add_note(f"{chronicle}; the last faults: {'; '.join(chronicle.last)}")
@@ -138,19 +138,38 @@ async def live_through(ground: Ground, *, seed: int = SEED, seconds: float = SEC
 
 
 async def _live(
-    ground: Ground, seconds: float, chance: random.Random, chronicle: Chronicle
-) -> None:
-    async with _settled(ground) as (inhabitants, transports):
+    ground: Ground, folder: Path, seconds: float, chance: random.Random, chronicle: Chronicle
+) -> Sequence[Inhabitant]:
+    """Live through it all; who did."""
+    async with _settled(ground, _Counting(ground, chronicle), folder) as (inhabitants, transports):
         await _calm(ground, inhabitants, chronicle)
-        baseline: _Weight | None = None
+        baseline: Weight | None = None
         while chronicle.storms * STORM < seconds:
             await _storm(ground, inhabitants, chance, chronicle)
             await _calm(ground, inhabitants, chronicle)
             chronicle.requests = _check_requests(inhabitants, transports, chronicle)
             if chronicle.storms == STORMS_TO_WARM_UP:
-                baseline = _Weight.now()
+                baseline = Weight.now()
             elif baseline is not None:
                 chronicle.grown = await _check_weight(baseline)
+    return inhabitants
+
+
+class _Counting:
+    """The office of a ground, and how many pods were made there.  Is an ``Office``."""
+
+    def __init__(self, office: Office, chronicle: Chronicle) -> None:
+        self._office = office
+        self._chronicle = chronicle
+
+    async def create(self, resource: Resource, namespace: str, document: Mapping[str, Any]) -> str:
+        self._chronicle.pods += resource == PODS
+        return await self._office.create(resource, namespace, document)
+
+    async def remove(
+        self, resource: Resource, namespace: str, name: str, *, grace: int | None = None
+    ) -> None:
+        await self._office.remove(resource, namespace, name, grace=grace)
 
 
 @contextmanager
@@ -163,7 +182,9 @@ def _no_complaints() -> Iterator[None]:
 
     class Ear(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            errors.append(self.format(record))
+            # Whoever gives a mirror nobody to report to, as the agent does, is told by the log.
+            if record.msg != "%s: Failed to watch %s: %s":
+                errors.append(self.format(record))
 
     loggers = [(logging.getLogger(name), Ear()) for name in ("reflet", "asyncio")]
     levels = [logger.level for logger, _ in loggers]
@@ -181,22 +202,28 @@ def _no_complaints() -> Iterator[None]:
 
 @asynccontextmanager
 async def _settled(
-    ground: Ground,
+    ground: Ground, office: Office, folder: Path
 ) -> AsyncIterator[tuple[list[Inhabitant], list[HurriedTransport]]]:
     """Everybody at home, each on the next road."""
     async with AsyncExitStack() as stack:
-        clients: list[Client] = []
-        transports: list[HurriedTransport] = []
-        for _, settings in ground.roads:
-            transport = HurriedTransport(Connection(settings, clock=HurriedClock()))
-            transports.append(transport)
-            clients.append(await stack.enter_async_context(Client(transport)))
+        clients = [
+            await stack.enter_async_context(HurriedCluster(settings))
+            for _, settings in ground.roads
+        ]
+        transports = [client.transport for client in clients]
         inhabitants = []
         for number, made in enumerate(INHABITANTS):
             given = Surroundings(
-                clients[number % len(clients)], HurriedClock(), ground.scope, ground.namespaces
+                client=clients[number % len(clients)],
+                clock=HurriedClock(),
+                scope=ground.scope,
+                namespaces=ground.namespaces,
+                office=office,
+                folder=folder,
             )
-            inhabitants.append(await stack.enter_async_context(made(given)))
+            settler = await stack.enter_async_context(made(given))
+            inhabitants.append(settler)
+            transports.extend(settler.transports)
         yield inhabitants, transports
 
 
@@ -287,7 +314,7 @@ async def _fail(
 async def _stir(
     ground: Ground, inhabitants: Sequence[Inhabitant], chance: random.Random, chronicle: Chronicle
 ) -> None:
-    chance.choice(list(inhabitants)).stir(chance)
+    await chance.choice(list(inhabitants)).stir(chance)
 
 
 Step = Callable[[Ground, Sequence[Inhabitant], random.Random, Chronicle], Awaitable[None]]
@@ -300,7 +327,7 @@ STEPS: Final[Sequence[Step]] = (
     _fail,
     _stir,
 )
-WEIGHTS: Final = (50, 15, 8, 5, 4, 10, 8)
+WEIGHTS: Final = (50, 15, 8, 5, 4, 10, 30)
 
 
 def _possible(proxy: FaultProxy, chance: random.Random) -> Harm:
@@ -327,10 +354,10 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
     for proxy, _ in ground.roads:
         await proxy.heal()
     await ground.heal()
-    truth = await ground.truth()
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    while (apart := _apart(inhabitants, truth)) and loop.time() - begun < CALM:  # noqa: ASYNC110 - nobody tells when all have heard
+    # Asked anew each time: some write what they did to the server.
+    while (apart := _apart(inhabitants, await ground.truth())) and loop.time() - begun < CALM:  # noqa: ASYNC110 - nobody tells when all have heard
         await asyncio.sleep(LOOK_EVERY)
     chronicle.waited.append(loop.time() - begun)
     assert not apart, f"after {CALM:g} seconds of calm: {apart}"
@@ -361,29 +388,7 @@ def _check_requests(
     return requests
 
 
-@dataclass(frozen=True, slots=True)
-class _Weight:
-    """How much memory this process holds, and how many objects that could be a leak."""
-
-    resident: int
-    objects: int
-
-    @classmethod
-    def now(cls) -> _Weight:
-        gc.collect()
-        _give_back_what_is_free()
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return cls(pages * os.sysconf("SC_PAGE_SIZE"), len(gc.get_objects()))
-
-    def complaint(self, baseline: _Weight) -> str:
-        """What there is much more of than there was; empty when it is as it was."""
-        grown, new = self.resident - baseline.resident, self.objects - baseline.objects
-        if grown > MOST_GROWTH:
-            return f"memory grew by {grown / 2**20:.1f} MiB"
-        return f"{new} objects more than when it was warm" if new > MOST_NEW_OBJECTS else ""
-
-
-async def _check_weight(baseline: _Weight) -> int:
+async def _check_weight(baseline: Weight) -> int:
     """How much the process grew; fails when it is much and does not pass.
 
     What the last storm left to be closed, a quarter of a megabyte for each TLS connection, is
@@ -391,30 +396,28 @@ async def _check_weight(baseline: _Weight) -> int:
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + CALM
-    weight = _Weight.now()
+    weight = Weight.now()
     while weight.complaint(baseline) and loop.time() < deadline:
         await asyncio.sleep(1.0)
-        weight = _Weight.now()
+        weight = Weight.now()
     assert not weight.complaint(baseline), weight.complaint(baseline)
     return weight.resident - baseline.resident
 
 
-def _give_back_what_is_free() -> None:
-    """Without this, a process holds as much as it ever held at a time."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # GNU only
-    if trim is not None:
-        trim(0)
-
-
-async def _nothing_is_left(ground: Ground, before: set[asyncio.Task[object]]) -> None:
-    """Every connection ends with those who used it, and so does every task."""
+async def _nothing_is_left(
+    ground: Ground, inhabitants: Sequence[Inhabitant], before: Belongings
+) -> None:
+    """Every connection ends with those who used it, and so does all that they started or wrote."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + CALM
 
     def left() -> list[str]:
-        ours = [task.get_name() for task in asyncio.all_tasks() - before]
         links = sum(proxy.connections for proxy, _ in ground.roads)
-        return [*ours, *([f"{links} connections"] if links else [])]
+        return [
+            *Belongings.now().missing_from(before),
+            *([f"{links} connections"] if links else []),
+            *(what for each in inhabitants for what in each.left()),
+        ]
 
     while left() and loop.time() < deadline:  # noqa: ASYNC110 - nobody tells when all have left
         await asyncio.sleep(LOOK_EVERY)

@@ -1,8 +1,8 @@
 """Time that passes faster, so that production's own delays fit into a test of a minute.
 
-Owns: a clock, and a transport whose limits of time shrink alike.  No delay is set otherwise: what
-a program waits for is what it would wait for in production, each wait divided by one number.
-Must not know what is waited for.
+Owns: a clock, a transport whose limits of time shrink alike, and a cluster over one.  No delay is
+set otherwise: what a program waits for is what it would wait for in production, each wait divided
+by one number.  Must not know what is waited for.
 """
 
 from __future__ import annotations
@@ -16,8 +16,13 @@ from typing import Final, final
 
 import msgspec
 
+from reflet.client.client import Client
+from reflet.cluster import Cluster
+from reflet.node import keeper_client
 from reflet.transport import http2
+from reflet.transport.connection import Connection
 from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream, Transport
+from reflet.transport.settings import ConnectionSettings
 
 RATE: Final = 30.0
 """Seconds of the hurried that pass in one of ours."""
@@ -26,8 +31,14 @@ WAITS: Final = (
     (http2, "QUIET_BEFORE_PING", http2.QUIET_BEFORE_PING / RATE),
     (http2, "PING_PATIENCE", http2.PING_PATIENCE / RATE),
     (asyncio.constants, "SSL_SHUTDOWN_TIMEOUT", asyncio.constants.SSL_SHUTDOWN_TIMEOUT / RATE),
+    # A keeper is a process of its own, which does not hurry: whoever waits for it by a hurried
+    # clock waits for so many seconds of that.
+    (keeper_client, "PATIENCE", keeper_client.PATIENCE * RATE),
+    (keeper_client, "LOOK_EVERY", keeper_client.LOOK_EVERY * RATE),
+    (keeper_client, "TRY_EVERY", keeper_client.TRY_EVERY * RATE),
 )
-"""What HTTP/2 and TLS wait for of their own accord: a module, a name and the hurried seconds."""
+"""What HTTP/2, TLS and the keeper's client wait for by a time of their own: a module, a name and
+the seconds to wait for instead."""
 
 
 @final
@@ -76,3 +87,14 @@ class HurriedTransport:
         self.requests[f"{request.path}?{selector}"] += 1
         patience = ANSWER_PATIENCE if request.timeout is None else request.timeout
         return msgspec.structs.replace(request, timeout=patience / RATE)
+
+
+@final
+class HurriedCluster(Cluster):
+    """A cluster that is asked through a hurried transport."""
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        self.transport = HurriedTransport(Connection(settings, clock=HurriedClock()))
+        # Not the constructor of a cluster, which would make a connection that does not hurry.
+        Client.__init__(self, self.transport, namespace=settings.namespace)
+        self.settings = settings

@@ -1,7 +1,7 @@
 """Who lives through the chaos, and what each must agree with in the end.
 
-Owns: the list of inhabitants, ``INHABITANTS``; whoever is to live through it too, the node agent
-for one, is added there.  Must not know what goes wrong, nor which server it is.
+Owns: mirrors, managers, and the list of all inhabitants, ``INHABITANTS``.  The node agent is
+``agent_inhabitant``.  Must not know what goes wrong, nor which server it is.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, Protocol, Self, final
+from typing import Any, Final, Self, final
 
 from reflet.api.config import ConfigMap, Secret
 from reflet.api.pods import Pod
 from reflet.api.resources import Resource
-from reflet.client.client import Client
 from reflet.errors import CacheNotSynced, NotFound
 from reflet.informer.changes import Change
 from reflet.informer.mirror import Mirror
@@ -25,65 +23,16 @@ from reflet.managers.config_map_manager import ConfigMapManager
 from reflet.managers.object_changes import ObjectChange
 from reflet.managers.object_manager import ObjectManager
 from reflet.managers.secret_manager import SecretManager
-from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import TaskOwner
+from tests.faults.agent_inhabitant import AgentInhabitant
+from tests.faults.hurry import HurriedTransport
+from tests.faults.surroundings import NAMES, Inhabitant, Surroundings, Truth
 from tests.mirror_scenes import CONFIG_MAPS, WIDGETS
 from tests.unit.managers.pods import pod
 from tests.witnesses import State, Witness, differences, indexers
 
 SECRETS: Final = Resource(version="v1", plural="secrets", kind="Secret")
-NAMES: Final = tuple("abcdefgh")
 PODS: Final = 6
-
-Truth = Mapping[str, Mapping[str, State]]
-"""What the server has: the full name of a resource, then the key of an object."""
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What an inhabitant is given.
-
-    *scope* is the namespace that mirrors mirror, ``*`` for all; *namespaces* are those in which
-    anything is written.
-    """
-
-    client: Client
-    clock: Clock
-    scope: str
-    namespaces: Sequence[str]
-
-
-class Inhabitant(Protocol):
-    """Somebody who follows a server while the context is open."""
-
-    name: str
-    reflectors: int
-    """How many streams it may have at a time, at most."""
-
-    async def __aenter__(self) -> Self: ...
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def stir(self, chance: random.Random) -> None:
-        """Do something of its own in the middle of it all."""
-        ...
-
-    def disagreements(self, truth: Truth) -> list[str]:
-        """Where it is not what the server has; empty in the end."""
-        ...
-
-    def troubles(self) -> list[str]:
-        """What it saw that must never be: a version that went back, for one."""
-        ...
-
-    def forget(self) -> None:
-        """Let go of what only this test remembers, so that memory can be measured."""
-        ...
 
 
 @final
@@ -91,6 +40,7 @@ class MirrorInhabitant:
     """A mirror of one resource with handlers: early ones, a slow one, one that comes and goes."""
 
     reflectors = 1
+    transports: Sequence[HurriedTransport] = ()
 
     def __init__(
         self,
@@ -139,7 +89,7 @@ class MirrorInhabitant:
     ) -> None:
         await self._mirror.__aexit__(kind, error, trace)
 
-    def stir(self, chance: random.Random) -> None:
+    async def stir(self, chance: random.Random) -> None:
         if self._guest is None:
             self._guest = self._join("guest")
             return
@@ -170,6 +120,9 @@ class MirrorInhabitant:
         for witness in self._witnesses:
             witness.told.clear()
 
+    def left(self) -> list[str]:
+        return []
+
     def _join(self, name: str) -> tuple[Witness[Any], Any]:
         witness: Witness[Any] = Witness(name)
         self._witnesses.append(witness)
@@ -179,6 +132,8 @@ class MirrorInhabitant:
 @final
 class ManagerInhabitant:
     """The managers of ConfigMaps and Secrets, with pods that come and go, and two followers."""
+
+    transports: Sequence[HurriedTransport] = ()
 
     def __init__(self, given: Surroundings, strategy: str) -> None:
         self.name = f"managers, {strategy}"
@@ -200,7 +155,7 @@ class ManagerInhabitant:
                 tasks.start(each.follow(), name=f"follower of {each.resource.plural}")
             self._closing = undo.pop_all()
         for _ in range(PODS):
-            self.stir(random.Random(len(self._pods)))
+            await self.stir(random.Random(len(self._pods)))
         return self
 
     async def __aexit__(
@@ -211,7 +166,7 @@ class ManagerInhabitant:
     ) -> None:
         await self._closing.aclose()
 
-    def stir(self, chance: random.Random) -> None:
+    async def stir(self, chance: random.Random) -> None:
         """Register a pod, or let one go."""
         if len(self._pods) >= PODS:
             gone = self._pods.pop(chance.choice(sorted(self._pods)))
@@ -239,6 +194,9 @@ class ManagerInhabitant:
 
     def forget(self) -> None:
         pass  # what it remembers is bounded
+
+    def left(self) -> list[str]:
+        return []
 
 
 class _Followed:
@@ -306,5 +264,7 @@ INHABITANTS: Final[Sequence[Callable[[Surroundings], Inhabitant]]] = (
     lambda given: MirrorInhabitant(given, CONFIG_MAPS, selector="colours=red", streaming=False),
     lambda given: ManagerInhabitant(given, "watch"),
     lambda given: ManagerInhabitant(given, "auto"),
+    lambda given: AgentInhabitant(given, "watch", run=True),
+    lambda given: AgentInhabitant(given, "auto", run=False),
 )
 """Everybody who lives through the chaos."""

@@ -6,11 +6,14 @@ Owns: settings for each way, and the objects of the chaos.  Must not know what g
 from __future__ import annotations
 
 import base64
+import dataclasses
 import random
 import ssl
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
+from reflet.api.resources import LEASES, NODES, PODS
 from reflet.transport.certificates import Pem
 from reflet.transport.credentials import StaticToken
 from reflet.transport.settings import ConnectionSettings
@@ -19,8 +22,13 @@ from tests.faults.inhabitants import SECRETS
 from tests.faults.proxy import LOOPBACK, FaultProxy, SpokenTls
 from tests.mirror_scenes import COLOUR_CHOICES, CONFIG_MAPS, WIDGETS
 from tests.unit.transport.scripted_certificates import TRUSTED, authority_pem, server_context
+from tests.witnesses import State
 
 KINDS: Final = {each.full_name: each for each in (CONFIG_MAPS, SECRETS, WIDGETS)}
+"""What is written by the chaos itself."""
+
+WRITTEN_BY_OTHERS: Final = (PODS, NODES, LEASES)
+"""What inhabitants write, and are asked about."""
 
 Road = tuple[FaultProxy, ConnectionSettings]
 
@@ -29,10 +37,11 @@ def document_of(resource: str, namespace: str, name: str, number: int) -> dict[s
     """An object whose content is *number*, and whose colours follow from it."""
     kind = KINDS[resource]
     text = str(number)
-    content: dict[str, Any] = {"data": {"number": text}}
+    # Twice, so that whoever reads half of an object is found out.
+    content: dict[str, Any] = {"data": {"number": text, "copy": text}}
     if kind is SECRETS:
         secret = base64.b64encode(f"{canary('chaos')}-{number}".encode()).decode()
-        content = {"data": {"number": secret}, "type": "Opaque"}
+        content = {"data": {"number": secret, "copy": secret}, "type": "Opaque"}
     elif kind is WIDGETS:
         content = {"spec": {"number": text}}
     return {
@@ -45,6 +54,11 @@ def document_of(resource: str, namespace: str, name: str, number: int) -> dict[s
         },
         **content,
     }
+
+
+def whole(document: Mapping[str, Any]) -> State:
+    """The state of an object of which everything is asked."""
+    return dataclasses.replace(State.of_document(document), content=document)
 
 
 async def clear_road(stack: AsyncExitStack, port: int, *, seed: int) -> Road:

@@ -6,23 +6,39 @@ fails names its seed.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any, Final, final
 
 import pytest
 
+from reflet.api.resources import PODS, Resource
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.devserver.faults import IMMEDIATE_ACTIONS, Action, Fault
 from reflet.devserver.server import DevServer
 from reflet.devserver.storage.changes import Key
+from reflet.devserver.verbs import deleting
+from reflet.devserver.verbs.options import DeleteOptions, WriteOptions
+from reflet.devserver.verbs.writing import Writing
+from reflet.errors import NotFound
 from reflet.transport.connection import Connection
 from tests.faults import chaos
 from tests.faults.hurry import WAITS
-from tests.faults.roads import KINDS, Road, clear_road, document_of, encrypted_road, opened_road
+from tests.faults.roads import (
+    KINDS,
+    WRITTEN_BY_OTHERS,
+    Road,
+    clear_road,
+    document_of,
+    encrypted_road,
+    opened_road,
+    whole,
+)
 from tests.mirror_scenes import WIDGET_DEFINITION
 from tests.witnesses import State
 
@@ -59,23 +75,45 @@ class DevGround:
         if self._storage.get(key) is not None:
             self._storage.delete(key)
 
+    async def create(self, resource: Resource, namespace: str, document: Mapping[str, Any]) -> str:
+        kind = self._server.state.kinds.by_kind(resource.api_version, resource.kind)
+        assert kind is not None
+        writing = Writing(self._server.state, kind, namespace, WriteOptions())
+        uid: str = writing.create(writing.checked(dict(document))).document["metadata"]["uid"]
+        return uid
+
+    async def remove(
+        self, resource: Resource, namespace: str, name: str, *, grace: int | None = None
+    ) -> None:
+        kind = self._server.state.kinds.by_kind(resource.api_version, resource.kind)
+        assert kind is not None
+        options = DeleteOptions(grace_seconds=grace)
+        with contextlib.suppress(NotFound):
+            deleting.delete(self._server.state, kind, namespace, name, options)
+
     async def truth(self) -> dict[str, dict[str, State]]:
-        return {
+        found = {
             resource: {
                 each.key.path: State.of_document(each.object)
                 for each in self._storage.list(resource)
             }
             for resource in KINDS
         }
+        for resource in WRITTEN_BY_OTHERS:
+            listed = self._storage.list(resource.full_name)
+            found[resource.full_name] = {each.key.path: whole(each.object) for each in listed}
+        return found
 
     async def fail(self, chance: random.Random) -> str:
+        if chance.random() < 0.3:
+            return self._fail_agents(chance)
         action = chance.choice(list(Action))
         now = action in IMMEDIATE_ACTIONS and chance.random() < 0.5
         seconds = chance.choice((0.0, 0.1, 0.3))
         fault = Fault(
             action,
             verb="" if action is Action.RESTART else chance.choice(("watch", "watch", "list", "")),
-            resource=chance.choice(("", *KINDS)),
+            resource=chance.choice(("", *KINDS, PODS.full_name)),
             after=chance.randrange(3),
             times=chance.randrange(1, 8),
             now=now,
@@ -86,10 +124,25 @@ class DevGround:
         self._server.faults.add(fault)
         return f"{action} of the server, {'now' if now else f'{fault.times} times'}"
 
+    def _fail_agents(self, chance: random.Random) -> str:
+        """Let something go wrong with what agents write."""
+        fault = Fault(
+            chance.choice((Action.STATUS, Action.STATUS, Action.DROP, Action.RESET)),
+            verb=chance.choice(("patch", "delete", "create", "update")),
+            resource=chance.choice(("", PODS.full_name)),
+            times=chance.randrange(1, 4),
+            status=chance.choice(STATUSES),
+            retry_after=chance.choice((None, 0, 1)),
+        )
+        self._server.faults.add(fault)
+        return f"{fault.action} {fault.status} of {fault.verb} {fault.resource}"
+
     async def heal(self) -> None:
         self._server.faults.clear()
         # So that what it remembers, for a while, is not what is measured.
         self._server.requests.clear()
+        for event in self._storage.list("events"):
+            self._storage.delete(event.key)
         self._storage.expire_history()
 
 
@@ -108,17 +161,20 @@ async def ground(*, tls: bool, seed: int) -> AsyncIterator[DevGround]:
         )
         async with Client(Connection(roads[0][1])) as client:
             await client.resource("customresourcedefinitions").create(WIDGET_DEFINITION)
+            for name in DevGround.namespaces:
+                namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+                await client.resource("namespaces").create(namespace)
         yield DevGround(server, roads)
 
 
 @pytest.mark.parametrize("tls", [False, True], ids=["clear", "tls"])
 async def test_everybody_lives_through_the_storms(
-    tls: bool, monkeypatch: pytest.MonkeyPatch
+    tls: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module, name, seconds in WAITS:
         monkeypatch.setattr(module, name, seconds)
     async with ground(tls=tls, seed=chaos.SEED) as here:
-        chronicle = await chaos.live_through(here)
+        chronicle = await chaos.live_through(here, tmp_path)
 
     sys.stdout.write(f"REFLET_SEED={chaos.SEED}: {chronicle}\n")  # shown by make soak
     assert chronicle.faults > 0

@@ -10,15 +10,18 @@ import asyncio
 import itertools
 import random
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any, Final, final
 
 import pytest
 
+from reflet.api.resources import LEASES, NODES, PODS, Resource
+from reflet.node.node_object import LEASE_NAMESPACE
 from tests.faults import chaos
 from tests.faults.hurry import WAITS
-from tests.faults.roads import KINDS, Road, document_of, encrypted_road, opened_road
+from tests.faults.roads import KINDS, Road, document_of, encrypted_road, opened_road, whole
 from tests.mirror_scenes import WIDGET_DEFINITION, WIDGETS
 from tests.real.api_connection import ApiConnection
 from tests.real.kube_server import KubeServer
@@ -61,6 +64,21 @@ class RealGround:
         path = f"{KINDS[resource].path(namespace=namespace)}/{name}"
         await asyncio.to_thread(self._connection.request, "DELETE", path)
 
+    async def create(self, resource: Resource, namespace: str, document: Mapping[str, Any]) -> str:
+        path = resource.path(namespace=namespace or None)
+        answer = await asyncio.to_thread(self._connection.request, "POST", path, document)
+        assert answer.code == 201, answer
+        uid: str = answer.body["metadata"]["uid"]
+        return uid
+
+    async def remove(
+        self, resource: Resource, namespace: str, name: str, *, grace: int | None = None
+    ) -> None:
+        path = f"{resource.path(namespace=namespace or None)}/{name}"
+        body = {} if grace is None else {"gracePeriodSeconds": grace}
+        answer = await asyncio.to_thread(self._connection.request, "DELETE", path, body)
+        assert answer.code in {200, 202, 404}, answer
+
     async def truth(self) -> dict[str, dict[str, State]]:
         return await asyncio.to_thread(self._truth)
 
@@ -70,6 +88,13 @@ class RealGround:
             listed = self._connection.request("GET", kind.path(namespace=self.scope)).body
             found[resource] = {
                 f"{self.scope}/{item['metadata']['name']}": State.of_document(item)
+                for item in listed["items"]
+            }
+        for kind, namespace in ((PODS, self.scope), (NODES, ""), (LEASES, LEASE_NAMESPACE)):
+            path = kind.path(namespace=namespace or None)
+            listed = self._connection.request("GET", path).body
+            found[kind.full_name] = {
+                f"{namespace}/{item['metadata']['name']}".lstrip("/"): whole(item)
                 for item in listed["items"]
             }
         return found
@@ -96,17 +121,18 @@ async def ground(kube: KubeServer, namespace: str, *, seed: int) -> AsyncIterato
         ]
         here = RealGround(kube, namespace, roads)
         stack.callback(here.close)
+        await here.truth()  # so that its own connection is there before anything is counted
         yield here
 
 
 async def test_everybody_lives_through_the_storms(
-    kube: KubeServer, namespace: str, monkeypatch: pytest.MonkeyPatch
+    kube: KubeServer, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module, name, seconds in WAITS:
         monkeypatch.setattr(module, name, seconds)
     await asyncio.to_thread(serve_widgets, kube)
     async with ground(kube, namespace, seed=chaos.SEED) as here:
-        chronicle = await chaos.live_through(here)
+        chronicle = await chaos.live_through(here, tmp_path)
 
     sys.stdout.write(f"REFLET_SEED={chaos.SEED}: {chronicle}\n")  # shown by make soak
     assert chronicle.faults > 0
