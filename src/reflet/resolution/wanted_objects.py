@@ -58,7 +58,8 @@ class WantedObject(Frozen, frozen=True, kw_only=True):
             namespace=self.namespace,
             name=self.name,
             optional=self.optional,
-            reason=str(error),
+            # What the kubelet says of a cache that has nothing hides why it has nothing.
+            reason=str(error.__cause__ if isinstance(error.__cause__, RefletError) else error),
         )
 
     def without_key(

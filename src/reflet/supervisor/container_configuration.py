@@ -6,7 +6,7 @@ how it was resolved, nor what is done with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,13 @@ from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
-from reflet.resolution.problems import NotKnownYet, Problem, TokenUnavailable, UnsupportedSource
+from reflet.resolution.problems import (
+    NotKnownYet,
+    Problem,
+    TokenUnavailable,
+    UnreadableObject,
+    UnsupportedSource,
+)
 from reflet.resolution.variables import Environment
 from reflet.resolution.volume_contents import configuration_volumes
 
@@ -61,11 +67,16 @@ class ContainerConfiguration:
 
     @property
     def refusal(self) -> str | None:
-        """What the kubelet says when it does not start the container, None when it does."""
+        """What the kubelet says when it does not start the container, None when it does.
+
+        Where that hides why an object could not be read, the reason follows.
+        """
         for name, contents in self.volumes.items():
             if contents.error is not None:
-                return f'MountVolume.SetUp failed for volume "{name}" : {contents.error}'
-        return self.environment.error
+                said = f'MountVolume.SetUp failed for volume "{name}" : {contents.error}'
+                return said + _hidden_reason(said, contents.problems)
+        said = self.environment.error or ""
+        return said + _hidden_reason(said, self.environment.problems) if said else None
 
     def left_out(self) -> Iterator[str]:
         """Sentences about what the process does without, each with what can be done."""
@@ -112,6 +123,11 @@ def forgiving(contents: VolumeContents) -> VolumeContents:
     if contents.error is None or not all(isinstance(each, FORGIVEN) for each in blocking):
         return contents
     return structs.replace(contents, error=None)
+
+
+def _hidden_reason(said: str, problems: Iterable[Problem]) -> str:
+    reasons = (each.reason for each in problems if isinstance(each, UnreadableObject))
+    return next((f" ({reason})" for reason in reasons if reason not in said), "")
 
 
 def _forgiven(contents: VolumeContents) -> list[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.errors import Forbidden, RefletError
+from reflet.errors import CacheNotSynced, Forbidden, RefletError
 from reflet.resolution.objects import LARGEST_OBJECT, missing
 from reflet.resolution.origins import SecretOrigin
 from reflet.resolution.places import Place
@@ -34,6 +34,16 @@ def test_only_absence_is_forgiven_and_only_to_optional_references(
     problem = wanted.failed(error)
 
     assert (type(problem).__name__, problem.blocking, problem.kubelet) == outcome
+
+
+def test_why_a_cache_has_nothing_is_told_beside_the_kubelets_words() -> None:
+    error = CacheNotSynced("secret", "shop", "credentials")
+    error.__cause__ = REFUSED
+
+    problem = REQUIRED.failed(error)
+
+    assert problem.kubelet == "failed to sync secret cache: timed out waiting for the condition"
+    assert problem.message.endswith("could not be read: not for you")
 
 
 def test_a_missing_key_of_an_optional_reference_does_not_block() -> None:

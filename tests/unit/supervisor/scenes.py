@@ -9,8 +9,9 @@ from reflet.api import codec
 from reflet.api.config import ConfigMap, Secret
 from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
+from reflet.errors import RefletError
 from reflet.resolution.environment import resolve_environment
-from reflet.resolution.objects import ObjectsInHand
+from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
 from reflet.supervisor.container_configuration import ContainerConfiguration, of_container
@@ -56,9 +57,13 @@ def config_map(name: str, /, **data: str) -> ConfigMap:
     return made
 
 
-def resolved(subject: Pod, *objects: ConfigMap | Secret) -> ContainerConfiguration:
-    """What the container gets when these objects are there."""
-    there = ObjectsInHand(objects)
+def resolved(
+    subject: Pod,
+    *objects: ConfigMap | Secret,
+    failures: Mapping[ObjectKey, RefletError] | None = None,
+) -> ContainerConfiguration:
+    """What the container gets when these objects are there, and others cannot be read."""
+    there = ObjectsInHand(objects, failures=failures or {})
     result = ResolvedPod(
         pod=subject,
         environments={

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from reflet.api.pods import Pod
+from reflet.errors import CacheNotSynced, Forbidden
 from reflet.supervisor.container_configuration import volumes_of
 from tests.unit.supervisor.scenes import config_map, pod, resolved
 
@@ -44,6 +46,27 @@ def test_volumes_are_set_up_before_a_container_is_made() -> None:
     assert resolved(subject).refusal == (
         'MountVolume.SetUp failed for volume "settings" : configmap "settings" not found'
     )
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        (pod({"env": [LEVEL]}), "failed to sync configmap cache"),
+        (
+            pod({"volumeMounts": [MOUNT]}, [SETTINGS]),
+            'MountVolume.SetUp failed for volume "settings"',
+        ),
+    ],
+)
+def test_a_refusal_that_hides_its_reason_is_told_with_it(subject: Pod, said: str) -> None:
+    error = CacheNotSynced("configmap", "shop", "settings")
+    error.__cause__ = Forbidden("you may not get settings")
+
+    refusal = resolved(subject, failures={("ConfigMap", "shop", "settings"): error}).refusal
+
+    assert refusal is not None
+    assert refusal.startswith(said)
+    assert refusal.endswith("timed out waiting for the condition (you may not get settings)")
 
 
 def test_a_token_can_be_done_without_and_the_rest_is_there() -> None:
