@@ -330,7 +330,7 @@ def soak_table(size: Size, figures: Figures) -> str:
             "p99, ms",
             "worst, ms",
             "server CPU, cores",
-            "MB at start",
+            "MB after a sixth of it",
             "MB at end",
             "events lost",
         ),

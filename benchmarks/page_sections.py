@@ -38,10 +38,13 @@ cores.
   from the moment at which it is due, so a server that falls behind cannot hide it.
 - **Memory** is mostly the history that watches resume from, at most 10,000 changes for each
   resource, which is full before the soak begins; and the record of the last 10,000 requests, for
-  tests to count. Both are bounded, so a soak may add little.
-- **The tail with SQLite** is not explained where it is long. In an instrumented run no record took
-  as long, nor did any round of the event loop, which points to the scheduler of a machine that is
-  not quiet.
+  tests to count. Both are bounded, so a soak may add little once every watch has had its first
+  events, for which a TLS connection needs some memory of its own.
+- **The tail** of the soak is that of a server whose only thread is busy nearly all of the time:
+  each write leaves it as many times as there are watches. Whatever makes it pause, the scheduler
+  or a disk, is followed by a queue that it works off with the little that is left. SQLite, which
+  leaves it less, has the longer tail. In an instrumented run no record took as long, nor did any
+  round of the event loop.
 """,
     ),
     "mirror": Section(
