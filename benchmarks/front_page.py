@@ -125,8 +125,15 @@ def _idle_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
 def _fault_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
     [fault] = [title for title in figures if title.startswith("watch answers 500")]
     asked = {name: f"{each['lists'] + each['watches']:,}" for name, each in figures[fault].items()}
+    # The fault of the table is the middle one of the lengths that growth is fitted through.
+    lengths = [
+        sorted(map(float, each["points"]))
+        for each in figures.get("growth", ())
+        if each["who"] == REFLET
+    ]
+    length = f" for {lengths[0][len(lengths[0]) // 2]:g} s" if lengths else ""
     yield (
-        "requests to a server that answers watches with 500",
+        f"requests to a server that answers watches with 500{length}",
         *(asked.get(name, "not measured") for name in (REFLET, OFFICIAL, GO_INFORMER)),
     )
 

@@ -134,6 +134,14 @@ def test_the_short_table_leaves_out_what_was_not_run() -> None:
     assert last_cells(text) == ["10", "10,000", "1,501"]
 
 
+def test_the_short_table_says_how_long_the_fault_was() -> None:
+    row = {"who": "reflet", "points": {"6": 7, "24": 13, "12": 10}}
+
+    text = front_page.short_table({"faults": {**FAULTS, "growth": [row]}})
+
+    assert "answers watches with 500 for 12 s" in text
+
+
 def test_the_short_table_says_who_was_not_measured() -> None:
     without_go = {
         fault: {name: each for name, each in found.items() if name != "client-go informer"}
