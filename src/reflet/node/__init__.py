@@ -27,7 +27,7 @@ What is done:
   wakes it
 - ``status_reports``, ``local_statuses``, ``events``: what the API server hears, whatever happens
   to it
-- ``registration``, ``heartbeat``, ``machine``: the node itself
+- ``registration``, ``heartbeat``, ``machine``, ``node_addresses``: the node itself
 - ``binding``: unbound pods that a selector chooses
 - ``agent_ports``, ``reader_review``, ``serving_certificates``, ``http_answers``: where the agent
   answers, and whom

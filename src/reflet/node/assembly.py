@@ -11,11 +11,9 @@ import logging
 import random
 import ssl
 from contextlib import AsyncExitStack
-from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NoReturn, Self
-from urllib.parse import urlsplit
 
 from reflet.api.nodes import Node
 from reflet.api.pods import Pod
@@ -39,8 +37,9 @@ from reflet.node.heartbeat import Heartbeat
 from reflet.node.keeper_client import KeeperClient
 from reflet.node.local_statuses import LocalStatuses
 from reflet.node.log_service import LogService
-from reflet.node.machine import machine_addresses, read_machine
+from reflet.node.machine import read_machine
 from reflet.node.metric_text import MetricText
+from reflet.node.node_addresses import node_addresses
 from reflet.node.node_object import NodeFacts
 from reflet.node.options import NodeOptions
 from reflet.node.pod_feeds import FolderFeed, PodFeed, ServerFeed
@@ -148,7 +147,7 @@ class NodeAgent:
         if (secure := options.secure) is not None:
             self._secure = (secure.place, ServingCertificates(secure).context())
         undo.enter_context(locked_root(options.root))
-        self.address = self._addresses()
+        self.address = node_addresses(options.address, self._cluster.settings.server)
         self._directories = PodDirectories(options.root, memory_root=self._memory_root(undo))
         await self._open_runtime(undo)
         await self._open_configuration(undo)
@@ -387,19 +386,3 @@ class NodeAgent:
     def _find_pod(self, namespace: str, name: str) -> Pod | None:
         worker = self._workers.find(namespace, name)
         return None if worker is None else worker.pod
-
-    def _addresses(self) -> tuple[str, ...]:
-        if self.options.address:
-            return (self.options.address,)
-        host = urlsplit(self._cluster.settings.server).hostname or ""
-        if host == "localhost" or _is_loopback(host):
-            # The server is on this machine, and so is everybody who asks for us.
-            return ("127.0.0.1",)
-        return machine_addresses()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

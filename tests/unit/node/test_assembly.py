@@ -155,38 +155,6 @@ def is_free(folder: Path) -> bool:
 OPENED = ["keeper", "pleg", "config maps", "secrets", "services", "news"]
 
 
-# Addresses
-
-
-@pytest.mark.parametrize(
-    ("server", "addresses"),
-    [
-        ("https://localhost:6443", ("127.0.0.1",)),
-        ("https://127.0.0.1:6443", ("127.0.0.1",)),
-        ("https://127.8.9.10", ("127.0.0.1",)),
-        ("https://[::1]:6443", ("127.0.0.1",)),
-        ("https://10.0.0.1:6443", ("10.9.8.7", "fd00::7")),
-        ("https://localhost.example.org", ("10.9.8.7", "fd00::7")),
-        ("https://api.example.org/path", ("10.9.8.7", "fd00::7")),
-    ],
-)
-def test_pods_have_the_machines_addresses_unless_the_server_is_on_it(
-    monkeypatch: pytest.MonkeyPatch, server: str, addresses: tuple[str, ...]
-) -> None:
-    monkeypatch.setattr(assembly, "machine_addresses", lambda: ("10.9.8.7", "fd00::7"))
-    cluster = NotingCluster(Notes(), server)
-    agent = NodeAgent(cast("Cluster", cluster), NodeOptions(name="n", root=Path("/srv")))
-
-    assert agent._addresses() == addresses
-
-
-def test_an_address_that_was_given_is_the_only_one() -> None:
-    options = NodeOptions(name="n", root=Path("/srv"), address="192.0.2.1")
-    agent = NodeAgent(cast("Cluster", NotingCluster(Notes())), options)
-
-    assert agent._addresses() == ("192.0.2.1",)
-
-
 def test_an_agent_that_was_not_entered_answers_nowhere_and_is_no_node() -> None:
     options = NodeOptions(name="n", root=Path("/srv"))
     agent = NodeAgent(cast("Cluster", NotingCluster(Notes())), options)
