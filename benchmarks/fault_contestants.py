@@ -29,7 +29,6 @@ LAUNCH: Final = "benchmarks.mirror_peers.launch"
 
 REFLET: Final = "reflet"
 OFFICIAL: Final = "kubernetes informer"
-LIGHTKUBE: Final = "lightkube watch, retrying"
 GO_INFORMER: Final = "client-go informer"
 
 
@@ -48,7 +47,7 @@ CONTESTANTS: Final[Mapping[str, Contestant]] = {
     REFLET: Contestant(function=reflet.__name__),
     OFFICIAL: Contestant("kubernetes", official.__name__),
     "kubernetes_asyncio watch": Contestant("kubernetes_asyncio", asyncio_client.__name__),
-    LIGHTKUBE: Contestant("lightkube", lightkube.__name__),
+    "lightkube watch, retrying": Contestant("lightkube", lightkube.__name__),
     "kopf event handler": Contestant("kopf", kopf.__name__),
     "cloudcoil informer": Contestant("cloudcoil", cloudcoil.__name__),
     GO_INFORMER: Contestant(CLIENT_GO),
