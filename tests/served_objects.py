@@ -162,6 +162,8 @@ class _Collection:
             raise not_found(self._server.kind.__name__.lower(), name)
         return found
 
+    gate = None
+
     async def page(self, options: ListOptions, /) -> Listing[Any]:
         place = self._place(options)
         await self._server.answering("list", place, options.resource_version)

@@ -55,6 +55,8 @@ class Controlled:
     async def get(self, name: str, options: GetOptions, /) -> Secret:
         raise AssertionError("a cache that watches gets nothing")
 
+    gate = None
+
     async def page(self, options: ListOptions, /) -> Listing[Secret]:
         self.requests.append("list")
         self.asked.append(options)

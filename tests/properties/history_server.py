@@ -140,6 +140,8 @@ class HistoryServer:
 
     # What it answers
 
+    gate = None
+
     async def page(self, options: ListOptions, /) -> Listing[ConfigMap]:
         self._refuse(self._next_fault(), NEVER)
         if options.continue_:

@@ -77,7 +77,11 @@ def a_server_is_a_source(pods: ServedPods) -> PodSource:
 
 
 def members(protocol: type) -> set[str]:
-    return {name for name in vars(protocol) if not name.startswith("_")}
+    return {
+        name
+        for name, member in vars(protocol).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,11 @@ def store_can_be_compared(store: Store[ConfigMap]) -> Held[ConfigMap]:
 
 
 def members(protocol: type) -> set[str]:
-    return {name for name in vars(protocol) if not name.startswith("_")}
+    return {
+        name
+        for name, member in vars(protocol).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ LONGEST_EXCERPT: Final = 200  # characters of an answer that is not a Status
 _ENOUGH_FOR_AN_EXCERPT: Final = 4096  # bytes
 _TAG: Final = re.compile(r"<[^<>]*>")
 _TOO_LARGE_VERSION: Final = "Too large resource version"
+_NO_STATUS: Final = "UnexpectedServerResponse"  # a cause: the answer was made up from other text
 
 
 class StatusCause(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -160,7 +161,7 @@ def error_from_response(
     stand_in = Status(
         message=f"{request}: the server answered {code} and {said}".removeprefix(": "),
         reason=_reason_for(code, verb),
-        details=StatusDetails(causes=(StatusCause("UnexpectedServerResponse", excerpt),)),
+        details=StatusDetails(causes=(StatusCause(_NO_STATUS, excerpt),)),
         code=code,
     )
     return _error(stand_in, verb=verb, path=path, http_code=code, retry_after=retry_after)
@@ -383,6 +384,19 @@ def is_connection_refused(error: BaseException | None) -> bool:
         isinstance(link, errors.ConnectionRefused)
         or (isinstance(link, OSError) and link.errno == errno.ECONNREFUSED)
         for link in _chain(error)
+    )
+
+
+def is_from_gateway(error: BaseException | None) -> bool:
+    """Whether a gateway answered that it cannot reach the server behind it.
+
+    It says so by the code; that it is not the API server shows in an answer that is no Status.
+    """
+    found = _api_error(error)
+    return (
+        found is not None
+        and found.code in {502, 503, 504}
+        and any(cause.type == _NO_STATUS for cause in found.causes)
     )
 
 

@@ -21,6 +21,7 @@ from reflet.client.discovery import ServerVersion, served_resources, server_vers
 from reflet.client.requests import JSON, answer
 from reflet.client.resource_client import ResourceClient
 from reflet.errors import ParseError
+from reflet.runtime.gate import Gate
 from reflet.transport.interface import Request, Transport
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -55,12 +56,15 @@ class Client:
     gives AnyObject always, with nothing lost.  No *namespace* means the connection's own,
     ``ALL_NAMESPACES`` all of them.
 
+    ``gate`` is where those who follow a resource wait while the server cannot be reached.
+
     Used by one event loop; leaving the context closes the connection.
     """
 
     def __init__(self, transport: Transport, *, namespace: str = "default") -> None:
         self._transport = transport
         self._served: tuple[Resource, ...] | None = None
+        self.gate = Gate()
         self.namespace = namespace
 
     async def __aenter__(self) -> Self:
@@ -112,7 +116,9 @@ class Client:
         if resource.namespaced and namespace != ALL_NAMESPACES:
             where = namespace or self.namespace
         decoded_as = AnyObject if raw else kinds.class_for(resource)
-        return ResourceClient(self._transport, resource, decoded_as, namespace=where)
+        return ResourceClient(
+            self._transport, resource, decoded_as, namespace=where, gate=self.gate
+        )
 
     async def find(self, name: str) -> Resource:
         """The resource that *name* means on this server, custom resources included.

@@ -36,14 +36,15 @@ from reflet.api.watch_events import EventDecoder
 from reflet.client.requests import JSON, answer, refusal
 from reflet.client.watching import Watch
 from reflet.errors import ApiError, ConfigurationError
+from reflet.runtime.gate import Gate
 from reflet.transport.interface import Request, Transport
 
 T = TypeVar("T", bound=KubernetesObject)
 
 PAGES_AHEAD: Final = 10
 """How many pages ``pages`` fetches before they are asked for."""
-WATCH_SILENCE: Final = 90.0
-"""Seconds.  An API server sends a bookmark about once a minute, so more than that is a fault."""
+WATCH_SILENCE: Final = 900.0
+"""Seconds.  A last resort: a quiet stream is no fault, and a dead connection ends by itself."""
 
 
 class _Answered(Frozen, frozen=True, kw_only=True):
@@ -58,13 +59,21 @@ class ResourceClient(Generic[T]):
     *namespace* is None for resources without namespaces, and to list and watch all namespaces.
     Objects come out as *kind*; what goes in may be such an object or a plain mapping.  Every
     method raises ApiError when the server refuses and TransportError when it does not answer.
+    ``gate`` is for those who would rather wait: a method itself never does.
     """
 
     def __init__(
-        self, transport: Transport, resource: Resource, kind: type[T], *, namespace: str | None
+        self,
+        transport: Transport,
+        resource: Resource,
+        kind: type[T],
+        *,
+        namespace: str | None,
+        gate: Gate | None = None,
     ) -> None:
         self._transport = transport
         self._kind = kind
+        self.gate = gate
         self.resource = resource
         self.namespace = namespace
 

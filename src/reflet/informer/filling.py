@@ -22,6 +22,7 @@ from reflet.informer.streaming_list import read_initial_events
 from reflet.informer.version_cursor import NEWEST, VersionCursor
 from reflet.informer.watch_endings import (
     AFTER_LIST,
+    PROGRAMMING_ERRORS,
     Ending,
     ListStep,
     StreamingAttempts,
@@ -116,6 +117,8 @@ class Filling(Generic[T]):
             try:
                 listed = await self._requests.list(version, page_size=page_size)
                 break
+            except PROGRAMMING_ERRORS:
+                raise
             except Exception as error:  # noqa: BLE001 - a source may be anybody's
                 ending = ending_of_request(error)
                 self._metrics.listed(ending)
@@ -140,6 +143,8 @@ class Filling(Generic[T]):
     async def _attempt(self, version: str) -> _Attempt[T]:
         try:
             watch = await self._requests.watch(version, initial_events=True)
+        except PROGRAMMING_ERRORS:
+            raise
         except Exception as error:  # noqa: BLE001 - a source may be anybody's; the table decides
             attempt: _Attempt[T] = _Attempt(ending_of_request(error), error)
             self._metrics.streamed_list(attempt.ending)
@@ -164,6 +169,8 @@ class Filling(Generic[T]):
                 kept = True
         except SyncFailed as error:
             attempt = _Attempt(Ending.SINK_FAILED, error)
+        except PROGRAMMING_ERRORS:
+            raise
         except Exception as error:  # noqa: BLE001 - a source may be anybody's; the table decides
             attempt = _Attempt(self._stream_ending(watch, error), error)
         finally:

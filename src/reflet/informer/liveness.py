@@ -16,6 +16,8 @@ from reflet.informer.watch_endings import Ending
 from reflet.runtime.clock import Clock
 
 SHOW_EVERY: Final = 1.0  # seconds; finer than anybody collects
+CONNECTIONS_ARE_CHECKED_WITHIN: Final = 60.0
+"""Seconds after which a dead connection has ended its streams: HTTP/2 pings, TCP keep-alive."""
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +27,8 @@ class Liveness:
 
     *on_connection* is called with the error when the server is lost, and with None
     when it is back: once each.  *expected_errors* are kinds of errors that whoever follows has
-    an answer to: they are told as all others are, and logged for debugging only.
+    an answer to: they are told as all others are, and logged for debugging only.  *has_gate*
+    says that the gate of the connection logs an outage, once for all.
     """
 
     def __init__(
@@ -36,7 +39,9 @@ class Liveness:
         metrics: ReflectorMetrics,
         on_connection: Callable[[Exception | None], None] | None,
         expected_errors: tuple[type[Exception], ...] = (),
+        has_gate: bool = False,
     ) -> None:
+        self.is_watching = False
         self.last_progress: float | None = None
         self.connected = False
         self._name = name
@@ -44,6 +49,7 @@ class Liveness:
         self._metrics = metrics
         self._on_connection = on_connection
         self._expected_errors = expected_errors
+        self._has_gate = has_gate
         self._began: float | None = None
         self._shown: float | None = None
         self._lost = False
@@ -60,11 +66,13 @@ class Liveness:
             self._metrics.progressed(self._clock.now().timestamp())
 
     def is_live(self, within: float) -> bool:
-        """Whether something has come within the last *within* seconds.
+        """Whether the server is known to have been there within the last *within* seconds.
 
-        A reflector that has begun more recently than that is live too; one that never began is
-        not.
+        Something has come since, or the reflector has begun since, or a watch is open and
+        *within* is long enough for a dead connection to have been noticed.
         """
+        if self.is_watching and within >= CONNECTIONS_ARE_CHECKED_WITHIN:
+            return True
         signs = [moment for moment in (self._began, self.last_progress) if moment is not None]
         return bool(signs) and self._clock.monotonic() - max(signs) <= within
 
@@ -74,7 +82,8 @@ class Liveness:
         self.connected = True
         if self._lost:
             self._lost = False
-            logger.info("%s: the server is back", self._name)
+            level = logging.DEBUG if self._has_gate else logging.INFO
+            logger.log(level, "%s: the server is back", self._name)
             self._tell(None)
 
     def failed(self, ending: Ending, error: Exception, *, refused: bool = False) -> None:
@@ -82,15 +91,24 @@ class Liveness:
 
         *refused* says that it was a request without which nothing works.
         """
+        if ending is Ending.SILENT:
+            return  # a quiet cluster looks the same; the next watch will tell
         lost = ending in {Ending.REFUSED, Ending.THROTTLED} or isinstance(error, TransportError)
-        if not (lost or (refused and ending is Ending.FAILED)):
-            return
+        if lost or (refused and ending is Ending.FAILED):
+            self.lost(error)
+
+    def lost(self, error: Exception) -> None:
+        """The server cannot be reached, or does not serve us."""
         self.connected = False
         if not self._lost:
             self._lost = True
-            level = logging.DEBUG if self.is_expected(error) else logging.WARNING
-            logger.log(level, "%s: lost the server: %s", self._name, error)
+            logger.log(self.level_of(error), "%s: lost the server: %s", self._name, error)
             self._tell(error)
+
+    def level_of(self, error: Exception) -> int:
+        """How loudly to log that something ended with *error*."""
+        told_elsewhere = self._has_gate and isinstance(error, TransportError)
+        return logging.DEBUG if told_elsewhere or self.is_expected(error) else logging.WARNING
 
     def is_expected(self, error: Exception | None) -> bool:
         """Whether *error* is one that somebody has an answer to."""

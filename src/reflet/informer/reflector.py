@@ -23,6 +23,7 @@ from reflet.informer.delivery import Delivery, SyncFailed
 from reflet.informer.filling import Filling
 from reflet.informer.liveness import Liveness
 from reflet.informer.open_watch import OpenWatch
+from reflet.informer.pacing import Expiries
 from reflet.informer.patience import Patience
 from reflet.informer.reflector_metrics import ReflectorMetrics
 from reflet.informer.reflector_requests import (
@@ -32,7 +33,7 @@ from reflet.informer.reflector_requests import (
 )
 from reflet.informer.source import Source
 from reflet.informer.version_cursor import NEWEST, WHATEVER_IS_CACHED, VersionCursor
-from reflet.informer.watch_endings import AFTER_WATCH, Ending, WatchStep
+from reflet.informer.watch_endings import AFTER_WATCH, PROGRAMMING_ERRORS, Ending, WatchStep
 from reflet.informer.watching import PassEnd, Watching
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
@@ -42,8 +43,13 @@ from reflet.store.deltas import Sink
 
 T = TypeVar("T", bound=KubernetesObject)
 
-WATCH_SILENCE: Final = 90.0
-"""Seconds.  An API server sends a bookmark about once a minute, so more than that is a fault."""
+WATCH_SILENCE: Final = 900.0
+"""Seconds that a stream may bring nothing; then it is opened again, in case nobody is there.
+
+A last resort, since silence is no fault: kinds that are not in the watch cache (Events) get no
+bookmarks at all, and a WatchList gets one only when something was written after it began.  Dead
+connections are found by the connection itself, within a minute.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -52,9 +58,10 @@ class Reflector(Generic[T]):
     """Mirrors the collection of *source* into *sink* until it is cancelled.
 
     Whatever breaks, it waits, resumes or lists again by the tables of ``watch_endings``; once
-    the server serves again, the sink equals it.  Events reach the sink in the server's order,
-    in the batches in which they arrived.  A sink that fails to take events is reported, and
-    the rest goes on.
+    the server serves again, the sink equals it.  For a server that cannot be reached it waits at
+    the gate of its source, together with all others that use the connection.  Events reach the
+    sink in the server's order, in the batches in which they arrived.  A sink that fails to take
+    events is reported, and the rest goes on.
 
     *name* is for logs; *resource* is the label of metrics and must have few values, *name* if
     it is not given; *description* is the word for the objects in errors.
@@ -75,7 +82,8 @@ class Reflector(Generic[T]):
     back.  *expected_errors* are kinds of refusals that the caller has an answer to; they are
     logged for debugging only.  *held* is what ``check_consistency`` compares, the store behind
     *sink*.  *since* is a version that is known already: the first state is asked to be at least
-    that new.
+    that new.  *awaited* says whether somebody waits for the objects right now: such reflectors
+    are served first when the server comes back.
 
     ``synced`` is set once the sink has taken the collection for the first time.  ``run`` may be
     cancelled and called again: it goes on from the last version.  Belongs to one event loop;
@@ -108,6 +116,7 @@ class Reflector(Generic[T]):
         expected_errors: tuple[type[Exception], ...] = (),
         held: Held[T] | None = None,
         since: str = "",
+        awaited: Callable[[], bool] = lambda: False,
         metrics: Metrics = NO_METRICS,
     ) -> None:
         self.name = name
@@ -127,6 +136,7 @@ class Reflector(Generic[T]):
             metrics=numbers,
             on_connection=on_connection,
             expected_errors=expected_errors,
+            has_gate=source.gate is not None,
         )
         self._patience = Patience(clock, backoff or Backoff(clock=clock, chance=chance), numbers)
         self._delivery = Delivery(
@@ -139,6 +149,7 @@ class Reflector(Generic[T]):
             clock=clock,
             chance=chance,
             liveness=self._liveness,
+            awaited=awaited,
         )
         self._filling = Filling(
             self._requests,
@@ -200,9 +211,10 @@ class Reflector(Generic[T]):
         return self._liveness.last_progress
 
     def is_live(self, within: float) -> bool:
-        """Whether something came within the last *within* seconds, or the run began then.
+        """Whether the server is known to have been there within the last *within* seconds.
 
-        A healthy watch brings a bookmark about once a minute.
+        A watch that is open proves it for 60 seconds and more: by then a dead connection would
+        have ended it.  Below that, something must have come.
         """
         return self._liveness.is_live(within)
 
@@ -228,13 +240,25 @@ class Reflector(Generic[T]):
     # The loop
 
     async def run(self) -> None:
-        """Mirror until cancelled."""
+        """Mirror until cancelled.
+
+        Raises the error of a source that is wrong as a program (``PROGRAMMING_ERRORS``): no
+        retry would mend it.
+        """
         self._liveness.begun()
+        expiries = Expiries()
         while True:
-            end = await self._pass()
+            try:
+                end = await self._pass()
+            except PROGRAMMING_ERRORS as error:
+                self._liveness.lost(error)
+                self._report(error)
+                raise
             if end.reported and end.cause is not None:
                 self._report(end.cause)
-            await self._patience.wait(end.cause)
+            now = self._clock.monotonic()
+            if not (is_expired(end.cause) and expiries.may_list_at_once(now)):
+                await self._patience.wait(end.cause)
             # Its traceback holds on to a dead connection, and the next pass may take for ever.
             del end
 
@@ -264,13 +288,19 @@ class Reflector(Generic[T]):
     async def _watch_beside_resync(self, watch: OpenWatch[T] | None) -> PassEnd:
         end: PassEnd | None = None
         cause: Exception | None = None
+        wrong: Exception | None = None
         try:
             async with asyncio.TaskGroup() as tasks:
                 resyncing = tasks.create_task(self._resync(), name=f"resync of {self.name}")
-                end = await self._watching.until_a_new_list_is_needed(watch)
+                try:
+                    end = await self._watching.until_a_new_list_is_needed(watch)
+                except PROGRAMMING_ERRORS as error:
+                    wrong = error  # raised below as it is, and not in a group
                 resyncing.cancel()
         except* SyncFailed as failures:
             cause = failures
+        if wrong is not None:
+            raise wrong
         if end is not None:
             return end
         reported = AFTER_WATCH[Ending.SINK_FAILED] is WatchStep.REPORT_THEN_RELIST

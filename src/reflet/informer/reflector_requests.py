@@ -6,7 +6,7 @@ to ask for, nor what follows an answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -23,6 +23,7 @@ from reflet.informer.source import Source
 from reflet.runtime.clock import Clock
 
 T = TypeVar("T", bound=KubernetesObject)
+Answer = TypeVar("Answer")
 
 SHORTEST_WATCH_TIMEOUT: Final = 300.0
 """Seconds; watches that end more often than this would cost the server more than they spare."""
@@ -61,6 +62,7 @@ class ReflectorRequests(Generic[T]):
         clock: Clock,
         chance: Callable[[], float],
         liveness: Liveness,
+        awaited: Callable[[], bool] = lambda: False,
     ) -> None:
         self._source = source
         self._selection = selection
@@ -68,6 +70,7 @@ class ReflectorRequests(Generic[T]):
         self._clock = clock
         self._chance = chance
         self._liveness = liveness
+        self._awaited = awaited
         self._watch_timeout = max(selection.minimum_watch_timeout, SHORTEST_WATCH_TIMEOUT)
 
     async def list(
@@ -88,7 +91,7 @@ class ReflectorRequests(Generic[T]):
         items: list[T] = []
         while paging.request is not None:
             try:
-                page = await self._source.page(paging.request)
+                page = await self._page(paging.request)
             except ApiError as error:
                 paging.failed(error)
                 items.clear()
@@ -110,11 +113,31 @@ class ReflectorRequests(Generic[T]):
             # Spread, so that watches which were opened together do not end together.
             timeout_seconds=int(self._watch_timeout * (1 + self._chance())),
         )
-        since = self._clock.monotonic()  # some proxies hold the answer back until the first event
-        context = self._source.watch(options, silence=self._selection.silence)
-        opened = await OpenWatch.open(context, opened_at=version, since=since)
+
+        async def open_watch() -> OpenWatch[T]:
+            # Before the request: some proxies hold the answer back until the first event.
+            since = self._clock.monotonic()
+            context = self._source.watch(options, silence=self._selection.silence)
+            return await OpenWatch.open(context, opened_at=version, since=since)
+
+        opened = await self._answered(open_watch)
         self._liveness.reached()
         return opened
+
+    def broke(self) -> None:
+        """An open watch broke: the way to the server may be gone."""
+        if self._source.gate is not None:
+            self._source.gate.broke()
+
+    async def _page(self, options: ListOptions) -> Listing[T]:
+        return await self._answered(lambda: self._source.page(options))
+
+    async def _answered(self, request: Callable[[], Awaitable[Answer]]) -> Answer:
+        """What the server answers; while it cannot be reached, the gate waits for it."""
+        gate = self._source.gate
+        if gate is None:
+            return await request()
+        return await gate.send(request, urgent=self._awaited, failed=self._liveness.lost)
 
     def _refuse_table(self, page: Listing[T]) -> None:
         if page.kind == "Table" and page.api_version in _TABLES:

@@ -14,6 +14,7 @@ from reflet.api.codec import Listing
 from reflet.api.meta import KubernetesObject
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent
+from reflet.runtime.gate import Gate
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -42,7 +43,15 @@ class Source(Protocol[T]):
     A source that cannot stream lists raises when it is asked for ``send_initial_events``: the
     reflector then lists.  An error of entering ``watch`` is the server's refusal; one of reading
     comes from within the stream.
+
+    ``gate`` is that of the connection, shared by all sources that use it; None where nobody has
+    one: then each reflector waits for a server that is away by a back-off of its own.
     """
+
+    @property
+    def gate(self) -> Gate | None:
+        """Where requests wait while the server cannot be reached."""
+        ...
 
     async def page(self, options: ListOptions, /) -> Listing[T]:
         """One list request, as *options* say; the answer may be only the first page."""

@@ -26,6 +26,19 @@ SHORTEST_HONEST_WATCH: Final = 1.0
 ENOUGH_ATTEMPTS: Final = 3
 """Streaming lists of one pass that may end early before a plain list is tried."""
 
+PROGRAMMING_ERRORS: Final = (
+    AssertionError,
+    AttributeError,
+    ImportError,
+    NameError,
+    NotImplementedError,
+    TypeError,
+)
+"""What a source raises because its program is wrong, not because the server is.
+
+No retry mends it, so it ends the reflector instead of passing for a server that is away.
+"""
+
 
 class Ending(enum.StrEnum):
     """How a request or a stream ended; the values are those of the metrics' labels."""

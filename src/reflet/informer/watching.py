@@ -14,6 +14,7 @@ from typing import Final, Generic, TypeVar, assert_never
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.status import is_internal_error
+from reflet.errors import TransportError
 from reflet.informer.delivery import Delivery
 from reflet.informer.liveness import Liveness
 from reflet.informer.open_watch import OpenWatch
@@ -26,6 +27,7 @@ from reflet.informer.version_cursor import VersionCursor
 from reflet.informer.watch_endings import (
     AFTER_WATCH,
     AFTER_WATCH_REQUEST,
+    PROGRAMMING_ERRORS,
     SHORTEST_HONEST_WATCH,
     Ending,
     WatchStep,
@@ -97,6 +99,8 @@ class Watching(Generic[T]):
             if watch is None:
                 try:
                     watch = await self._requests.watch(self._cursor.last)
+                except PROGRAMMING_ERRORS:
+                    raise
                 except Exception as error:  # noqa: BLE001 - a source may be anybody's
                     ending = ending_of_request(error)
                     self._metrics.watch_refused(ending)
@@ -139,13 +143,17 @@ class Watching(Generic[T]):
         """Hand on everything that one watch brings, and close it."""
         failure: Exception | None = None
         ending = Ending.STOPPED
+        self._liveness.is_watching = True
         try:
             await self._read(watch)
             ending = Ending.CLOSED
+        except PROGRAMMING_ERRORS:
+            raise
         except Exception as error:  # noqa: BLE001 - a source may be anybody's; the table decides
             failure = error
             ending = Ending.FAILED
         finally:
+            self._liveness.is_watching = False
             now = self._clock.monotonic()
             lasted = now - watch.since
             if ending is not Ending.STOPPED:
@@ -157,6 +165,8 @@ class Watching(Generic[T]):
             await watch.close()
         if failure is not None:
             self._liveness.failed(ending, failure)
+            if isinstance(failure, TransportError):
+                self._requests.broke()
         self._log(ending, failure)
         return _Followed(ending, failure, lasted)
 
@@ -185,7 +195,8 @@ class Watching(Generic[T]):
                 self._name,
             )
         elif error is not None:
-            level = logging.DEBUG if ending is Ending.EXPIRED else logging.WARNING
+            quiet = ending in {Ending.EXPIRED, Ending.SILENT}
+            level = logging.DEBUG if quiet else self._liveness.level_of(error)
             message = "%s: watch of %s ended with: %s"
             logger.log(level, message, self._name, self._description, error)
 

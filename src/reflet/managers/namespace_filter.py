@@ -18,6 +18,7 @@ from reflet.api.watch_events import WatchEvent
 from reflet.informer.source import Source, WatchStream
 from reflet.managers.configuration import C
 from reflet.managers.resource_versions import rank
+from reflet.runtime.gate import Gate
 
 
 class NamespaceFilter(Generic[C]):
@@ -49,6 +50,11 @@ class NamespaceFilter(Generic[C]):
         self._filling = True
         self._dropped: set[str] = set()
         self._kept = 0
+
+    @property
+    def gate(self) -> Gate | None:
+        """That of the collection."""
+        return self._source.gate
 
     def take_dropped(self) -> frozenset[str]:
         """The names that were dropped; the collection is filled now."""

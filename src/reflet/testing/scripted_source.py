@@ -19,6 +19,7 @@ from reflet.api.meta import KubernetesObject, ListMeta, ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import DeadlineExceeded
+from reflet.runtime.gate import Gate
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -71,7 +72,9 @@ class ScriptedSource(Generic[T]):
         *,
         lists: Iterable[Listing[T] | Exception] = (),
         watches: Iterable[WatchScript[T]] = (),
+        gate: Gate | None = None,
     ) -> None:
+        self.gate = gate
         self.requests: list[str] = []
         self.asked: list[ListOptions | WatchOptions] = []
         self.open_watches = 0

@@ -47,7 +47,8 @@ UNSENDABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 class Connection:
     """Sends requests to the server of *settings*.  Is a ``Transport``.
 
-    Nothing is opened before the first request.  A 401 is tried once more when the credentials
+    Nothing is opened before the first request.  The rate limit of *settings* holds for ``send``,
+    not for ``stream``.  A 401 is tried once more when the credentials
     can be renewed; 429 and 5xx answers that name a ``Retry-After`` are repeated after it, except
     504.
     """
@@ -78,6 +79,7 @@ class Connection:
             request = request.with_headers((("accept-encoding", "gzip"),))
         attempt = _Attempt()
         while True:
+            await self._limit.acquire()
             wire, dressed = await self._prepared(request, attempt)
             response = await wire.send(dressed)
             pause = await self._pause_before_repeat(response.status, response.headers, attempt)
@@ -89,7 +91,11 @@ class Connection:
     async def stream(
         self, request: Request, /, *, silence: float | None = None
     ) -> AsyncIterator[Stream]:
-        """Send, and hand out the answer's body while it arrives."""
+        """Send, and hand out the answer's body while it arrives.
+
+        Streams are outside the rate limit, as in client-go: a thousand watches that were lost
+        together would be back after twenty seconds at the earliest.
+        """
         attempt = _Attempt()
         while True:
             wire, dressed = await self._prepared(request, attempt)
@@ -109,7 +115,6 @@ class Connection:
 
     async def _prepared(self, request: Request, attempt: _Attempt) -> tuple[Transport, Request]:
         """The wire to use now, and the request with everything that belongs to it now."""
-        await self._limit.acquire()
         attempt.said = await self.settings.credentials.headers()
         timeout = request.timeout or self.settings.request_timeout
         try:

@@ -30,6 +30,9 @@ def connection_failure(error: BaseException, server: str) -> TransportError:
             f"{server}: the server's certificate is not trusted ({error.verify_message}): "
             "check certificate-authority and tls-server-name"
         )
+    if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+        # Nothing was said about certificates: a load balancer with nobody behind it does this.
+        return TransportError(f"{server}: the connection was closed during the TLS handshake")
     if isinstance(error, ssl.SSLError):
         return TLSFailure(f"{server}: TLS failed: {_tls_words(error)}")
     if isinstance(error, TimeoutError | asyncio.TimeoutError):
@@ -42,6 +45,13 @@ def connection_failure(error: BaseException, server: str) -> TransportError:
         return TransportError(f"{server}: the connection was reset")
     words = str(error) or type(error).__name__
     return TransportError(f"{server}: {words}")
+
+
+def own_failure(failure: TransportError) -> TransportError:
+    """The same failure for one more task: raised by several, it collects all their tracebacks."""
+    own = type(failure)(*failure.args)
+    own.__cause__ = failure.__cause__
+    return own
 
 
 def _is_refused(error: BaseException) -> bool:

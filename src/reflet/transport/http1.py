@@ -26,11 +26,11 @@ READ_BUFFER: Final = 256 * 1024
 
 KEEPALIVE: Final = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 15),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
     (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
 )
-"""A peer whose machine vanished is noticed by the kernel after 75 quiet seconds."""
+"""A peer whose machine vanished is noticed by the kernel after 50 quiet seconds."""
 
 
 class BodyStream:

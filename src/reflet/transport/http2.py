@@ -23,7 +23,7 @@ import h2.exceptions
 import h2.settings
 
 from reflet.errors import DeadlineExceeded, TransportError
-from reflet.transport.failures import Unprocessed, connection_failure
+from reflet.transport.failures import Unprocessed, connection_failure, own_failure
 from reflet.transport.http2_exchange import STREAM_WINDOW, Exchange
 from reflet.transport.interface import Request
 
@@ -381,10 +381,7 @@ class Http2Connection(asyncio.Protocol):
             self.ready.set_exception(failure)
             self.ready.exception()  # nobody may be waiting any more
         for exchange in tuple(self._exchanges.values()):
-            # Each its own: an error that several tasks raise collects all their tracebacks.
-            own = type(failure)(*failure.args)
-            own.__cause__ = failure.__cause__
-            exchange.take_failure(own)
+            exchange.take_failure(own_failure(failure))
         self._offer_body_room()
         self.on_room()
 

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from reflet.errors import TransportError
-from reflet.transport.failures import Unprocessed, connection_failure
+from reflet.transport.failures import Unprocessed, connection_failure, own_failure
 from reflet.transport.http2 import Http2Connection
 from reflet.transport.http2_exchange import Exchange
 from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
@@ -34,6 +34,8 @@ class Http2Transport:
         self._dial = dial
         self._connections: list[Http2Connection] = []
         self._dialling = asyncio.Lock()
+        self._failed_dials = 0
+        self._failed_dial: TransportError | None = None  # the last one
         self._closed = False
         self._reaper: asyncio.TimerHandle | None = None
 
@@ -122,15 +124,26 @@ class Http2Transport:
         found = self._find_room()
         if found is not None:
             return found
+        failed_dials = self._failed_dials
         async with self._dialling:
-            # Whoever held the lock before us may have opened the connection we need.
+            # Whoever held the lock before us may have opened the connection we need, or have
+            # found that nobody is there: then all who waited know.
             found = self._find_room()
             if found is not None:
                 return found
+            if self._failed_dial is not None and failed_dials != self._failed_dials:
+                raise own_failure(self._failed_dial)
             try:
                 connection = await self._dial(self._schedule_reaping)
-            except (OSError, UnicodeError) as error:  # a host name can be no name at all
-                raise connection_failure(error, self._server) from error
+            except (OSError, UnicodeError, TransportError) as error:
+                # UnicodeError: a host name can be no name at all.
+                self._failed_dials += 1
+                failure = connection_failure(error, self._server)
+                self._failed_dial = own_failure(failure)
+                if failure is error:
+                    raise
+                raise failure from error
+            self._failed_dial = None
             if self._closed:
                 connection.abort()
                 await connection.closed()

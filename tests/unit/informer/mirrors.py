@@ -12,6 +12,7 @@ from reflet.api.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.informer.reflector import Reflector
 from reflet.runtime.backoff import Backoff
+from reflet.runtime.gate import Gate
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.store.store import Store
 from reflet.testing.scripted_source import ScriptedSource, WatchScript
@@ -33,9 +34,10 @@ class Mirror:
         watches: Iterable[WatchScript[ConfigMap]] = (),
         streaming: bool = False,
         sink: Any = None,
+        gate: Gate | None = None,
         **options: Any,
     ) -> None:
-        self.source = ScriptedSource[ConfigMap](lists=lists, watches=watches)
+        self.source = ScriptedSource[ConfigMap](lists=lists, watches=watches, gate=gate)
         self.store = Store[ConfigMap]()
         self.metrics = MemoryMetrics()
         self.errors: list[Exception] = []

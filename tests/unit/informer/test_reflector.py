@@ -13,12 +13,14 @@ from reflet.api.config import ConfigMap
 from reflet.api.options import ListOptions
 from reflet.errors import (
     ConfigurationError,
+    ConnectionRefused,
     Expired,
     Forbidden,
     TransportError,
 )
 from reflet.informer.consistency import Consistency
 from reflet.informer.reflector import Reflector
+from reflet.runtime.gate import Gate
 from reflet.store.deltas import Delta, Resynced
 from reflet.store.store import Store
 from reflet.testing.scripted_source import (
@@ -37,6 +39,7 @@ pytestmark = pytest.mark.virtual_time
 A, B = config_map("a", "1"), config_map("b", "2")
 FORBIDDEN = Forbidden("no", code=403, reason="Forbidden")
 EXPIRED = Expired("too old resource version", code=410, reason="Expired")
+REFUSED = ConnectionRefused("nobody is there")
 QUIET = [Quiet.HEALTHY]
 
 
@@ -181,7 +184,7 @@ async def test_the_time_of_resyncs_begins_anew_with_every_pass() -> None:
 
     await mirror.run_for(60)
 
-    assert sink.moments == [pytest.approx(20 + 0.8 + 30)]
+    assert sink.moments == [pytest.approx(20 + 30)]
 
 
 async def test_a_resync_that_fails_ends_the_pass_quietly() -> None:
@@ -221,17 +224,33 @@ async def test_a_pass_beside_resyncs_ends_as_without() -> None:
         await mirror.reflector.list_and_watch()
 
 
-async def test_a_mirror_that_hears_nothing_is_not_live() -> None:
+async def test_a_mirror_that_hears_nothing_is_live_as_long_as_its_connection_is_checked() -> None:
     mirror = Mirror(lists=[listing("5")], watches=[[After(50), bookmark("6"), Quiet.HEALTHY]])
 
     async with mirror.running() as reflector:
-        live = []
+        heard, open_ = [], []
         for _ in range(3):
             await asyncio.sleep(49)
-            live.append(reflector.is_live(within=60))
+            heard.append(reflector.is_live(within=59))
+            open_.append(reflector.is_live(within=60))
 
-    assert live == [True, True, False]
+    assert heard == [True, True, False]
+    assert open_ == [True, True, True]
     assert reflector.last_progress == 50
+
+
+async def test_a_mirror_whose_watch_is_gone_is_live_no_longer() -> None:
+    mirror = Mirror(
+        lists=[listing("5")], watches=[[After(50), TransportError("reset")], *[REFUSED] * 20]
+    )
+
+    async with mirror.running() as reflector:
+        await asyncio.sleep(55)
+        soon = reflector.is_live(within=60)
+        await asyncio.sleep(60)
+        late = reflector.is_live(within=60)
+
+    assert (soon, late) == (True, False)
 
 
 async def test_a_store_that_equals_the_server_is_consistent() -> None:
@@ -332,3 +351,74 @@ async def test_an_error_is_not_held_while_all_goes_well_again(
         gc.collect()
 
         assert [each() for each in seen] == [None, None]
+
+
+# 410, programs that are wrong, and the gate
+
+
+async def test_a_second_expired_version_soon_after_the_first_waits() -> None:
+    mirror = Mirror(
+        lists=[listing("5")] * 9, watches=[[After(20), EXPIRED], [After(5), EXPIRED], QUIET]
+    )
+
+    await mirror.run_for(25.5)
+    assert len(mirror.source.requests) == 4
+    await mirror.run_for(1)
+    assert len(mirror.source.requests) == 6
+
+
+async def test_a_source_that_is_wrong_as_a_program_ends_the_reflector() -> None:
+    wrong = TypeError("page() takes 1 positional argument but 2 were given")
+    for script in ({"lists": [wrong]}, {"lists": [listing("5")], "watches": [[After(5), wrong]]}):
+        for resync_every in (0.0, 30.0):
+            mirror = Mirror(**script, resync_every=resync_every)
+
+            with pytest.raises(TypeError, match="positional"):
+                await mirror.reflector.run()
+
+            assert mirror.errors == [wrong]
+            assert mirror.connection == [wrong]
+            assert not mirror.reflector.connected
+
+
+async def test_a_server_that_is_away_is_waited_for_at_the_gate() -> None:
+    gate = Gate(chance=lambda: 0.0)
+    mirror = Mirror(
+        lists=[listing("5")],
+        watches=[[bookmark("7"), After(50), TransportError("reset")], *[REFUSED] * 30, QUIET],
+        gate=gate,
+    )
+
+    await mirror.run_for(50 + 0.2 + 0.4 + 0.8 + 27 + 0.1)
+
+    assert mirror.source.requests == ["list at '0'", "watch since '5'", *["watch since '7'"] * 31]
+    assert mirror.connection == [mirror.connection[0], None]
+    assert mirror.errors == []
+
+
+async def test_a_refusal_while_the_server_comes_up_reaches_nobody() -> None:
+    mirror = Mirror(
+        lists=[REFUSED, FORBIDDEN, FORBIDDEN, listing("5")], watches=[QUIET], gate=Gate()
+    )
+
+    await mirror.run_for(5)
+
+    assert mirror.errors == []
+    assert mirror.reflector.synced.is_set
+
+
+async def test_the_reflectors_of_one_gate_ask_together_as_often_as_one() -> None:
+    gate = Gate(chance=lambda: 0.0)
+    mirrors = [
+        Mirror(
+            lists=[listing("5")],
+            watches=[[bookmark("7"), After(50), TransportError("reset")], *[REFUSED] * 40, QUIET],
+            gate=gate,
+        )
+        for _ in range(20)
+    ]
+
+    await asyncio.gather(*(mirror.run_for(50 + 30) for mirror in mirrors))
+
+    asked = sum(len(mirror.source.requests) for mirror in mirrors)
+    assert asked - 2 * len(mirrors) <= 34

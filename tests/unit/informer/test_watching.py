@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import pytest
 
@@ -49,12 +50,34 @@ async def test_a_connection_that_breaks_is_resumed_without_a_list() -> None:
 async def test_a_watch_that_goes_silent_is_resumed_without_a_list() -> None:
     mirror = Mirror(lists=[listing("10")], watches=[[added(A), Quiet.DEAD], QUIET])
 
-    await mirror.run_for(90.1)
+    await mirror.run_for(900.1)
 
     assert mirror.source.requests == RESUMED
     assert (
         mirror.metrics.counted("reflet_reflector_watches_total", resource="test", end="silent") == 1
     )
+
+
+async def test_a_silence_that_the_next_watch_answers_is_worth_no_word(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    mirror = Mirror(lists=[listing("10")], watches=[[Quiet.DEAD], [Quiet.DEAD], QUIET])
+
+    await mirror.run_for(2000)
+
+    assert len(mirror.source.requests) == 4
+    assert mirror.connection == []
+    assert caplog.records == []
+
+
+async def test_a_silence_that_nobody_answers_is_a_lost_server() -> None:
+    refused = ConnectionRefused("nobody")
+    mirror = Mirror(lists=[listing("10")], watches=[[Quiet.DEAD], refused, QUIET])
+
+    await mirror.run_for(1000)
+
+    assert mirror.connection == [refused, None]
 
 
 async def test_the_patience_with_silence_can_be_chosen() -> None:

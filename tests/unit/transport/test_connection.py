@@ -381,11 +381,24 @@ async def test_more_requests_than_the_rate_limit_allows_wait() -> None:
         connection_to(server, clock=clock, qps=0.5, burst=2) as connection,
     ):
         await sent(connection)
-        await streamed(connection)
+        await sent(connection)
         assert clock.monotonic() == 0
         await sent(connection)
 
     assert clock.monotonic() == 2
+
+
+async def test_streams_are_outside_the_rate_limit() -> None:
+    clock = ManualClock()
+
+    async with (
+        Http1Server(in_order(Answer())) as server,
+        connection_to(server, clock=clock, qps=0.5, burst=1) as connection,
+    ):
+        for _ in range(5):
+            await streamed(connection)
+
+    assert clock.monotonic() == 0
 
 
 # Time

@@ -44,7 +44,7 @@ MULTIPLE = OSError(
         (untrusted("self-signed certificate"), TLSFailure, "(self-signed certificate): check"),
         (tls_error("WRONG_VERSION_NUMBER"), TLSFailure, "does the server speak https?"),
         (tls_error("HTTP_REQUEST"), TLSFailure, "does the server speak https?"),
-        (ssl.SSLEOFError(8, "EOF occurred"), TLSFailure, "eof occurred"),
+        (ssl.SSLEOFError(8, "EOF occurred"), TransportError, "closed during the TLS handshake"),
         (OSError(errno.ENETUNREACH, "Network is unreachable"), TransportError, "unreachable"),
         (OSError(), TransportError, "OSError"),
         (ValueError("odd"), TransportError, "odd"),
