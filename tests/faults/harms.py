@@ -20,6 +20,7 @@ class Harm(enum.StrEnum):
     """
 
     HALF_OPEN = "half-open"  # nothing is forwarded any more, either way; it stays open
+    VANISH = "vanish"  # nor is anything acknowledged: the machine at the other end is gone
     RESET = "reset"  # both ends get a TCP reset
     HANG_UP = "hang-up"  # it ends; over TLS without the farewell that TLS asks for
     FAREWELL = "farewell"  # it ends; over TLS that the proxy itself speaks, with a farewell
@@ -30,7 +31,7 @@ class Harm(enum.StrEnum):
     REPEAT_CHUNK = "repeat-chunk"  # the next chunk of an answer comes twice
 
 
-IMMEDIATE: Final = frozenset({Harm.HALF_OPEN, Harm.RESET, Harm.HANG_UP, Harm.FAREWELL})
+IMMEDIATE: Final = frozenset({Harm.HALF_OPEN, Harm.VANISH, Harm.RESET, Harm.HANG_UP, Harm.FAREWELL})
 """Happens at once; the others wait for the server's next bytes."""
 
 OF_CHUNKS: Final = frozenset({Harm.CUT_CHUNK, Harm.SHORTEN_CHUNK, Harm.REPEAT_CHUNK})

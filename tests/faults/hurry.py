@@ -19,7 +19,7 @@ import msgspec
 from reflet.client.client import Client
 from reflet.cluster import Cluster
 from reflet.node import keeper_client
-from reflet.transport import http2
+from reflet.transport import http1, http2
 from reflet.transport.connection import Connection
 from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream, Transport
 from reflet.transport.settings import ConnectionSettings
@@ -30,6 +30,7 @@ RATE: Final = 30.0
 WAITS: Final = (
     (http2, "QUIET_BEFORE_PING", http2.QUIET_BEFORE_PING / RATE),
     (http2, "PING_PATIENCE", http2.PING_PATIENCE / RATE),
+    (http1, "KEEPALIVE", http1.keepalive(idle=1, interval=1, count=1)),  # whole seconds only
     (asyncio.constants, "SSL_SHUTDOWN_TIMEOUT", asyncio.constants.SSL_SHUTDOWN_TIMEOUT / RATE),
     # A keeper is a process of its own, which does not hurry: whoever waits for it by a hurried
     # clock waits for so many seconds of that.
@@ -37,8 +38,8 @@ WAITS: Final = (
     (keeper_client, "LOOK_EVERY", keeper_client.LOOK_EVERY * RATE),
     (keeper_client, "TRY_EVERY", keeper_client.TRY_EVERY * RATE),
 )
-"""What HTTP/2, TLS and the keeper's client wait for by a time of their own: a module, a name and
-the seconds to wait for instead."""
+"""What TCP, HTTP/2, TLS and the keeper's client wait for by a time of their own: a module, a name
+and what to wait for instead."""
 
 
 @final

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import dataclasses
 import random
 import socket
@@ -43,6 +44,8 @@ LOOPBACK: Final = "127.0.0.1"
 READ_AT_ONCE: Final = 64 * 1024
 STEPS_OF_A_CONNECTION: Final = 3  # rounds of the loop from accepting one to knowing it
 NO_LINGER: Final = struct.pack("ii", 1, 0)
+SO_ATTACH_FILTER: Final = 26  # Linux; the socket module has no name for it
+BPF_RETURN: Final = 0x06
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +251,10 @@ class _Link:
 
     def _do(self, harm: Harm) -> None:
         match harm:
-            case Harm.HALF_OPEN:
+            case Harm.HALF_OPEN | Harm.VANISH:
                 self.half_open = True
+                if harm is Harm.VANISH:
+                    _go_deaf(self._to_client)
                 return
             case Harm.RESET:
                 for writer in self._writers():
@@ -417,6 +422,18 @@ def _close(writer: asyncio.StreamWriter) -> None:
     # A TLS transport of asyncio that is closed twice can no longer be aborted.
     if not writer.is_closing():
         writer.close()
+
+
+def _go_deaf(writer: asyncio.StreamWriter) -> None:
+    """Have the kernel drop whatever the client sends, as if the machine here were gone.
+
+    Else it would go on to acknowledge, keep-alive probes too, and nobody could notice.
+    """
+    connection = writer.get_extra_info("socket")
+    if connection is not None and connection.fileno() >= 0:
+        drop_all = ctypes.create_string_buffer(struct.pack("HBBI", BPF_RETURN, 0, 0, 0))
+        program = struct.pack("HL", 1, ctypes.addressof(drop_all))
+        connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

@@ -195,7 +195,7 @@ async def test_an_expired_version_leads_to_a_list_that_shows_what_was_missed(
         assert made.requests() - before <= 4
 
 
-async def test_a_silent_watch_is_noticed_within_130_seconds(
+async def test_a_stream_that_says_nothing_on_a_live_connection_is_opened_again_in_the_end(
     resource: Resource, streaming: bool
 ) -> None:
     async with scene(resource, streaming=streaming) as made:
@@ -203,8 +203,7 @@ async def test_a_silent_watch_is_noticed_within_130_seconds(
         made.fault(Action.STALL, verb="watch", now=True)
         something_happens(made)
 
-        waited = await made.agrees(within=130)
-        assert waited <= WATCH_SILENCE + 2
+        await made.agrees(within=WATCH_SILENCE + 2)
         assert_told_of_the_deletion(made)
         assert made.requests() - before == 1
 
@@ -527,7 +526,7 @@ async def test_two_faults_at_once(
         before = made.requests()
         await happens(made)
 
-        await made.agrees(within=600)
+        await made.agrees(within=2 * WATCH_SILENCE + 120)
         assert_told_of_the_deletion(made)
         assert made.requests() - before <= 20
 

@@ -15,6 +15,7 @@ from typing import Final, Generic, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
+from reflet.errors import DeadlineExceeded
 from reflet.informer.open_watch import OpenWatch
 from reflet.runtime.clock import Clock
 from reflet.store.keys import key_of
@@ -26,6 +27,11 @@ INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 """The annotation of the bookmark after the last initial event; its value is ``true``."""
 
 COMPLAIN_EVERY: Final = 10.0  # seconds
+LONGEST_SILENCE: Final = 90.0
+"""Seconds without a byte before the initial state is complete.
+
+Unlike that of an open watch, this silence is a fault: the server has something to say.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -81,11 +87,12 @@ async def read_initial_events(
     """Read *watch* until its initial state is complete; None when it is closed before.
 
     Then the watch stands right behind the initial state.  *accept* gives the events that count;
-    *progressed* is called for every batch.  Raises what reading raises.
+    *progressed* is called for every batch.  Raises what reading raises, and DeadlineExceeded when
+    nothing comes for too long.
     """
     initial = InitialEvents[T]()
     async with _complaints(watch, name, clock) as came:
-        while (batch := await watch.next_batch()) is not None:
+        while (batch := await _next_batch(watch)) is not None:
             events = accept(batch)
             came()
             progressed()
@@ -95,6 +102,16 @@ async def read_initial_events(
                 watch.hand_over(rest, version=initial.version)
                 return initial
     return None
+
+
+async def _next_batch(watch: OpenWatch[T]) -> Sequence[WatchEvent[T]] | None:
+    try:
+        async with asyncio.timeout(LONGEST_SILENCE):
+            return await watch.next_batch()
+    except TimeoutError as error:
+        raise DeadlineExceeded(
+            f"the initial events did not come: nothing for {LONGEST_SILENCE:g} seconds"
+        ) from error
 
 
 @asynccontextmanager

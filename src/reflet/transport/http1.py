@@ -13,6 +13,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from types import SimpleNamespace
 from typing import Final
 
 import aiohttp
@@ -24,12 +25,18 @@ from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Strea
 
 READ_BUFFER: Final = 256 * 1024
 
-KEEPALIVE: Final = (
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
-)
+
+def keepalive(*, idle: int, interval: int, count: int) -> tuple[tuple[int, int, int], ...]:
+    """Socket options: after *idle* quiet seconds, *count* probes *interval* seconds apart."""
+    return (
+        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+        (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, idle),
+        (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, interval),
+        (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, count),
+    )
+
+
+KEEPALIVE: Final = keepalive(idle=20, interval=10, count=3)
 """A peer whose machine vanished is noticed by the kernel after 50 quiet seconds."""
 
 
@@ -80,6 +87,8 @@ class Http1Transport:
         self._server_hostname = server_hostname
         self._proxy = proxy or ""
         self._bodies: set[aiohttp.StreamReader] = set()  # of the answers that are being read
+        tracing = aiohttp.TraceConfig()
+        tracing.on_connection_reuseconn.append(_note_reuse)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=0,  # every watch needs its own connection
@@ -91,7 +100,7 @@ class Http1Transport:
             read_bufsize=READ_BUFFER,
             auto_decompress=False,  # the layer above asks for compression and undoes it
             skip_auto_headers=("User-Agent", "Accept-Encoding", "Content-Type"),
-            middlewares=(self._repeat_only_reads,),
+            trace_configs=[tracing],
         )
 
     async def send(self, request: Request, /) -> Response:
@@ -150,6 +159,7 @@ class Http1Transport:
         url = yarl.URL(self._server + request.path, encoded=True)
         if request.query:
             url = url.with_query(request.query)
+        sending = _Sending(self._server, self._proxy)
         return self._session.request(
             request.method,
             url,
@@ -159,22 +169,44 @@ class Http1Transport:
             server_hostname=self._server_hostname,
             proxy=self._proxy or None,
             allow_redirects=False,
+            trace_request_ctx=sending,
+            middlewares=(sending,),
         )
 
-    async def _repeat_only_reads(
+
+class _Sending:
+    """One request on its way; says when aiohttp may send it a second time.
+
+    aiohttp does so, once, for what HTTP calls idempotent and whatever went wrong.  That would ask
+    a server that is away twice each time.  And where a PUT or DELETE had its effect, the second
+    finds a conflict, or deletes what somebody created in between.  So only reads are repeated,
+    and only when they went over a kept connection that had died unnoticed.
+    """
+
+    __slots__ = ("_proxy", "_server", "reused")
+
+    def __init__(self, server: str, proxy: str) -> None:
+        self._server = server
+        self._proxy = proxy
+        self.reused = False
+
+    async def __call__(
         self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
-        """Keep aiohttp from sending PUT and DELETE again when a connection broke.
-
-        It repeats what HTTP calls idempotent; but the first try may have had its effect, and the
-        second would find a conflict, or delete what somebody created in between.
-        """
         try:
             return await handler(request)
         except (aiohttp.ClientError, OSError) as error:
-            if request.method in ("GET", "HEAD"):
+            if self.reused and request.method in ("GET", "HEAD"):
                 raise
             raise _failure(error, self._server, self._proxy) from error
+
+
+async def _note_reuse(
+    session: aiohttp.ClientSession,  # noqa: ARG001 - aiohttp's shape
+    context: SimpleNamespace,
+    parameters: aiohttp.TraceConnectionReuseconnParams,  # noqa: ARG001 - the same
+) -> None:
+    context.trace_request_ctx.reused = True
 
 
 def _end(answer: aiohttp.ClientResponse) -> None:
