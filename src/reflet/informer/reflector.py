@@ -257,7 +257,7 @@ class Reflector(Generic[T]):
             if end.reported and end.cause is not None:
                 self._report(end.cause)
             now = self._clock.monotonic()
-            if not (is_expired(end.cause) and expiries.may_list_at_once(now)):
+            if not (end.at_once and expiries.may_list_at_once(now)):
                 await self._patience.wait(end.cause)
             # Its traceback holds on to a dead connection, and the next pass may take for ever.
             del end

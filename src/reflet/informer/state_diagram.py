@@ -42,6 +42,7 @@ _TARGETS: Final[Mapping[enum.Enum, tuple[str, str]]] = MappingProxyType(
         ListStep.REPORT_THEN_RELIST: (_OVER, "report"),
         WatchStep.REWATCH: (_WATCH, ""),
         WatchStep.WAIT_THEN_REWATCH: (_WATCH, "wait"),
+        WatchStep.RELIST_AT_ONCE: (_STREAMING, "wait, if it is the second in a minute"),
         WatchStep.WAIT_THEN_RELIST: (_OVER, ""),
         WatchStep.REPORT_THEN_RELIST: (_OVER, "report"),
     }

@@ -78,6 +78,7 @@ class WatchStep(enum.Enum):
 
     REWATCH = "watch"
     WAIT_THEN_REWATCH = "watch, after a delay"
+    RELIST_AT_ONCE = "new pass, at once unless it is the second in a minute"
     WAIT_THEN_RELIST = "new pass, after a delay"
     REPORT_THEN_RELIST = "new pass, after a report and a delay"
 
@@ -106,7 +107,8 @@ AFTER_WATCH_REQUEST: Final[Mapping[Ending, WatchStep]] = MappingProxyType(
         # bad minute into a thundering herd.
         Ending.REFUSED: WatchStep.WAIT_THEN_REWATCH,
         Ending.THROTTLED: WatchStep.WAIT_THEN_REWATCH,
-        Ending.EXPIRED: WatchStep.REPORT_THEN_RELIST,
+        # Nothing but a list helps, and the server is there: see pacing.Expiries.
+        Ending.EXPIRED: WatchStep.RELIST_AT_ONCE,
         Ending.TOO_LARGE: WatchStep.REPORT_THEN_RELIST,
         Ending.FAILED: WatchStep.REPORT_THEN_RELIST,
     }
@@ -122,7 +124,7 @@ AFTER_WATCH: Final[Mapping[Ending, WatchStep]] = MappingProxyType(
         Ending.THROTTLED: WatchStep.WAIT_THEN_REWATCH,
         # A server that accepts watches only to drop them may have lost more than the stream.
         Ending.TOO_SHORT: WatchStep.WAIT_THEN_RELIST,
-        Ending.EXPIRED: WatchStep.WAIT_THEN_RELIST,
+        Ending.EXPIRED: WatchStep.RELIST_AT_ONCE,
         Ending.TOO_LARGE: WatchStep.WAIT_THEN_RELIST,
         # Watching again would bring the same unreadable event again.
         Ending.UNREADABLE: WatchStep.WAIT_THEN_RELIST,

@@ -46,10 +46,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PassEnd:
-    """Why a pass is over, and whether its error is told outside."""
+    """Why a pass is over, whether its error is told outside, and whether the next may begin."""
 
     cause: Exception | None
     reported: bool
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,12 @@ class Watching(Generic[T]):
                     ending = ending_of_request(error)
                     self._metrics.watch_refused(ending)
                     self._liveness.failed(ending, error, refused=True)
-                    if AFTER_WATCH_REQUEST[ending] is WatchStep.WAIT_THEN_REWATCH:
+                    refused = AFTER_WATCH_REQUEST[ending]
+                    if refused is WatchStep.WAIT_THEN_REWATCH:
                         await self._patience.wait(error)
                         continue
-                    return PassEnd(error, reported=True)
+                    at_once = refused is WatchStep.RELIST_AT_ONCE
+                    return PassEnd(error, reported=True, at_once=at_once)
             opened_at = watch.opened_at
             followed = await self._follow(watch, window)
             watch = None
@@ -120,6 +123,8 @@ class Watching(Generic[T]):
                     await self._keep_pace(pause, followed.lasted)
                 case WatchStep.WAIT_THEN_REWATCH:
                     await self._patience.wait(followed.error)
+                case WatchStep.RELIST_AT_ONCE:
+                    return PassEnd(followed.error, reported=False, at_once=True)
                 case WatchStep.WAIT_THEN_RELIST | WatchStep.REPORT_THEN_RELIST:
                     reported = step is WatchStep.REPORT_THEN_RELIST
                     return PassEnd(followed.error, reported=reported)
