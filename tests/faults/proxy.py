@@ -19,6 +19,7 @@ import asyncio
 import contextlib
 import ctypes
 import dataclasses
+import os
 import random
 import socket
 import ssl
@@ -90,6 +91,7 @@ class FaultProxy:
         self.weather = FAIR
         self.struck: Counter[Harm] = Counter()
         self.accepted = 0
+        self.deaf: list[socket.socket] = []
         self._ambushes: list[Ambush] = []
         self._links: set[_Link] = set()
         self._listener: asyncio.Server | None = None
@@ -113,6 +115,7 @@ class FaultProxy:
     ) -> None:
         await self._close_listener()
         await self._tasks.__aexit__(kind, error, trace)
+        self._forget_the_deaf()
         self._reserved.close()
 
     # What goes wrong
@@ -164,12 +167,21 @@ class FaultProxy:
             )
 
     async def heal(self) -> None:
-        """Let nothing more go wrong; connections that are half-open stay so."""
+        """Let nothing more go wrong; connections that are half-open stay so.
+
+        Those of a machine that is gone end: it is back, and does not know them.
+        """
+        self._forget_the_deaf()
         self.weather = FAIR
         self._ambushes.clear()
         for link in self._links:
             link.forgive()
         await self.accept()
+
+    def _forget_the_deaf(self) -> None:
+        deaf, self.deaf = self.deaf, []
+        for connection in deaf:
+            connection.close()
 
     def _check(self, harm: Harm) -> None:
         if harm in OF_CHUNKS and not self.http:
@@ -251,11 +263,12 @@ class _Link:
 
     def _do(self, harm: Harm) -> None:
         match harm:
-            case Harm.HALF_OPEN | Harm.VANISH:
+            case Harm.HALF_OPEN:
                 self.half_open = True
-                if harm is Harm.VANISH:
-                    _go_deaf(self._to_client)
                 return
+            case Harm.VANISH:
+                self._proxy.deaf.append(_deaf(self._to_client))
+                self._to_client.transport.abort()
             case Harm.RESET:
                 for writer in self._writers():
                     _reset(writer)
@@ -424,16 +437,17 @@ def _close(writer: asyncio.StreamWriter) -> None:
         writer.close()
 
 
-def _go_deaf(writer: asyncio.StreamWriter) -> None:
-    """Have the kernel drop whatever the client sends, as if the machine here were gone.
+def _deaf(writer: asyncio.StreamWriter) -> socket.socket:
+    """The client's connection, from which the kernel drops whatever the client sends.
 
-    Else it would go on to acknowledge, keep-alive probes too, and nobody could notice.
+    As if the machine here were gone: else the kernel would go on to acknowledge, keep-alive
+    probes too, and nobody could notice.  It stays open until this socket is closed.
     """
-    connection = writer.get_extra_info("socket")
-    if connection is not None and connection.fileno() >= 0:
-        drop_all = ctypes.create_string_buffer(struct.pack("HBBI", BPF_RETURN, 0, 0, 0))
-        program = struct.pack("HL", 1, ctypes.addressof(drop_all))
-        connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
+    connection = socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno()))
+    drop_all = ctypes.create_string_buffer(struct.pack("HBBI", BPF_RETURN, 0, 0, 0))
+    program = struct.pack("HL", 1, ctypes.addressof(drop_all))
+    connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
+    return connection
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
