@@ -61,10 +61,16 @@ class HurriedClock:
 
 @final
 class HurriedTransport:
-    """Another transport, with less patience; counts what is asked.  Is a ``Transport``."""
+    """Another transport, with less patience; counts what is asked.  Is a ``Transport``.
 
-    def __init__(self, inner: Transport) -> None:
+    Silence is the reflector's last resort, after a quarter of an hour.  That is too long for a
+    storm even for the hurried, so it is made ten times shorter still unless *silence_rate* is
+    given.
+    """
+
+    def __init__(self, inner: Transport, *, silence_rate: float = 10 * RATE) -> None:
         self._inner = inner
+        self._silence_rate = silence_rate
         self.requests: Counter[str] = Counter()
         """How often each path was asked, watches and lists alike."""
 
@@ -75,12 +81,8 @@ class HurriedTransport:
     def stream(
         self, request: Request, /, *, silence: float | None = None
     ) -> AbstractAsyncContextManager[Stream]:
-        """Send, with a limit for the head and one for silence.
-
-        That is the reflector's last resort after a quarter of an hour, too long for a storm even
-        for the hurried: so it is made ten times shorter still.
-        """
-        silence = None if silence is None else silence / RATE / 10
+        """Send, with a limit for the head and one for silence."""
+        silence = None if silence is None else silence / self._silence_rate
         return self._inner.stream(self._hurried(request), silence=silence)
 
     async def close(self) -> None:
@@ -98,8 +100,9 @@ class HurriedTransport:
 class HurriedCluster(Cluster):
     """A cluster that is asked through a hurried transport."""
 
-    def __init__(self, settings: ConnectionSettings) -> None:
-        self.transport = HurriedTransport(Connection(settings, clock=HurriedClock()))
+    def __init__(self, settings: ConnectionSettings, *, silence_rate: float = 10 * RATE) -> None:
+        connection = Connection(settings, clock=HurriedClock())
+        self.transport = HurriedTransport(connection, silence_rate=silence_rate)
         # Not the constructor of a cluster, which would make a connection that does not hurry.
         Client.__init__(self, self.transport, namespace=settings.namespace)
         self.settings = settings

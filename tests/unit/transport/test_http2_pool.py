@@ -8,7 +8,7 @@ import pytest
 from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
 
-from reflet.errors import DeadlineExceeded, TransportError
+from reflet.errors import ConnectionRefused, DeadlineExceeded, TransportError
 from reflet.transport import http2_pool
 from reflet.transport.http2 import Http2Connection
 from reflet.transport.http2_pool import ATTEMPTS, Http2Transport
@@ -293,3 +293,26 @@ async def test_a_dial_that_takes_too_long_counts_as_no_answer() -> None:
     async with Http2Server(ok) as server, transport_to(server, dial) as transport:
         with pytest.raises(DeadlineExceeded):
             await transport.send(Request(path="/", timeout=0.02))
+
+
+async def test_a_failed_dial_is_shared_with_everybody_who_waited_for_it() -> None:
+    dials = 0
+    goes_on = asyncio.Event()
+
+    async def dial(on_room: Callable[[], None]) -> Http2Connection:
+        nonlocal dials
+        dials += 1
+        await goes_on.wait()
+        raise ConnectionRefusedError
+
+    async with Http2Server(ok) as server, transport_to(server, dial) as transport:
+        waiting = [asyncio.create_task(transport.send(GET)) for _ in range(20)]
+        await asyncio.sleep(0)
+        goes_on.set()
+        failures = await asyncio.gather(*waiting, return_exceptions=True)
+        with pytest.raises(ConnectionRefused):
+            await transport.send(GET)
+
+    assert all(isinstance(failure, ConnectionRefused) for failure in failures)
+    assert len({id(failure) for failure in failures}) == 20  # each has a traceback of its own
+    assert dials == 2  # whoever comes later dials again
