@@ -32,6 +32,7 @@ from reflet.errors import (
 from reflet.informer.changes import Change
 from reflet.informer.filling import ListFailed
 from reflet.informer.updater import Updater
+from reflet.informer.watch_endings import PROGRAMMING_ERRORS
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
@@ -170,6 +171,8 @@ class Following:
         cause = error.__cause__ if isinstance(error, ListFailed) else error
         if cause is None or self._is_the_end(cause) or self._lost or is_expired(cause):
             return  # said already, or of no concern to a reader
+        if isinstance(cause, PROGRAMMING_ERRORS):
+            return  # it ends the reflector, and so the command
         words = f"warning: {error}; trying again"
         if words != self._last_said:
             self._last_said = words

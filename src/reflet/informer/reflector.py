@@ -251,7 +251,7 @@ class Reflector(Generic[T]):
             try:
                 end = await self._pass()
             except PROGRAMMING_ERRORS as error:
-                self._liveness.lost(error)
+                self._liveness.connected = False
                 self._report(error)
                 raise
             if end.reported and end.cause is not None:

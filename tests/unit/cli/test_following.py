@@ -23,7 +23,9 @@ from reflet.errors import (
 )
 from reflet.informer.changes import Change
 from reflet.informer.filling import ListFailed
+from reflet.informer.reflector import Reflector
 from reflet.store.deltas import Changed, Replaced, Resynced
+from reflet.testing.scripted_source import ScriptedSource
 
 
 class Words:
@@ -198,6 +200,22 @@ async def test_a_failure_of_our_own_is_raised() -> None:
 
     with pytest.raises(ZeroDivisionError):
         await Scene().following.run(fails())
+
+
+async def test_a_program_that_is_wrong_ends_the_watch_and_is_not_tried_again() -> None:
+    scene = Scene()
+    source = ScriptedSource[AnyObject](watches=[AttributeError("no such thing")])
+    reflector = Reflector(
+        source,
+        scene.following,
+        on_error=scene.following.failed,
+        on_connection=scene.following.connection_changed,
+    )
+
+    with pytest.raises(AttributeError, match="no such thing"):
+        await scene.following.run(reflector.run())
+
+    assert scene.said == []
 
 
 async def test_much_text_is_written_in_parts() -> None:

@@ -377,7 +377,7 @@ async def test_a_source_that_is_wrong_as_a_program_ends_the_reflector() -> None:
                 await mirror.reflector.run()
 
             assert mirror.errors == [wrong]
-            assert mirror.connection == [wrong]
+            assert mirror.connection == []
             assert not mirror.reflector.connected
 
 
