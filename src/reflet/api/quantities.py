@@ -1,13 +1,14 @@
 """Quantities: amounts of cpu, memory and the like, such as ``500m``, ``1Gi`` and ``1e3``.
 
-Owns: the text form, the canonical text, and exact arithmetic.  An amount is a whole number of
-billionths, the smallest unit that Kubernetes keeps; no floating point is involved.  Must not
-know which resources there are or what their amounts mean.
+Owns: the text form, the canonical text, and arithmetic.  An amount is a whole number of
+billionths, the smallest unit that Kubernetes keeps, and everything is exact but the division,
+which is the kubelet's.  Must not know which resources there are or what their amounts mean.
 """
 
 from __future__ import annotations
 
 import enum
+import math
 import re
 from collections.abc import Mapping
 from typing import Final, final
@@ -22,6 +23,10 @@ _NANOS: Final = 10**9  # in one unit
 _LARGEST_BINARY_NANOS: Final = LARGEST_BINARY * _NANOS
 _NANOS_IN_MILLI: Final = 10**6
 _INT32: Final = range(-(2**31), 2**31)
+_INT64: Final = range(-(2**63), 2**63)
+# The powers of ten by which Kubernetes multiplies at once, so that an overflow wraps around; by
+# the others it multiplies step by step, and an overflow gives zero.
+_WRAPPING_POWERS: Final = frozenset({1, 2, 3, 6, 9})
 
 _DECIMAL_SUFFIXES: Final[Mapping[str, int]] = {
     "n": -9,
@@ -146,14 +151,18 @@ class Quantity:
         return _rounded_away(self._nanos, _NANOS_IN_MILLI)
 
     def ceil_divide(self, divisor: Quantity, *, in_milli_units: bool = False) -> int:
-        """Give how many divisors it takes to cover the amount; a zero divisor counts as one.
+        """Give how many divisors it takes to cover the amount, in the kubelet's arithmetic.
 
-        Both sides are first rounded to whole units, or to thousandths, which is what
-        Kubernetes does for cpu.
+        Both sides are rounded to whole units, or to thousandths as for cpu, and divided as
+        float64: the result is exact up to 2**53 and near it above.  What does not fit in an
+        int64 gives what it gives a kubelet on amd64.  A zero divisor counts as one.
         """
-        if in_milli_units:
-            return -(-self.milli_value() // (divisor.milli_value() or 1000))
-        return -(-self.value() // (divisor.value() or 1))
+        places = 3 if in_milli_units else 0
+        parts = float(_int64(divisor or _ONE, places))
+        if not parts:  # a divisor that overflowed: the quotient is infinite, or not a number
+            return _INT64.start
+        quotient = math.ceil(float(_int64(self, places)) / parts)
+        return quotient if quotient in _INT64 else _INT64.start
 
     def __add__(self, other: Quantity) -> Quantity:
         return Quantity(self._nanos + other.nanos, self._notation_beside(other))
@@ -190,16 +199,20 @@ class Quantity:
         return self._nanos >= other.nanos
 
     def __str__(self) -> str:
-        nanos = self._nanos
-        if self._notation is _BINARY_SI and abs(nanos) >= 1024 * _NANOS and nanos % _NANOS == 0:
-            return _binary_text(nanos // _NANOS)
-        return _decimal_text(nanos, with_exponent=self._notation is _DECIMAL_EXPONENT)
+        if _is_shown_in_binary(self):
+            number, power = _binary_parts(self._nanos // _NANOS)
+            return f"{number}{_BINARY_SUFFIXES[power]}"
+        number, exponent = _decimal_parts(self)
+        if self._notation is _DECIMAL_EXPONENT:
+            return f"{number}e{exponent}" if exponent else str(number)
+        return f"{number}{_DECIMAL_TEXTS[exponent]}"
 
     def __repr__(self) -> str:
         return f"Quantity({str(self)!r})"
 
 
 ZERO: Final = Quantity()
+_ONE: Final = Quantity(_NANOS)
 
 _UNITS: Final[Mapping[str, tuple[int, Notation]]] = {
     suffix: (int(10 ** (9 + exponent)), _DECIMAL_SI)
@@ -251,24 +264,71 @@ def _exponent(text: str, exponent_text: str) -> int:
     return exponent
 
 
-def _binary_text(units: int) -> str:
+def _is_shown_in_binary(quantity: Quantity) -> bool:
+    nanos = quantity.nanos
+    return quantity.notation is _BINARY_SI and abs(nanos) >= 1024 * _NANOS and not nanos % _NANOS
+
+
+def _binary_parts(units: int) -> tuple[int, int]:
     power = 0
     while units % 1024 == 0 and power < len(_BINARY_SUFFIXES) - 1:
         units //= 1024
         power += 1
-    return f"{units}{_BINARY_SUFFIXES[power]}"
+    return units, power
 
 
-def _decimal_text(amount: int, *, with_exponent: bool) -> str:
+def _decimal_parts(quantity: Quantity) -> tuple[int, int]:
+    amount, exponent = quantity.nanos, -9
     if not amount:
-        return "0"
-    exponent = -9
+        return 0, 0
+    with_exponent = quantity.notation is _DECIMAL_EXPONENT
     while amount % 1000 == 0 and (with_exponent or exponent < 18):
         amount //= 1000
         exponent += 3
-    if with_exponent:
-        return f"{amount}e{exponent}" if exponent else str(amount)
-    return f"{amount}{_DECIMAL_TEXTS[exponent]}"
+    return amount, exponent
+
+
+def _int64(quantity: Quantity, places: int) -> int:
+    """Give the amount times ``10**places`` as Kubernetes' ``Value`` and ``MilliValue`` do.
+
+    They round away from zero.  What they make of amounts that do not fit depends on how they
+    hold the canonical text, which is the one that a server hands out: few digits as a number and
+    a power of ten, many as a number of billionths.
+    """
+    if _is_shown_in_binary(quantity):
+        number, power = _binary_parts(quantity.nanos // _NANOS)
+        is_short = _digits(number) + 3 * power <= (14 if power else _SHORT_NUMBER)
+        number, exponent = number << 10 * power, 0
+    else:
+        number, exponent = _decimal_parts(quantity)
+        is_short = _digits(number) <= _SHORT_NUMBER
+    if not is_short:
+        return _int64_of_many_digits(quantity.nanos, _ten_to(9 - places))
+    shift = exponent + places
+    if shift < 0:
+        return _rounded_away(number, _ten_to(-shift))
+    scaled = number * _ten_to(shift)
+    if scaled in _INT64:
+        return scaled
+    return _wrapped(scaled) if shift in _WRAPPING_POWERS else 0
+
+
+def _int64_of_many_digits(nanos: int, unit: int) -> int:
+    """Round up as Kubernetes does: a negative amount wraps before it is divided, not after."""
+    if nanos >= 0:
+        return _wrapped(-(-nanos // unit))
+    held = _wrapped(nanos)
+    whole = abs(held) // unit * (1 if held >= 0 else -1)
+    return whole + (1 if held % unit else 0)
+
+
+def _wrapped(number: int) -> int:
+    """Keep the lowest 64 bits, the highest of which is the sign."""
+    return (number - _INT64.start) % 2**64 + _INT64.start
+
+
+def _digits(number: int) -> int:
+    return len(str(abs(number)))
 
 
 def _quoted(text: str) -> str:

@@ -2,9 +2,6 @@
 
 Owns: which resources can be shown, where missing limits come from, and the division.
 Must not know how the values are used.
-
-Amounts are divided exactly.  The kubelet divides floating point numbers, which makes a
-difference only above 2**53.
 """
 
 from collections.abc import Iterable, Mapping

@@ -157,9 +157,12 @@ def test_a_rest_rounds_away_from_zero(text: str, value: int, milli_value: int) -
         ("2", "0", True, 2),
         ("2Ki", "0", False, 2048),
         ("0", "1Mi", False, 0),
+        ("9007199254740993", "1", False, 9007199254740992),
+        ("20E", "1", False, 0),
+        ("1", "10E", False, -(2**63)),
     ],
 )
-def test_a_division_covers_the_amount(
+def test_a_division_covers_the_amount_as_far_as_the_kubelets_numbers_do(
     amount: str, divisor: str, in_milli_units: bool, result: int
 ) -> None:
     quotient = Quantity.parse(amount).ceil_divide(
