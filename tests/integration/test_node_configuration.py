@@ -108,6 +108,27 @@ async def test_a_missing_key_keeps_a_container_waiting_until_it_is_there(
     assert running.status.phase == "Running"
 
 
+async def test_an_agent_of_the_1_19_rule_tells_which_keys_it_skips(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    async with scene_on(server, tmp_path, skip_invalid_names=True) as scene:
+        await scene.config_maps.create(config_map("settings", **{"color": "red", "1st": "x"}))
+        whole = [{"configMapRef": {"name": "settings"}}]
+        script = ["sh", "-c", 'echo "$color"; env | grep -c 1st; sleep 600']
+        await scene.pods.create(pod_document("web", script, container={"envFrom": whole}))
+        pod = await scene.pod("web", is_running)
+        await until(lambda: scene.log(pod).count("\n") == 2)
+        events = await scene.events("web", "InvalidEnvironmentVariableNames", "Started")
+
+    (told,) = [each for each in events if each.reason == "InvalidEnvironmentVariableNames"]
+    assert (told.type, told.count, told.involved_object.field_path) == ("Warning", 1, "")
+    assert told.message == (
+        "Keys [1st] from the EnvFrom configMap default/settings were skipped since they are "
+        "considered invalid environment variable names."
+    )
+    assert scene.log(pod) == "red\n0\n"
+
+
 async def test_a_missing_object_keeps_a_volume_from_being_mounted_until_it_is_there(
     server: RunningServer, tmp_path: Path
 ) -> None:

@@ -104,6 +104,11 @@ LONGEST_NAME = 63  # the name is a label of the Node, too
     help="What becomes of containers when this ends; keep leaves them to the next agent.",
 )
 @click.option(
+    "--skip-invalid-names",
+    is_flag=True,
+    help="Skip keys that are no names for variables, with an event, as Kubernetes 1.19 did.",
+)
+@click.option(
     "--log-format", type=click.Choice(("text", "json")), default="text", show_default=True
 )
 @click.option("--log-level", type=click.Choice(("debug", "info", "warning")), default="info")
@@ -170,6 +175,7 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         secure=_secure(given),
         register=given["register"],
         keep_running=given["when_stopped"] == "keep",
+        skip_invalid_names=given["skip_invalid_names"],
     )
 
 

@@ -230,6 +230,7 @@ class NodeAgent:
             tokens=ServiceAccountTokens(cluster, clock=self._clock),
             addresses=lambda: self.address,
             mounted=self._volumes.mounted,
+            skip_invalid_names=options.skip_invalid_names,
             clock=self._clock,
         )
         undo.push_async_callback(self._configurations.close)

@@ -33,7 +33,8 @@ class Configurations:
     """Resolves the pods of a node from what the managers keep.
 
     *addresses* are those of every pod here; *mounted* gives the volumes in which containers left
-    environment files.
+    environment files.  *skip_invalid_names* is the rule of Kubernetes 1.19 for keys of whole
+    objects.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Configurations:
         tokens: ServiceAccountTokens,
         addresses: Callable[[], tuple[str, ...]],
         mounted: Mounted,
+        skip_invalid_names: bool = False,
         clock: Clock,
     ) -> None:
         self._config_maps = config_maps
@@ -57,6 +59,7 @@ class Configurations:
         self._tokens = tokens
         self._addresses = addresses
         self._mounted = mounted
+        self._skip_invalid_names = skip_invalid_names
         self._clock = clock
         self._open: dict[str, tuple[PodConfiguration, Callable[[], None]]] = {}
 
@@ -81,6 +84,7 @@ class Configurations:
             node=self._node,
             tokens=self._tokens,
             volumes=self._mounted,
+            skip_invalid_names=self._skip_invalid_names,
             news=self._news,
             clock=self._clock,
         )

@@ -22,6 +22,7 @@ from reflet.podstatus.durations import go_duration
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.resolution.places import container_named
+from reflet.resolution.variables import Environment
 from reflet.volumes.volume_errors import VolumeError
 
 RUN_ERROR = "RunContainerError"
@@ -68,7 +69,9 @@ class ContainerStarter:
     ) -> Waiting | None:
         """Start a container whose life before was *last*; why it waits, if it does."""
         container = container_named(pod, name).container
-        prepared = prepare_start(pod, container, resolved.environments[name], self._parts.allowance)
+        environment = resolved.environments[name]
+        tell_skipped_names(self._parts, pod, environment)
+        prepared = prepare_start(pod, container, environment, self._parts.allowance)
         if isinstance(prepared, Waiting):
             self._failed(pod, name, prepared.message)
             return prepared
@@ -124,3 +127,9 @@ class ContainerStarter:
 
     def _backoff(self, name: str) -> CrashBackoff:
         return self._backoffs.get(name, self._parts.first_backoff)
+
+
+def tell_skipped_names(parts: WorkerParts, pod: Pod, environment: Environment) -> None:
+    """Say which keys a container does without, as the kubelet does whenever it makes variables."""
+    for skipped in environment.events:
+        parts.events.of_pod(pod, WARNING, skipped.event_reason, skipped.kubelet)

@@ -45,7 +45,7 @@ class NodeOptions:
     bound to this node.  *user* is whom containers run as that do not say, as ``UID``,
     ``UID:GID`` or None.  *health* is where health, metrics and, without *secure*, logs are
     answered in plain words.  With *keep_running* containers outlive an agent that is told to
-    stop.
+    stop.  *skip_invalid_names* is the rule of Kubernetes 1.19 for keys of whole objects.
     """
 
     name: str
@@ -62,6 +62,7 @@ class NodeOptions:
     secure: SecurePort | None = None
     register: bool = True
     keep_running: bool = False
+    skip_invalid_names: bool = False
     resync: float = RESYNC
     retry: float = RETRY
     relist: float = 1.0

@@ -14,7 +14,7 @@ from typing import Final
 from reflet.api.pods import Pod
 from reflet.errors import RefletError
 from reflet.node.agenda import Agenda, Due
-from reflet.node.container_starts import ContainerStarter
+from reflet.node.container_starts import ContainerStarter, tell_skipped_names
 from reflet.node.container_statuses import CONFIG_ERROR, Waiting
 from reflet.node.dry_runs import NOT_RUN, WHY_NOT, describe_instead
 from reflet.node.events import NORMAL, WARNING
@@ -293,6 +293,8 @@ class PodWorker:
             self._agenda.again_in(self._parts.retry)
         elif not self._is_described:
             self._is_described = True
+            for environment in self._files.resolved.environments.values():
+                tell_skipped_names(self._parts, pod, environment)
             self._parts.events.of_pod(
                 pod, NORMAL, NOT_RUN, f"would start {', '.join(self._waiting)}: {WHY_NOT}"
             )

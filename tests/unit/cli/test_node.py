@@ -64,6 +64,12 @@ def test_the_files_for_tls_are_given_by_the_kubelets_names() -> None:
     assert options_of().secure is None
 
 
+def test_the_rule_of_kubernetes_1_19_is_asked_for() -> None:
+    rules = (options_of().skip_invalid_names, options_of("--skip-invalid-names").skip_invalid_names)
+
+    assert rules == (False, True)
+
+
 def options_of(*flags: str) -> NodeOptions:
     return _options(node.make_context("node", ["--name=here", "--root=/nowhere", *flags]).params)
 

@@ -140,7 +140,10 @@ class PaperKeeper:
 
 
 class PaperConfigurations:
-    """Resolves pods from objects in hand; ``on_resolve`` is called first and may fail."""
+    """Resolves pods from objects in hand; ``on_resolve`` is called first and may fail.
+
+    Keys that are no names for variables are skipped, as by an agent that was told so.
+    """
 
     def __init__(self, *objects: ConfigMap | Secret) -> None:
         self._objects = objects
@@ -170,7 +173,7 @@ class PaperConfigurations:
             pod=pod,
             environments={
                 each.container.name: resolve_environment(
-                    pod, each.container.name, objects, services=()
+                    pod, each.container.name, objects, services=(), skip_invalid_names=True
                 )
                 for each in containers_of(pod.spec)
             },

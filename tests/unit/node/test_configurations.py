@@ -40,7 +40,9 @@ class Stage:
 
 
 @asynccontextmanager
-async def opened(strategy: str = "watch") -> AsyncIterator[Stage]:
+async def opened(
+    strategy: str = "watch", *, skip_invalid_names: bool = False
+) -> AsyncIterator[Stage]:
     clock = VirtualClock()
     desk: Any = TokenDesk(clock)
     async with (
@@ -56,6 +58,7 @@ async def opened(strategy: str = "watch") -> AsyncIterator[Stage]:
             tokens=ServiceAccountTokens(desk, clock=clock),
             addresses=lambda: ("10.0.0.1",),
             mounted=lambda _: {},
+            skip_invalid_names=skip_invalid_names,
             clock=clock,
         )
         yield Stage(objects, configurations)
@@ -73,6 +76,20 @@ async def test_a_registered_pod_is_resolved_from_what_is_kept_for_it() -> None:
 
     assert resolved.environments["web"].values == {"TEXT": "one"}
     assert resolved.volumes["keys"].files["text"].data == b"hunter2"
+
+
+@pytest.mark.parametrize("skip", [False, True])
+async def test_keys_that_are_no_names_are_skipped_only_by_an_agent_that_was_told_so(
+    skip: bool,
+) -> None:
+    numbered = {"prefix": "1", "configMapRef": {"name": "settings"}}
+    whole = {**LINKED, "env": [], "envFrom": [numbered]}
+    pod = pod_with(whole, metadata={"uid": "u-1"}, volumes=list(FILES))
+    async with opened(skip_invalid_names=skip) as stage:
+        await stage.configurations.register(pod, lambda: None)
+        environment = (await stage.configurations.resolve(pod)).environments["web"]
+
+    assert ("1text" in environment.values, len(environment.events)) == (not skip, int(skip))
 
 
 async def test_a_pod_that_is_not_registered_is_not_resolved() -> None:

@@ -90,6 +90,24 @@ async def test_what_cannot_be_resolved_is_not_started(tmp_path: Path) -> None:
     assert node.events.told == [("Failed", f"Error: {message}")]
 
 
+async def test_keys_that_are_skipped_are_told_before_the_container_is(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path, settings(color="red", **{"1a": "x", "0 b": "y"}))
+    of = pod(container(envFrom=[{"configMapRef": {"name": "settings"}}]))
+
+    await started(node, of)
+
+    message = (
+        "Keys [0 b, 1a] from the EnvFrom configMap shop/settings were skipped since they "
+        "are considered invalid environment variable names."
+    )
+    assert node.events.told == [
+        ("InvalidEnvironmentVariableNames", message),
+        ("Created", "Container created"),
+        ("Started", "Container started"),
+    ]
+    assert node.keeper.orders[0].environment["color"] == "red"
+
+
 async def test_a_volume_that_cannot_be_shown_is_told(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
     of = pod(container(volumeMounts=[{"name": "nowhere", "mountPath": "/x"}]))

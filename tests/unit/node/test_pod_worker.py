@@ -129,6 +129,14 @@ async def test_without_leave_nothing_is_started_and_the_variables_are_written(
     assert node.events.reasons == ["ProcessRuntimeDisabled"]
 
 
+async def test_without_leave_keys_that_are_skipped_are_told_once(tmp_path: Path) -> None:
+    whole = [{"configMapRef": {"name": "settings"}}]
+    async with paper_node(tmp_path, settings(**{"1a": "x"}), runs_commands=False) as node:
+        await settled(node, pod(container(envFrom=whole)), 200.0)
+
+    assert node.events.reasons == ["InvalidEnvironmentVariableNames", "ProcessRuntimeDisabled"]
+
+
 async def test_a_pod_that_asks_for_more_is_refused_and_holds_nothing(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         await settled(node, pod(hostNetwork=True), 200.0)
