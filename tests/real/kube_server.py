@@ -78,6 +78,7 @@ class KubeServer:
     ca_file: Path
     ca_data: bytes
     client_ca_file: Path
+    serving: CertificateFiles
     tokens: Mapping[Role, str]
     admin_certificate: CertificateFiles
 
@@ -278,8 +279,8 @@ class KubeServer:
         self.ca_data = server_authority.pem
         self.ca_file = self.folder / "server-ca.crt"
         self.ca_file.write_bytes(self.ca_data)
-        self._serving = CertificateFiles(self.folder / "serving.crt", self.folder / "serving.key")
-        server_authority.issue_server(self._serving, hosts=SERVED_NAMES)
+        self.serving = CertificateFiles(self.folder / "serving.crt", self.folder / "serving.key")
+        server_authority.issue_server(self.serving, hosts=SERVED_NAMES)
 
         # Its own authority: a client that takes one for the other must not get away with it.
         self._client_authority = Authority("reflet test client authority")
@@ -326,8 +327,8 @@ class KubeServer:
             f"--etcd-servers=http://{HOST}:{self._etcd_port}",
             "--etcd-compaction-interval=0",  # history is forgotten when a test says so
             "--service-cluster-ip-range=10.0.0.0/24",
-            f"--tls-cert-file={self._serving.certificate_file}",
-            f"--tls-private-key-file={self._serving.key_file}",
+            f"--tls-cert-file={self.serving.certificate_file}",
+            f"--tls-private-key-file={self.serving.key_file}",
             f"--client-ca-file={self.client_ca_file}",
             f"--token-auth-file={self.folder / 'tokens.csv'}",
             f"--kubelet-client-certificate={self._for_nodes.certificate_file}",

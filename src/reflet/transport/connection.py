@@ -14,6 +14,7 @@ import re
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -22,11 +23,11 @@ import msgspec
 from reflet._version import __version__
 from reflet.errors import ConfigurationError, TransportError
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.transport.certificates import ClientCertificate
 from reflet.transport.failures import connection_failure
-from reflet.transport.interface import Request, Response, Stream, Transport
+from reflet.transport.interface import Request, Response, Stream
 from reflet.transport.rate_limit import RateLimit
-from reflet.transport.settings import ConnectionSettings, ssl_context
+from reflet.transport.settings import ConnectionSettings
+from reflet.transport.wires import Wire, Wires
 
 if TYPE_CHECKING:
     import ssl
@@ -68,10 +69,7 @@ class Connection:
             *(impersonation.headers() if impersonation is not None else ()),
         )
         self._prefix = quote(urlsplit(settings.server).path, safe=PATH_CHARACTERS)
-        self._wire: Transport | None = None
-        self._shown: ClientCertificate | None = None  # the certificate that the wire was made with
-        self._opening = asyncio.Lock()
-        self._closed = False
+        self._wires = Wires(settings, partial(_open_wire, settings), clock=self._clock)
 
     async def send(self, request: Request, /) -> Response:
         """Send and collect the whole answer, decompressed."""
@@ -108,12 +106,9 @@ class Connection:
 
     async def close(self) -> None:
         """Close every connection; what is open fails."""
-        self._closed = True
-        wire, self._wire = self._wire, None
-        if wire is not None:
-            await wire.close()
+        await self._wires.close()
 
-    async def _prepared(self, request: Request, attempt: _Attempt) -> tuple[Transport, Request]:
+    async def _prepared(self, request: Request, attempt: _Attempt) -> tuple[Wire, Request]:
         """The wire to use now, and the request with everything that belongs to it now."""
         attempt.said = await self.settings.credentials.headers()
         timeout = request.timeout or self.settings.request_timeout
@@ -146,27 +141,8 @@ class Connection:
             return None
         return pause
 
-    async def _current_wire(self) -> Transport:
-        certificate = await self.settings.credentials.client_certificate()
-        if self._wire is not None and certificate == self._shown:
-            return self._wire
-        async with self._opening:
-            self._refuse_when_closed()
-            if self._wire is None or certificate != self._shown:
-                # Connections made with the old certificate speak for somebody we no longer are.
-                outdated, self._wire = self._wire, None
-                if outdated is not None:
-                    await outdated.close()
-                wire = await _open_wire(self.settings, certificate)
-                if self._closed:  # while we dialled: nobody else will close it
-                    await wire.close()
-                    self._refuse_when_closed()
-                self._wire, self._shown = wire, certificate
-            return self._wire
-
-    def _refuse_when_closed(self) -> None:
-        if self._closed:
-            raise TransportError(f"{self.settings.server}: the client is closed")
+    async def _current_wire(self) -> Wire:
+        return await self._wires.current()
 
 
 class _Attempt:
@@ -216,13 +192,10 @@ def _decompressed(response: Response, server: str) -> Response:
     return msgspec.structs.replace(response, headers=headers, body=body)
 
 
-async def _open_wire(settings: ConnectionSettings, shown: ClientCertificate | None) -> Transport:
+async def _open_wire(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Wire:
     """HTTP/2 when the server offers it and nothing stands between, else HTTP/1.1."""
     _check_names(settings)
-    if urlsplit(settings.server).scheme == "http":
-        return _http1(settings, None)
-    context = ssl_context(settings, client_certificate=shown)
-    if settings.proxy_url:
+    if context is None or settings.proxy_url:
         return _http1(settings, context)
     context.set_alpn_protocols(["h2", "http/1.1"])
     first = await _dial(settings, context, lambda: None)
@@ -259,7 +232,7 @@ def _check_names(settings: ConnectionSettings) -> None:
             raise ConfigurationError(f"{setting}: {name!r} is not a host name")
 
 
-def _http1(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Transport:
+def _http1(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Wire:
     from reflet.transport.http1 import Http1Transport  # noqa: PLC0415 - costs start-up time
 
     parts = urlsplit(settings.server)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import logging
-import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,15 +18,16 @@ from typing import Final, Protocol
 from reflet.errors import CredentialsError
 from reflet.runtime.clock import SystemClock
 from reflet.transport.certificates import ClientCertificate
-from reflet.transport.setting_files import why_unreadable
+from reflet.transport.setting_files import (
+    LOOK_EVERY,
+    FileIdentity,
+    file_identity,
+    why_unreadable,
+)
 
 logger = logging.getLogger(__name__)
 
 SYSTEM_CLOCK: Final = SystemClock()
-
-# A token is rotated minutes before it ends, so a second late is early enough, and a watcher that
-# opens a thousand streams does not look at the file a thousand times.
-LOOK_AT_TOKEN_FILE_EVERY: Final = 1.0
 
 NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 _SENDABLE: Final = re.compile(r"[!-~]+")
@@ -131,7 +131,7 @@ class TokenFile:
         self._monotonic = monotonic
         self._headers = bearer(fallback) if fallback else NO_HEADERS
         self._looked_at: float | None = None
-        self._seen: tuple[int, ...] = ()
+        self._seen: FileIdentity = ()
         self._complained = False
 
     def __repr__(self) -> str:
@@ -140,7 +140,7 @@ class TokenFile:
     async def headers(self) -> Mapping[str, str]:
         """The token as the file has it, at most a second late."""
         moment = self._monotonic()
-        is_due = self._looked_at is None or moment - self._looked_at >= LOOK_AT_TOKEN_FILE_EVERY
+        is_due = self._looked_at is None or moment - self._looked_at >= LOOK_EVERY
         if is_due or not self._headers:
             self._look(even_if_unchanged=False)
             self._looked_at = moment
@@ -159,7 +159,7 @@ class TokenFile:
     def _look(self, *, even_if_unchanged: bool) -> None:
         try:
             # Looked at before it is read: a file replaced in between is only read twice.
-            seen = _identity(self._path)
+            seen = file_identity(self._path)
             if seen == self._seen and not even_if_unchanged:
                 return
             token = self._path.read_bytes().decode("ascii", "replace").strip()
@@ -179,9 +179,3 @@ class TokenFile:
                 "%s: %s: %s; the last good token stays in use", self._setting, self._path, why
             )
             self._complained = True
-
-
-def _identity(path: Path) -> tuple[int, ...]:
-    # The inode tells apart two files of one size and moment: the kubelet swaps a symbolic link.
-    found = os.stat(path)  # noqa: PTH116 - the same call without another object
-    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)

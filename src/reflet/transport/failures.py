@@ -21,6 +21,10 @@ class Unprocessed(TransportError):
     """The server certainly did not act on the request, so sending it again is safe."""
 
 
+class Replaced(TransportError):
+    """The connection gives way to a newer one: the rest of the stream is to be asked for again."""
+
+
 def connection_failure(error: BaseException, server: str) -> TransportError:
     """The TransportError that says what *error* means for a connection to *server*."""
     if isinstance(error, TransportError):

@@ -11,8 +11,9 @@ import asyncio
 import io
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import Final
 
@@ -20,7 +21,7 @@ import aiohttp
 import yarl
 
 from reflet.errors import DeadlineExceeded, TransportError
-from reflet.transport.failures import connection_failure
+from reflet.transport.failures import Replaced, connection_failure
 from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
 
 READ_BUFFER: Final = 256 * 1024
@@ -87,6 +88,8 @@ class Http1Transport:
         self._server_hostname = server_hostname
         self._proxy = proxy or ""
         self._bodies: set[aiohttp.StreamReader] = set()  # of the answers that are being read
+        self._streams: set[aiohttp.StreamReader] = set()  # those of them that may go on for ever
+        self._unanswered: set[_Sending] = set()  # that wait for the head of their answer
         tracing = aiohttp.TraceConfig()
         tracing.on_connection_reuseconn.append(_note_reuse)
         self._session = aiohttp.ClientSession(
@@ -129,9 +132,23 @@ class Http1Transport:
             raise _failure(error, self._server, self._proxy) from error
         try:
             with self._reading(answer):
+                self._streams.add(answer.content)
                 yield BodyStream(answer, self._server, silence)
         finally:
+            self._streams.discard(answer.content)
             _end(answer)
+
+    def retire(self) -> Sequence[Callable[[], None]]:
+        """Leave every request its connection; see ``wires.Wire``."""
+        return [partial(self._give_way, body) for body in self._streams]
+
+    def _give_way(self, body: aiohttp.StreamReader) -> None:
+        body.set_exception(Replaced(f"{self._server}: the connection is replaced"))
+
+    @property
+    def is_unused(self) -> bool:
+        """Every answer is over."""
+        return not self._unanswered and not self._bodies
 
     async def close(self) -> None:
         """Close every connection; open streams fail."""
@@ -159,7 +176,7 @@ class Http1Transport:
         url = yarl.URL(self._server + request.path, encoded=True)
         if request.query:
             url = url.with_query(request.query)
-        sending = _Sending(self._server, self._proxy)
+        sending = _Sending(self._server, self._proxy, self._unanswered)
         return self._session.request(
             request.method,
             url,
@@ -180,25 +197,30 @@ class _Sending:
     aiohttp does so, once, for what HTTP calls idempotent and whatever went wrong.  That would ask
     a server that is away twice each time.  And where a PUT or DELETE had its effect, the second
     finds a conflict, or deletes what somebody created in between.  So only reads are repeated,
-    and only when they went over a kept connection that had died unnoticed.
+    and only when they went over a kept connection that had died unnoticed.  Until the head of the
+    answer has come it is one of *unanswered*.
     """
 
-    __slots__ = ("_proxy", "_server", "reused")
+    __slots__ = ("_proxy", "_server", "_unanswered", "reused")
 
-    def __init__(self, server: str, proxy: str) -> None:
+    def __init__(self, server: str, proxy: str, unanswered: set[_Sending]) -> None:
         self._server = server
         self._proxy = proxy
+        self._unanswered = unanswered
         self.reused = False
 
     async def __call__(
         self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
+        self._unanswered.add(self)
         try:
             return await handler(request)
         except (aiohttp.ClientError, OSError) as error:
             if self.reused and request.method in ("GET", "HEAD"):
                 raise
             raise _failure(error, self._server, self._proxy) from error
+        finally:
+            self._unanswered.discard(self)
 
 
 async def _note_reuse(

@@ -47,8 +47,8 @@ PING_PATIENCE: Final = 15.0
 class Http2Connection(asyncio.Protocol):
     """A connection on which ``open`` starts exchanges, up to ``room`` more.
 
-    Closed by the server's farewell (GOAWAY) to new exchanges only; by its end, by an
-    unanswered ping or by ``abort`` to all.
+    Closed by the server's farewell (GOAWAY) or by ``retire`` to new exchanges only; by its end,
+    by an unanswered ping or by ``abort`` to all.
     """
 
     def __init__(
@@ -154,6 +154,12 @@ class Http2Connection(asyncio.Protocol):
             if self.farewell:
                 self.abort()
         self.on_room()
+
+    def retire(self) -> None:
+        """Take no new exchange, and end with the last that is open."""
+        self.farewell = True
+        if not self._exchanges:
+            self.abort()
 
     def abort(self, failure: TransportError | None = None) -> None:
         """Close now; open exchanges fail."""

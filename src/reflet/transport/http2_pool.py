@@ -7,7 +7,7 @@ Must not know frames (``http2``), credentials or Kubernetes.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -33,6 +33,7 @@ class Http2Transport:
         self._server = server
         self._dial = dial
         self._connections: list[Http2Connection] = []
+        self._streams: set[Exchange] = set()  # whose bodies are being read
         self._dialling = asyncio.Lock()
         self._failed_dials = 0
         self._failed_dial: TransportError | None = None  # the last one
@@ -73,11 +74,24 @@ class Http2Transport:
                 exchange = await self._open(request)
         except TimeoutError as error:
             raise connection_failure(error, self._server) from error
+        self._streams.add(exchange)
         try:
             exchange.limit_silence(silence)
             yield exchange
         finally:
+            self._streams.discard(exchange)
             exchange.close()
+
+    def retire(self) -> Sequence[Callable[[], None]]:
+        """Close idle connections, and the others with their last exchange; see ``wires.Wire``."""
+        for connection in self._connections:
+            connection.retire()
+        return [exchange.give_way for exchange in self._streams]
+
+    @property
+    def is_unused(self) -> bool:
+        """No connection is open, and none is being opened."""
+        return not self._dialling.locked() and all(each.lost for each in self._connections)
 
     async def close(self) -> None:
         """Close every connection; open exchanges fail."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from reflet.errors import TransportError
+from reflet.transport.failures import Replaced
 from reflet.transport.interface import Stream
 
 LONGEST_LINE = 16 * 1024 * 1024
@@ -20,28 +21,32 @@ async def line_runs(stream: Stream, *, longest: int = LONGEST_LINE) -> AsyncIter
     """Yield buffers that each hold one or more whole lines, the last newline included.
 
     Raises TransportError when a line is longer than *longest* or the stream ends inside a line:
-    half an event must never be taken for a whole one.
+    half an event must never be taken for a whole one.  A stream whose connection is replaced ends
+    after its last whole line: whoever reads asks for what follows anyway.
     """
     parts: list[bytes] = []
     waiting = 0  # bytes in parts, a line that is not complete yet
-    while chunk := await stream.read():
-        end = chunk.rfind(b"\n") + 1
-        if end:
-            run = chunk if end == len(chunk) else chunk[:end]
-            if parts:
-                parts.append(run)
-                run = b"".join(parts)
-                parts = []
-                waiting = 0
-            if len(run) > longest and max(map(len, run.split(b"\n"))) > longest:
-                raise TransportError(f"the server sent a line of more than {longest} bytes")
-            yield run
-            del run  # a silent stream must not keep its last event
-        if end != len(chunk):
-            parts.append(chunk[end:] if end else chunk)
-            waiting += len(chunk) - end
-            if waiting > longest:
-                raise TransportError(f"the server sent a line of more than {longest} bytes")
-        del chunk
-    if parts:
-        raise TransportError(f"the stream ended inside a line, after {waiting} bytes of it")
+    try:
+        while chunk := await stream.read():
+            end = chunk.rfind(b"\n") + 1
+            if end:
+                run = chunk if end == len(chunk) else chunk[:end]
+                if parts:
+                    parts.append(run)
+                    run = b"".join(parts)
+                    parts = []
+                    waiting = 0
+                if len(run) > longest and max(map(len, run.split(b"\n"))) > longest:
+                    raise TransportError(f"the server sent a line of more than {longest} bytes")
+                yield run
+                del run  # a silent stream must not keep its last event
+            if end != len(chunk):
+                parts.append(chunk[end:] if end else chunk)
+                waiting += len(chunk) - end
+                if waiting > longest:
+                    raise TransportError(f"the server sent a line of more than {longest} bytes")
+            del chunk
+        if parts:
+            raise TransportError(f"the stream ended inside a line, after {waiting} bytes of it")
+    except Replaced:
+        return

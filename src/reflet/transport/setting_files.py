@@ -1,13 +1,24 @@
 """Reads the small files that settings name, and says in one line why one cannot be read.
 
-Owns: the words for each way a read fails.  Must not know what is inside the files.
+Owns: the words for each way a read fails, and when a file counts as another one.  Must not know
+what is inside the files.
 """
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
+from typing import Final, TypeAlias
 
 from reflet.errors import ConfigurationError
+
+# Tokens and certificates are replaced minutes or days before they end, so a second late is early
+# enough, and a watcher that opens a thousand streams does not look at a file a thousand times.
+LOOK_EVERY: Final = 1.0
+
+FileIdentity: TypeAlias = tuple[int, ...]
+"""What differs when a file may hold something else."""
 
 
 def read_setting_file(path: Path, setting: str) -> bytes:
@@ -17,6 +28,15 @@ def read_setting_file(path: Path, setting: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ConfigurationError(f"{setting}: {why_unreadable(error)}") from error
+
+
+def file_identity(path: Path) -> FileIdentity:
+    """The identity of *path* now; raises OSError."""
+    # The inode tells apart two files of one size and moment: the kubelet swaps a symbolic link.
+    found = os.stat(path)  # noqa: PTH116 - the same call without another object
+    if not stat.S_ISREG(found.st_mode):
+        return (found.st_dev, found.st_ino)  # a pipe holds its text only once
+    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 def why_unreadable(error: OSError) -> str:

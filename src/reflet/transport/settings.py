@@ -91,7 +91,7 @@ def ssl_context(
     client_certificate: ClientCertificate | None = None,
     now: Callable[[], datetime] = SYSTEM_CLOCK.now,
 ) -> ssl.SSLContext:
-    """A new TLS context for *settings*; files are read now, so a rotated one is noticed.
+    """A new TLS context for *settings*, with what their files hold now.
 
     *client_certificate* is the one that the credentials brought; it wins over the settings'.
     Raises ConfigurationError that names the setting when a certificate or key is of no use.

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from reflet.errors import ConnectionRefused, TransportError
+from reflet.transport.failures import Replaced
 from reflet.transport.http1 import READ_BUFFER
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import failure, http1_to, vacated_port
@@ -384,3 +385,38 @@ async def test_a_proxy_that_forbids_is_quoted() -> None:
 
     assert "407 Proxy Authentication Required" in str(error)
     assert "secret" not in str(error)
+
+
+# Giving way
+
+
+async def test_streams_of_a_retired_transport_give_way_and_requests_end_as_they_would_have() -> (
+    None
+):
+    async def script(peer: Http1Peer) -> None:
+        request = await peer.request()
+        if request.target == "/watch":
+            peer.chunked()
+            peer.chunk(b"event\n")
+            await peer.client_left()
+        else:
+            await asked.wait()
+            peer.answer(b"late")
+
+    asked = asyncio.Event()
+    async with Http1Server(script) as server, http1_to(server) as transport:
+        async with transport.stream(Request(path="/watch")) as stream:
+            event = await stream.read()
+            reading = asyncio.create_task(stream.read())
+            sending = asyncio.create_task(transport.send(GET))
+            await server.until(lambda: len(server.requests) == 2)
+            (end,) = transport.retire()
+            end()
+            with pytest.raises(Replaced):
+                await reading
+        was_unused = transport.is_unused
+        asked.set()
+        answer = await sending
+
+        assert (event, answer.body) == (b"event\n", b"late")
+        assert (was_unused, transport.is_unused) == (False, True)

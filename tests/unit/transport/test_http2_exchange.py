@@ -7,6 +7,7 @@ from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
 
 from reflet.errors import DeadlineExceeded, TransportError
+from reflet.transport.failures import Replaced
 from reflet.transport.http2_exchange import STREAM_WINDOW, Exchange
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import body_of, connection_to, exchange_on
@@ -47,6 +48,29 @@ async def test_reading_gives_everything_that_has_arrived_in_one_piece() -> None:
     exchange.take_data(b"two")
 
     assert await exchange.read() == b"one two"
+
+
+async def test_an_exchange_that_gives_way_is_read_out_and_the_server_sends_no_more() -> None:
+    owner = RecordingOwner()
+    exchange = exchange_with(owner)
+    exchange.take_counted_data(b"abc", 3)
+    exchange.give_way()
+
+    assert owner.forgotten == [True]
+    assert await exchange.read() == b"abc"
+    with pytest.raises(Replaced):
+        await exchange.read()
+
+
+async def test_an_answer_that_is_whole_gives_way_whole() -> None:
+    owner = RecordingOwner()
+    exchange = exchange_with(owner)
+    exchange.take_data(b"abc")
+    exchange.take_end()
+    exchange.give_way()
+
+    assert owner.forgotten == [False]
+    assert await exchange.read_all() == b"abc"
 
 
 async def test_what_arrived_before_a_failure_is_read_first() -> None:

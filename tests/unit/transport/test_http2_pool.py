@@ -10,6 +10,7 @@ from h2.settings import SettingCodes
 
 from reflet.errors import ConnectionRefused, DeadlineExceeded, TransportError
 from reflet.transport import http2_pool
+from reflet.transport.failures import Replaced
 from reflet.transport.http2 import Http2Connection
 from reflet.transport.http2_pool import ATTEMPTS, Http2Transport
 from reflet.transport.interface import Request
@@ -316,3 +317,74 @@ async def test_a_failed_dial_is_shared_with_everybody_who_waited_for_it() -> Non
     assert all(isinstance(failure, ConnectionRefused) for failure in failures)
     assert len({id(failure) for failure in failures}) == 20  # each has a traceback of its own
     assert dials == 2  # whoever comes later dials again
+
+
+# Giving way
+
+
+async def counted(request: Http2Request) -> None:
+    """A watch that brings one event, whose frame the h2 library counts."""
+    request.head()
+    await request.data(b"event\n", pad=3)
+    await request.for_ever()
+
+
+async def test_a_retired_transport_closes_what_is_idle_at_once() -> None:
+    async with Http2Server(ok) as server, transport_to(server) as transport:
+        await transport.send(GET)
+        streams = transport.retire()
+        await server.connections[0].gone.wait()
+
+        assert (streams, transport.is_unused) == ([], True)
+
+
+async def test_what_runs_on_a_retired_transport_ends_as_it_would_have() -> None:
+    async def script(request: Http2Request) -> None:
+        await asked.wait()
+        await request.answer(body=b"late")
+
+    asked = asyncio.Event()
+    async with Http2Server(script) as server, transport_to(server) as transport:
+        sending = asyncio.create_task(transport.send(GET))
+        await server.until(lambda: server.requests)
+        streams = transport.retire()
+        was_unused = transport.is_unused
+        asked.set()
+        answer = await sending
+        await server.connections[0].gone.wait()
+
+        assert (streams, was_unused, answer.body, transport.is_unused) == ([], False, b"late", True)
+
+
+async def test_streams_of_a_retired_transport_give_way_one_by_one() -> None:
+    async with (
+        Http2Server(counted) as server,
+        transport_to(server) as transport,
+        transport.stream(GET) as one,
+        transport.stream(GET) as other,
+    ):
+        await server.until(lambda: sum(request.sent for request in server.requests) == 12)
+        first, second = transport.retire()
+        first()
+        await server.until(lambda: any(each.reset_code.done() for each in server.requests))
+        still_open = server.open_connections
+        second()
+        await server.connections[0].gone.wait()
+
+        assert still_open == 1
+        for stream in (one, other):
+            assert await stream.read() == b"event\n"
+            with pytest.raises(Replaced):
+                await stream.read()
+        assert transport.is_unused
+
+
+async def test_a_request_that_came_too_late_to_a_retired_transport_is_answered() -> None:
+    async with Http2Server(ok) as server, transport_to(server) as transport:
+        await transport.send(GET)
+        transport.retire()
+        answer = await transport.send(GET)
+
+        assert (answer.body, transport.is_unused) == (b"ok", False)
+        transport.retire()
+        assert transport.is_unused

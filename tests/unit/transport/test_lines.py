@@ -6,19 +6,23 @@ from collections.abc import Mapping
 import pytest
 
 from reflet.errors import TransportError
+from reflet.transport.failures import Replaced
 from reflet.transport.lines import line_runs
 
 
 class Chunks:
-    """A stream that arrives in these chunks.  Is a ``Stream``."""
+    """A stream that arrives in these chunks, and ends or fails.  Is a ``Stream``."""
 
     status = 200
     headers: Mapping[str, str] = {}
 
-    def __init__(self, *chunks: bytes) -> None:
+    def __init__(self, *chunks: bytes, failure: TransportError | None = None) -> None:
         self._chunks = list(chunks)
+        self._failure = failure
 
     async def read(self) -> bytes:
+        if self._failure is not None and not self._chunks:
+            raise self._failure
         return self._chunks.pop(0) if self._chunks else b""
 
 
@@ -53,6 +57,14 @@ def test_a_stream_that_ends_inside_a_line_is_an_error_after_its_whole_lines() ->
             await anext(lines)
 
     asyncio.run(read())
+
+
+def test_a_stream_whose_connection_is_replaced_ends_after_its_whole_lines() -> None:
+    async def collect() -> list[bytes]:
+        replaced = Chunks(b"one\ntw", b"o", failure=Replaced("replaced"))
+        return [run async for run in line_runs(replaced)]
+
+    assert asyncio.run(collect()) == [b"one\n"]
 
 
 def test_a_line_of_exactly_the_longest_length_is_accepted() -> None:
