@@ -21,7 +21,7 @@ class Unprocessed(TransportError):
     """The server certainly did not act on the request, so sending it again is safe."""
 
 
-class Replaced(TransportError):
+class ConnectionReplaced(TransportError):
     """The connection gives way to a newer one: the rest of the stream is to be asked for again."""
 
 

@@ -21,7 +21,7 @@ import aiohttp
 import yarl
 
 from reflet.errors import DeadlineExceeded, TransportError
-from reflet.transport.failures import Replaced, connection_failure
+from reflet.transport.failures import ConnectionReplaced, connection_failure
 from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
 
 READ_BUFFER: Final = 256 * 1024
@@ -143,7 +143,7 @@ class Http1Transport:
         return [partial(self._give_way, body) for body in self._streams]
 
     def _give_way(self, body: aiohttp.StreamReader) -> None:
-        body.set_exception(Replaced(f"{self._server}: the connection is replaced"))
+        body.set_exception(ConnectionReplaced(f"{self._server}: the connection is replaced"))
 
     @property
     def is_unused(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from reflet.errors import DeadlineExceeded, TransportError
-from reflet.transport.failures import Replaced
+from reflet.transport.failures import ConnectionReplaced
 
 STREAM_WINDOW: Final = 1024 * 1024
 """What one exchange may have in flight: the back-pressure on a server whose reader is slow."""
@@ -133,8 +133,10 @@ class Exchange:
         self.take_failure(TransportError(f"{self._connection.server}: the stream was closed"))
 
     def give_way(self) -> None:
-        """Let the reader have what has arrived and then Replaced; the server sends no more."""
-        self.take_failure(Replaced(f"{self._connection.server}: the connection is replaced"))
+        """Let the reader have what has arrived and then ConnectionReplaced; the server sends no more."""
+        self.take_failure(
+            ConnectionReplaced(f"{self._connection.server}: the connection is replaced")
+        )
         self._connection.forget(self, reset=not (self.sent and self.ended))
 
     # What the connection tells us.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from reflet.errors import TransportError
-from reflet.transport.failures import Replaced
+from reflet.transport.failures import ConnectionReplaced
 from reflet.transport.interface import Stream
 
 LONGEST_LINE = 16 * 1024 * 1024
@@ -48,5 +48,5 @@ async def line_runs(stream: Stream, *, longest: int = LONGEST_LINE) -> AsyncIter
             del chunk
         if parts:
             raise TransportError(f"the stream ended inside a line, after {waiting} bytes of it")
-    except Replaced:
+    except ConnectionReplaced:
         return

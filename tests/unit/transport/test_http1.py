@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from reflet.errors import ConnectionRefused, TransportError
-from reflet.transport.failures import Replaced
+from reflet.transport.failures import ConnectionReplaced
 from reflet.transport.http1 import READ_BUFFER
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import failure, http1_to, vacated_port
@@ -412,7 +412,7 @@ async def test_streams_of_a_retired_transport_give_way_and_requests_end_as_they_
             await server.until(lambda: len(server.requests) == 2)
             (end,) = transport.retire()
             end()
-            with pytest.raises(Replaced):
+            with pytest.raises(ConnectionReplaced):
                 await reading
         was_unused = transport.is_unused
         asked.set()

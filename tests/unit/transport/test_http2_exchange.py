@@ -7,7 +7,7 @@ from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
 
 from reflet.errors import DeadlineExceeded, TransportError
-from reflet.transport.failures import Replaced
+from reflet.transport.failures import ConnectionReplaced
 from reflet.transport.http2_exchange import STREAM_WINDOW, Exchange
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import body_of, connection_to, exchange_on
@@ -58,7 +58,7 @@ async def test_an_exchange_that_gives_way_is_read_out_and_the_server_sends_no_mo
 
     assert owner.forgotten == [True]
     assert await exchange.read() == b"abc"
-    with pytest.raises(Replaced):
+    with pytest.raises(ConnectionReplaced):
         await exchange.read()
 
 

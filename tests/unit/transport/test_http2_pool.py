@@ -10,7 +10,7 @@ from h2.settings import SettingCodes
 
 from reflet.errors import ConnectionRefused, DeadlineExceeded, TransportError
 from reflet.transport import http2_pool
-from reflet.transport.failures import Replaced
+from reflet.transport.failures import ConnectionReplaced
 from reflet.transport.http2 import Http2Connection
 from reflet.transport.http2_pool import ATTEMPTS, Http2Transport
 from reflet.transport.interface import Request
@@ -374,7 +374,7 @@ async def test_streams_of_a_retired_transport_give_way_one_by_one() -> None:
         assert still_open == 1
         for stream in (one, other):
             assert await stream.read() == b"event\n"
-            with pytest.raises(Replaced):
+            with pytest.raises(ConnectionReplaced):
                 await stream.read()
         assert transport.is_unused
 

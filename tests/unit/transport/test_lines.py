@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from reflet.errors import TransportError
-from reflet.transport.failures import Replaced
+from reflet.transport.failures import ConnectionReplaced
 from reflet.transport.lines import line_runs
 
 
@@ -61,7 +61,7 @@ def test_a_stream_that_ends_inside_a_line_is_an_error_after_its_whole_lines() ->
 
 def test_a_stream_whose_connection_is_replaced_ends_after_its_whole_lines() -> None:
     async def collect() -> list[bytes]:
-        replaced = Chunks(b"one\ntw", b"o", failure=Replaced("replaced"))
+        replaced = Chunks(b"one\ntw", b"o", failure=ConnectionReplaced("replaced"))
         return [run async for run in line_runs(replaced)]
 
     assert asyncio.run(collect()) == [b"one\n"]
