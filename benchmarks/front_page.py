@@ -166,7 +166,7 @@ def _recovery_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
         return f"{'' if found['live'] == int(objects) else '>'}{found['last_seconds']:.1f}"
 
     yield (
-        f"from a server's return after {seconds} s to the last of {int(objects):,} objects, s",
+        f"server away for {seconds} s: from its /readyz to the last of {int(objects):,} objects, s",
         f"{last(WATCH)} (`watch`), {last(AUTO)} (`auto`)",
         "has no such thing",
         last(KUBELET),

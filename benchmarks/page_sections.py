@@ -159,8 +159,9 @@ again at the same address, with the empty watch cache of every new kube-apiserve
 to all who go on where they were. An object is live again when its change is seen.
 
 - **Seconds** count from the moment at which the server's `/readyz` says yes, about a second after
-  it begins to serve: who is early is below zero. Streams are given up after 110 s (`>`). There is
-  one outage for each figure, so a single stream of client-go's is one draw of its jitter.
+  it begins to serve: who is early is below zero. Who storms a server that is starting delays that
+  moment as well, which is why it is shown. Streams are given up after 110 s (`>`). There is one
+  outage for each figure, so a single stream of client-go's is one draw of its jitter.
 - **Attempts to connect** are counted in the clients: in Go by the dialer that client-go is given,
   in Python by the interpreter, which tells of every `connect` of a socket, whoever calls it. While
   away are those from the kill until the server's process is started again, none of which can

@@ -179,10 +179,14 @@ def recovery_last(figures: Figures) -> str:
         "seconds from the server's being ready, fewer is better; each object has a stream of its "
         "own, but for auto",
         [
-            _recovered(name, objects, each, each["last_seconds"])
+            _recovered(
+                name,
+                objects,
+                each["last_seconds"],
+                note="" if each["live"] == objects else f"({each['live']:,} live)",
+            )
             for name, objects, each in _after_the_longest_outage(figures)
         ],
-        labels=400,
     )
 
 
@@ -192,11 +196,10 @@ def recovery_attempts(figures: Figures) -> str:
         f"Attempts to connect to a server that is away for {_longest_outage(figures)} s",
         "all attempts of one process, fewer is better",
         [
-            _recovered(name, objects, each, each["attempts_away"])
+            _recovered(name, objects, each["attempts_away"])
             for name, objects, each in _after_the_longest_outage(figures)
         ],
         digits=0,
-        labels=400,
     )
 
 
@@ -318,13 +321,13 @@ def _after_the_longest_outage(figures: Figures) -> Iterator[tuple[str, int, Figu
                 yield name, int(objects), each
 
 
-def _recovered(name: str, objects: int, each: Figures, value: float) -> Bar:
+def _recovered(name: str, objects: int, value: float, *, note: str = "") -> Bar:
     contestant = RECOVERING[name]
     return Bar(
         label=f"{_plain(contestant.title)}: {objects:,}",
         value=value,
         kind="peer" if contestant.in_go else "ours",
-        note="" if each["live"] == objects else "and not all live",
+        note=note,
     )
 
 

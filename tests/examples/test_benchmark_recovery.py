@@ -372,7 +372,7 @@ def test_the_pictures_show_the_longest_outage_and_who_is_not_back() -> None:
         for draw in (pictures.recovery_last, pictures.recovery_attempts)
     )
 
-    assert "110.0 and not all live" in late
+    assert "110.0 (1,979 live)" in late
     assert "Reflet manager, auto: 2,000" in late
     assert "10,000" in attempts
 
@@ -383,6 +383,6 @@ def test_the_short_table_has_the_most_objects_after_the_longest_outage() -> None
     text = front_page.short_table({"recovery": found})
 
     assert text.splitlines()[-1].split("|")[1].strip() == (
-        "from a server's return after 40 s to the last of 2,000 objects, s"
+        "server away for 40 s: from its /readyz to the last of 2,000 objects, s"
     )
     assert "| 0.2 (`watch`), 0.2 (`auto`) | has no such thing      | >110.0" in text
