@@ -190,9 +190,8 @@ What each client asks of a server that is not well, and whether it ends with the
 lists and watches, counted by the server; connections, tried and counted by the client, whether or
 not anybody answered; the verdict once the fault is over, and after how many seconds it was right,
 to a fifth of a second. A server that is away refuses connections, and comes back at the same
-address without its history; that of thousands of watches is [a section of its own](#recovery).
-Each is used as
-its documentation shows, in a process of its own: the Python peers as released on PyPI, in
+address without its history; "Recovery" is the same with thousands of watches. Each client is used
+as its documentation shows, in a process of its own: the Python peers as released on PyPI, in
 environments of their own, and client-go, which lists by watching unless told otherwise, as Reflet
 does. Clients without a cache of their own keep objects in a dict of the benchmark's. The server is
 the development server without TLS, so that everybody speaks HTTP/1.1, client-go too.
