@@ -1,7 +1,8 @@
 """How clients come back after their server was away: how soon, and at what price.
 
-Owns: the outages, who goes through which together, and what is made of moments.  Must not know how
-a contestant works (``recovery_contestants``) or how results are shown (``recovery_tables``).
+Owns: the outages, and who goes through which together.  Must not know how a contestant works
+(``recovery_contestants``), what is made of moments (``recovery_figures``) or how results are shown
+(``recovery_tables``).
 
 An outage: two real API servers on one etcd.  Everybody follows objects of the first one, each
 contestant in a process of its own.  The first one is stopped in its tracks, every object is changed
@@ -21,16 +22,13 @@ one they come back within the same seconds, and take turns with ours.
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -45,7 +43,6 @@ from benchmarks.measuring import (
     Result,
     RunFailed,
     last_line,
-    percentile,
     versions_of,
 )
 from benchmarks.mirror_goals import missed
@@ -61,6 +58,7 @@ from benchmarks.recovery_contestants import (
     Place,
     started,
 )
+from benchmarks.recovery_figures import Figures, Outage, agent, figures_of, requests_by_place
 from benchmarks.recovery_servers import TwoServers
 from benchmarks.recovery_tables import goals, growth_rows, tables
 from benchmarks.recovery_work import MIRRORS
@@ -75,7 +73,6 @@ SETTLE: Final = 2.0  # seconds that everybody is synced before anything happens
 LOOK_EVERY: Final = 1.0  # seconds
 LONG: Final = 10.0  # seconds of an outage after which client-go's streams come back spread out
 
-AGENT: Final = re.compile(r"place-(\d+)")
 RIGHTS: Final = (
     (
         f"/apis/{RBAC}/v1/clusterroles",
@@ -94,7 +91,6 @@ RIGHTS: Final = (
     ),
 )
 
-Figures = dict[str, float]
 Heat = Sequence[tuple[str, int]]
 """Contestants of ours, each with a number of objects, that go through an outage together."""
 
@@ -136,15 +132,6 @@ QUICK: Final = Size(
     scene_seconds=10.0,
     scenes_apart=False,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """The moments of one outage; *ready* may come seconds after *returned*."""
-
-    killed: float
-    returned: float
-    ready: float
 
 
 @dataclass(slots=True)
@@ -205,7 +192,7 @@ class Stage:
         def start(number: int) -> tuple[Place, Child] | None:
             place = places[number]
             try:
-                child = started(place, self.target(place), f"place-{number}", self.kubelet)
+                child = started(place, self.target(place), agent(number), self.kubelet)
                 running.push(child)
                 child.hear(START_PATIENCE)
             except RunFailed as error:
@@ -350,61 +337,7 @@ def heats(size: Size, seconds: float) -> list[list[Place]]:
     return [[*first, *chain.from_iterable(theirs)], *others]
 
 
-# What is made of moments
-
-
-def figures_of(
-    report: Mapping[str, Any],
-    outage: Outage,
-    requests: Sequence[float],
-    objects: int,
-    patience: float,
-) -> Figures:
-    """What one contestant did about one outage.
-
-    Who is not live after *patience* seconds counts as live then.
-    """
-    waits = [moment - outage.ready for moment in report["live"]]
-    waits = [wait for wait in waits if wait < patience]
-    live = len(waits)
-    waits += [patience] * (objects - live)
-    attempts = report["attempts"]
-    requests = [each for each in requests if each <= outage.ready + max(waits)]
-    return {
-        "away_seconds": outage.ready - outage.killed,
-        "live": live,
-        "p50_seconds": percentile(waits, 0.5),
-        "p99_seconds": percentile(waits, 0.99),
-        "last_seconds": max(waits),
-        "attempts_away": sum(outage.killed <= each < outage.returned for each in attempts),
-        "attempts_after": sum(each >= outage.returned for each in attempts),
-        "requests": len(requests),
-        "busiest_second": busiest_second(requests),
-        "cpu_seconds": report["cpu_seconds"],
-    }
-
-
-def busiest_second(moments: Sequence[float]) -> int:
-    """How many of the moments lie within one second, at most."""
-    ordered = sorted(moments)
-    first = most = 0
-    for last, moment in enumerate(ordered):
-        while moment - ordered[first] >= 1.0:
-            first += 1
-        most = max(most, last - first + 1)
-    return most
-
-
-def requests_by_place(events: Sequence[Mapping[str, Any]]) -> Mapping[int, list[float]]:
-    """When each place's requests arrived, by the server's log, as CLOCK_MONOTONIC has it."""
-    found: defaultdict[int, list[float]] = defaultdict(list)
-    since = time.time() - time.monotonic()
-    for event in events:
-        agent = AGENT.search(event.get("userAgent", ""))
-        if agent is not None:
-            moment = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
-            found[int(agent[1])].append(moment - since)
-    return found
+# As a result file has it
 
 
 def in_order(

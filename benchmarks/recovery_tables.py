@@ -24,7 +24,6 @@ ONE_STREAM: Final = 1.0  # seconds, for who has one however many objects there a
 PART_OF_CLIENT_GO: Final = 15
 FLAT: Final = 0.2  # the largest exponent of what does not grow: an attempt more or less is chance
 MANY_STREAMS: Final = (WATCH, MIRRORS)
-FEW: Final = 9.95  # below, a digit behind the point
 ABSENT: Final = "-"
 COLUMNS: Final = (
     "away until ready, s",
@@ -73,7 +72,7 @@ def attempts_goal(outages: Figures, name: str) -> Goal:
         exponents.append(fitted_exponent(points))
     known = [each for each in exponents if each is not None]
     if len(known) < len(exponents) or not known:
-        return Goal(goal, _joined("not measured: too few sizes", told), None)
+        return Goal(goal, "; ".join(["not measured: too few sizes", *told]), None)
     steepest = max(known)
     measured = f"{'; '.join(told)}: n to the {steepest:.2f} at most"
     return Goal(goal, measured, steepest <= FLAT)
@@ -185,23 +184,22 @@ def scenes_table(scenes: Figures, size: Figures) -> str:
 
 
 def _row(found: Sequence[Figures], objects: int) -> Sequence[str]:
-    def cells(shown: Iterable[str]) -> str:
-        return _in_a_row(shown)
-
     def counts(figure: str) -> str:
-        return cells(f"{each[figure]:,}" if figure in each else ABSENT for each in found)
+        return _in_a_row(f"{each[figure]:,}" if figure in each else ABSENT for each in found)
 
     def seconds(figure: str, *, digits: int = 1) -> str:
-        return cells(f"{each[figure]:.{digits}f}" if figure in each else ABSENT for each in found)
+        return _in_a_row(
+            f"{each[figure]:.{digits}f}" if figure in each else ABSENT for each in found
+        )
 
     reasons = list(dict.fromkeys(each["left_out"] for each in found if "left_out" in each))
     return (
         seconds("away_seconds"),
         counts("attempts_away"),
         counts("attempts_after"),
-        cells(_waited(each, "p50_seconds", objects) for each in found),
-        cells(_waited(each, "p99_seconds", objects) for each in found),
-        cells(_last(each, objects) for each in found),
+        _in_a_row(_waited(each, "p50_seconds", objects) for each in found),
+        _in_a_row(_waited(each, "p99_seconds", objects) for each in found),
+        _in_a_row(_last(each, objects) for each in found),
         counts("requests"),
         counts("busiest_second"),
         "; ".join([seconds("cpu_seconds", digits=2), *(f"left out: {why}" for why in reasons)]),
@@ -282,10 +280,6 @@ def _waited(found: Figures, figure: str, objects: int) -> str:
 
 def _in_a_row(cells: Iterable[str]) -> str:
     return " / ".join(cells)
-
-
-def _joined(first: str, others: Sequence[str]) -> str:
-    return "; ".join([first, *others])
 
 
 def _plain(name: str) -> str:

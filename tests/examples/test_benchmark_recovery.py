@@ -18,14 +18,10 @@ from benchmarks.measuring import Child, RunFailed
 from benchmarks.recovery import (
     FULL,
     QUICK,
-    Outage,
     Size,
-    busiest_second,
-    figures_of,
     heats,
     in_order,
     programme,
-    requests_by_place,
 )
 from benchmarks.recovery_contestants import (
     AUTO,
@@ -39,6 +35,7 @@ from benchmarks.recovery_contestants import (
     Place,
     started,
 )
+from benchmarks.recovery_figures import Outage, busiest_second, figures_of, requests_by_place
 from benchmarks.recovery_work import MIRRORS
 from benchmarks.wire_clients import Target
 from reflet.testing.pytest_plugin import running_server
