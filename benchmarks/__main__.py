@@ -31,6 +31,7 @@ BENCHMARKS: Final = (
     "managers",
     "mirror",
     "node",
+    "recovery",
     "resolution",
     "start_up",
     "wire",

@@ -5,7 +5,8 @@ for trouble and nothing added.  Must not know what goes wrong.  Peers run this i
 their own, so it needs nothing but the standard library and the client in question.
 
 A child (see ``measuring.Child``): says ``{}`` when it is synced, and then, for every line it is
-sent, which objects it holds, each with its version, and the error that ended it, if one did.
+sent, which objects it holds, each with its version, the error that ended it, if one did, and how
+often it has tried to connect so far.
 ``benchmarks/go/informer`` is the same thing in Go.
 """
 
@@ -19,9 +20,12 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from benchmarks.connect_attempts import ConnectAttempts
 from benchmarks.measuring import answer, first_line
 
 Versions = dict[str, str]
+
+ATTEMPTS: Final = ConnectAttempts()
 
 
 class Ended:
@@ -40,7 +44,7 @@ class Ended:
 
 
 def reply(held: Versions, ended: str) -> None:
-    answer({"held": held, "ended": ended})
+    answer({"held": held, "ended": ended, "attempts": len(ATTEMPTS.moments)})
 
 
 def reflet(url: str, namespace: str, _: int) -> None:
@@ -230,5 +234,6 @@ CONTESTANTS: Final = {
 
 
 if __name__ == "__main__":
+    ATTEMPTS.count()
     task = first_line()
     CONTESTANTS[task["function"]](task["url"], task["namespace"], task["objects"])

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from benchmarks.fault_contestants import CONTESTANTS, OFFICIAL, REFLET, prepared, started
 from benchmarks.go_programs import Environment
@@ -34,6 +34,9 @@ NAMESPACE: Final = "shop"
 START_PATIENCE: Final = 60.0  # seconds until a contestant is synced
 SETTLE_PATIENCE: Final = 30.0  # seconds from the end of the fault until it must be right
 QUICK_SETTLE_PATIENCE: Final = 10.0
+# Away for 20 s, a server finds client-go asleep for up to 25 more, and its 410 for up to 51.
+AWAY_GRACE: Final = 3.5
+BROKEN_OFF: Final = 0.5  # seconds after which a server that goes away has no connection any more
 WATCHED_BEFORE: Final = 1.5  # seconds that a watch is open before anything goes wrong
 LOOK_EVERY: Final = 0.2  # seconds
 COUNT_EVERY: Final = 1.0  # seconds, in which nobody asks as often as the server can remember
@@ -90,11 +93,15 @@ class Stage:
         for name in names:
             self.server.call(partial(self.collection.put, name, NAMESPACE))
 
-    def change_unseen(self, action: Action, *, expire: bool = False) -> None:
-        """Delete, change and create in the moment in which something happens to every watch."""
+    def change_unseen(self, action: Action | None, *, expire: bool = False) -> None:
+        """Delete, change and create in the moment in which something happens to every watch.
+
+        With None, there is none to which anything could happen.
+        """
 
         def change() -> None:
-            self.server.server.faults.add(Fault(action, verb="watch", now=True))
+            if action is not None:
+                self.server.server.faults.add(Fault(action, verb="watch", now=True))
             self.collection.delete("a", NAMESPACE)
             self.collection.put("b", NAMESPACE)
             self.collection.put("d", NAMESPACE)
@@ -112,8 +119,8 @@ class Stage:
 class Scenario:
     """A fault: what happens, and for how many seconds.
 
-    *busy* are those who keep a processor busy meanwhile.  *grace* is whether there is time after
-    the fault to become right.
+    *busy* are those who keep a processor busy meanwhile.  *grace* is how many times the usual
+    patience there is after the fault to become right.
     """
 
     title: str
@@ -122,7 +129,7 @@ class Scenario:
     quick_seconds: float
     objects: int = 3
     busy: Sequence[str] = ()
-    grace: bool = True
+    grace: float = 1.0
 
 
 def watches_answer_500(stage: Stage, seconds: float) -> None:
@@ -159,6 +166,15 @@ def a_watch_stalls(stage: Stage, seconds: float) -> None:
     stage.wait(seconds)
 
 
+def the_server_is_away(stage: Stage, seconds: float) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        back = threads.submit(stage.server.restart, seconds)
+        time.sleep(BROKEN_OFF)
+        # A kube-apiserver that comes back does not know its history either.
+        stage.change_unseen(None, expire=True)
+        back.result()
+
+
 def nothing_happens(stage: Stage, seconds: float) -> None:
     stage.wait(seconds)
 
@@ -166,13 +182,14 @@ def nothing_happens(stage: Stage, seconds: float) -> None:
 REFUSED: Final = Scenario(
     "watch answers 500", watches_answer_500, LENGTHS[1], QUICK_LENGTHS[1], busy=(OFFICIAL,)
 )
-STALLED: Final = Scenario("silent stall", a_watch_stalls, 130, 5, grace=False)
+STALLED: Final = Scenario("silent stall", a_watch_stalls, 130, 5, grace=0.0)
 SCENARIOS: Final = (
     REFUSED,
     Scenario("watch dropped before its head", watches_are_dropped, 10, 4, busy=(OFFICIAL,)),
     Scenario("reset in the middle of a line", a_watch_is_reset, 2, 2),
     Scenario("clean close every 0.5 s", watches_are_closed, 10, 3),
     Scenario("410, with a missed deletion", the_version_expires, 10, 3),
+    Scenario("server away", the_server_is_away, 20, 5, busy=(OFFICIAL,), grace=AWAY_GRACE),
     STALLED,
     Scenario(f"{MANY:,} objects", nothing_happens, 1, 1, objects=MANY),
 )
@@ -190,15 +207,32 @@ class Meeting:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """Whether a contestant is right in the end, and since when.
+
+    *attempts* to connect are all until the fault was over; None when nobody could say.
+    *seconds* are from then until it was right; None when it was not.
+    """
+
+    words: str
+    attempts: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """How often a contestant asked, and whether what it holds is right in the end."""
+    """How often a contestant asked and tried to connect, and whether it is right in the end."""
 
     lists: int
     watches: int
     verdict: str
+    attempts: int | None = None
+    seconds: float | None = None
 
     def cells(self) -> tuple[str, ...]:
-        return f"{self.lists:,}", f"{self.watches:,}", self.verdict
+        attempts = "" if self.attempts is None else f"{self.attempts:,}"
+        seconds = "" if self.seconds is None else f"{self.seconds:.1f}"
+        return f"{self.lists:,}", f"{self.watches:,}", attempts, self.verdict, seconds
 
 
 @dataclass(frozen=True)
@@ -212,7 +246,7 @@ class LeftOut:
         return f"left out: {self.why}"
 
     def cells(self) -> tuple[str, ...]:
-        return "", "", self.verdict
+        return "", "", "", self.verdict, ""
 
 
 Met = dict[str, Outcome | LeftOut]
@@ -254,8 +288,9 @@ def run(*, quick: bool) -> Result:
 def faults_table(met: Mapping[Meeting, Met]) -> str:
     """A row for each contestant in each fault, in the order of the line-up."""
     return table(
-        "Lists and watches asked for while the fault lasts, and the cache afterwards",
-        ("fault", "client", "lists", "watches", "afterwards"),
+        "Lists and watches asked for and connections tried while the fault lasts, and the cache "
+        "afterwards",
+        ("fault", "client", "lists", "watches", "connections", "afterwards", "right after, s"),
         [
             (str(each), f"**{name}**" if name == REFLET else name, *found[name].cells())
             for each, found in met.items()
@@ -308,8 +343,8 @@ def everybody(
 
     def meet(run: tuple[Meeting, str]) -> Outcome | LeftOut:
         meeting, name = run
-        grace = patience if meeting.scenario.grace else 0.0
         try:
+            grace = patience * meeting.scenario.grace
             return one(meeting, grace, name, environments)
         except RunFailed as error:
             return LeftOut(last_line(error))
@@ -345,13 +380,17 @@ def one(
         ) as child:
             child.hear(START_PATIENCE)
             wait_for_a_watch(server)
+            before = 0
             if scenario.happen is not nothing_happens:  # there, the beginning is what counts
+                before = asked(child)["attempts"]
                 stage.tally.forget()
             scenario.happen(stage, meeting.seconds)
             stage.tally.take()
             lists, watches = stage.tally.lists, stage.tally.watches
             server.call(server.server.faults.clear)
-            return Outcome(lists, watches, verdict(child, stage, patience))
+            found = verdict(child, stage, patience)
+            attempts = None if found.attempts is None else found.attempts - before
+            return Outcome(lists, watches, found.words, attempts, found.seconds)
 
 
 @contextmanager
@@ -363,25 +402,35 @@ def stage_with(objects: int) -> Iterator[Stage]:
         yield stage
 
 
-def verdict(child: Child, stage: Stage, patience: float) -> str:
+def asked(child: Child) -> dict[str, Any]:
+    """What a contestant says of itself."""
+    child.say({})
+    return child.hear(START_PATIENCE)
+
+
+def verdict(child: Child, stage: Stage, patience: float) -> Verdict:
     """Whether a contestant is right; it gets *patience* seconds unless it has given up."""
     wanted = stage.versions()
-    deadline = time.monotonic() + patience
+    over = time.monotonic()
+    attempts: int | None = None
     while True:
-        child.say({})
         try:
-            said = child.hear(START_PATIENCE)
+            said = asked(child)
         except RunFailed as error:  # its process is gone, or does not answer any more
-            return f"ended with {last_line(error)}"
+            return Verdict(f"ended with {last_line(error)}", attempts)
         held, ended = said["held"], said["ended"]
+        if attempts is None:
+            attempts = said["attempts"]
+        waited = time.monotonic() - over
+        if ended:
+            return Verdict(f"ended with {ended}", attempts)
         if held == wanted:
-            return "right" if not ended else f"ended with {ended}"
-        if ended or time.monotonic() >= deadline:
+            return Verdict("right", attempts, waited)
+        if waited >= patience:
             break
         time.sleep(LOOK_EVERY)
-    if ended:
-        return f"ended with {ended}"
     ghosts = sorted(held.keys() - wanted.keys())
     if ghosts:
-        return f"wrong: keeps {', '.join(ghosts[:3])}"
-    return f"wrong: {sum(held.get(name) == wanted[name] for name in wanted)} of {len(wanted)}"
+        return Verdict(f"wrong: keeps {', '.join(ghosts[:3])}", attempts)
+    right = sum(held.get(name) == wanted[name] for name in wanted)
+    return Verdict(f"wrong: {right} of {len(wanted)}", attempts)

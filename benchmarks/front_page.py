@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from benchmarks.fault_contestants import GO_INFORMER, OFFICIAL, REFLET
 from benchmarks.measuring import REPOSITORY, RESULTS, table
+from benchmarks.recovery_contestants import AUTO, KUBELET, WATCH
 
 README: Final = REPOSITORY / "README.md"
 BEGIN: Final = "<!-- written by python -m benchmarks.report: begin -->"
@@ -27,7 +28,7 @@ Figures = Mapping[str, Any]
 def loaded(*, quick: bool = False, results: Path = RESULTS) -> dict[str, Figures]:
     """The figures of the benchmarks that the table is made of, as far as there are any."""
     found = {}
-    for name in ("mirror", "managers", "idle", "faults"):
+    for name in ("mirror", "managers", "idle", "faults", "recovery"):
         path = results / f"{name}{'-quick' if quick else ''}.json"
         if path.is_file():
             found[name] = json.loads(path.read_text())["figures"]
@@ -40,10 +41,24 @@ def short_table(found: Mapping[str, Figures]) -> str:
 
 
 def with_table(page: str, text: str) -> str:
-    """The page with the table in its place; a page without such a place stays as it is."""
-    _, _, rows = text.partition("\n\n")
+    """The page with the lines of the table in their place; without such a place it stays as it is.
+
+    Lines of jobs that the table does not have stay too: somebody else measured those.
+    """
+
+    def filled(found: re.Match[str]) -> str:
+        lines = {line[0]: line for line in (*_lines(found[0]), *_lines(text))}
+        _, _, rows = table(TITLE, COLUMNS, lines.values()).partition("\n\n")
+        return f"{BEGIN}\n\n{rows}\n\n{END}"
+
     place = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    return place.sub(lambda _: f"{BEGIN}\n\n{rows}\n\n{END}", page)
+    return place.sub(filled, page)
+
+
+def _lines(text: str) -> list[list[str]]:
+    """The cells of a table's lines, without its head."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
 
 
 def _rows(found: Mapping[str, Figures]) -> Iterator[tuple[str, ...]]:
@@ -55,6 +70,8 @@ def _rows(found: Mapping[str, Figures]) -> Iterator[tuple[str, ...]]:
         yield from _idle_rows(found["idle"])
     if "faults" in found:
         yield from _fault_rows(found["faults"])
+    if "recovery" in found:
+        yield from _recovery_rows(found["recovery"])
 
 
 def _mirror_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
@@ -135,6 +152,24 @@ def _fault_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
     yield (
         f"requests to a server that answers watches with 500{length}",
         *(asked.get(name, "not measured") for name in (REFLET, OFFICIAL, GO_INFORMER)),
+    )
+
+
+def _recovery_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
+    seconds = f"{max(figures['size']['outages']):g}"
+    objects = str(max(int(each) for each in figures["outages"][WATCH]))
+
+    def last(name: str) -> str:
+        found = figures["outages"][name].get(objects, {}).get(seconds, {})
+        if "live" not in found:
+            return "not measured"
+        return f"{'' if found['live'] == int(objects) else '>'}{found['last_seconds']:.1f}"
+
+    yield (
+        f"server away for {seconds} s: from its /readyz to the last of {int(objects):,} objects, s",
+        f"{last(WATCH)} (`watch`), {last(AUTO)} (`auto`)",
+        "has no such thing",
+        last(KUBELET),
     )
 
 

@@ -19,6 +19,7 @@ from benchmarks.node import cpu_of
 from benchmarks.wire_clients import Target
 from reflet.api.pods import Pod
 from reflet.cluster import Cluster
+from tests.node_chaos import keepers_of
 from tests.node_scenes import AgentProcess, is_running, pod_document
 
 PATIENCE: Final = 60.0  # seconds for all pods to run
@@ -53,17 +54,18 @@ class IdleAgent:
                 asyncio.run(self._all_running(administrator, pods))
             except TimeoutError:
                 raise RunFailed(f"{self._agent.said}\nits pods did not all start") from None
+            self._keepers = keepers_of(folder / "node")
             undo.pop_all()
 
     def ask(self) -> None:
         """Nothing to do: the kernel knows."""
 
     def cpu_seconds(self) -> float:
-        """What the agent has used of the processor, without its containers."""
+        """What the agent and its keeper have used of the processor, without the containers."""
         try:
-            return cpu_of(self._agent.pid)
+            return cpu_of(self._agent.pid) + sum(map(cpu_of, self._keepers))
         except FileNotFoundError:
-            raise RunFailed(f"{self._agent.said}\nthe agent ended") from None
+            raise RunFailed(f"{self._agent.said}\nthe agent ended, or its keeper") from None
 
     def close(self) -> None:
         """End the agent and its containers."""

@@ -54,14 +54,18 @@ class RequestLog:
 
     def counts(self) -> Mapping[str, Counter[str]]:
         """Everything until now: by address, then by kind."""
+        for event in self.news():
+            self._take(event)
+        return {address: Counter(count) for address, count in self._counts.items()}
+
+    def news(self) -> Sequence[Mapping[str, Any]]:
+        """The lines that were written since the last time; a count leaves none of them."""
         with self._log.open("rb") as log:
             log.seek(self._read)
             news = log.read()
         whole, _, _ = news.rpartition(b"\n")
-        for line in whole.splitlines():
-            self._take(json.loads(line))
         self._read += len(whole) + bool(whole)
-        return {address: Counter(count) for address, count in self._counts.items()}
+        return [json.loads(line) for line in whole.splitlines()]
 
     def watches(self, address: str) -> Iterable[Watch]:
         """The kinds of watches that were asked for from an address until the last count."""

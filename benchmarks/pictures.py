@@ -17,6 +17,7 @@ from benchmarks.idle_contestants import MANAGERS as IDLE_MANAGERS
 from benchmarks.managers_tables import CONTESTANTS as MANAGERS
 from benchmarks.measuring import REPOSITORY, RESULTS
 from benchmarks.mirror_contestants import CONTESTANTS as MIRRORS
+from benchmarks.recovery_contestants import CONTESTANTS as RECOVERING
 
 IMAGES: Final = REPOSITORY / "docs" / "images"
 GROWTH: Final = "growth"  # not a benchmark: the rows of all of them
@@ -171,6 +172,37 @@ def idle_managers(figures: Figures) -> str:
     )
 
 
+def recovery_last(figures: Figures) -> str:
+    """How soon everybody is back after the longest outage."""
+    return bar_chart(
+        f"Until the last object is live again, after {_longest_outage(figures)} s without a server",
+        "seconds from the server's being ready, fewer is better; each object has a stream of its "
+        "own, but for auto",
+        [
+            _recovered(
+                name,
+                objects,
+                each["last_seconds"],
+                note="" if each["live"] == objects else f"({each['live']:,} live)",
+            )
+            for name, objects, each in _after_the_longest_outage(figures)
+        ],
+    )
+
+
+def recovery_attempts(figures: Figures) -> str:
+    """How often a server that is away is looked for."""
+    return bar_chart(
+        f"Attempts to connect to a server that is away for {_longest_outage(figures)} s",
+        "all attempts of one process, fewer is better",
+        [
+            _recovered(name, objects, each["attempts_away"])
+            for name, objects, each in _after_the_longest_outage(figures)
+        ],
+        digits=0,
+    )
+
+
 def node_freshness(figures: Figures) -> str:
     """How long a write takes to a container's file, and to its signal."""
     bars = [
@@ -218,6 +250,12 @@ PICTURES: Final[Mapping[str, Picture]] = {
     "managers-memory": Picture("managers", "Memory per watched object", managers_memory),
     "managers-freshness": Picture("managers", "From a write to a changed read", managers_freshness),
     "idle-managers": Picture("idle", "Traffic of managers while nothing changes", idle_managers),
+    "recovery-last": Picture(
+        "recovery", "Until the last object is live again after an outage", recovery_last
+    ),
+    "recovery-attempts": Picture(
+        "recovery", "Attempts to connect to a server that is away", recovery_attempts
+    ),
     "node-freshness": Picture("node", "From a write to a running container", node_freshness),
     "growth": Picture(GROWTH, "How Reflet's costs grow with the size", growth_exponents),
 }
@@ -266,6 +304,30 @@ def _bar(label: str, spread: Mapping[str, float], *, kind: str, scale: float = 1
         low=spread["low"] * scale,
         high=spread["high"] * scale,
         kind=kind,
+    )
+
+
+def _longest_outage(figures: Figures) -> str:
+    return f"{max(figures['size']['outages']):g}"
+
+
+def _after_the_longest_outage(figures: Figures) -> Iterator[tuple[str, int, Figures]]:
+    """Who was there: the contestant, its number of objects, and what came of it."""
+    seconds = _longest_outage(figures)
+    for name, by_objects in figures["outages"].items():
+        for objects, by_outage in by_objects.items():
+            each = by_outage.get(seconds, {})
+            if "live" in each:
+                yield name, int(objects), each
+
+
+def _recovered(name: str, objects: int, value: float, *, note: str = "") -> Bar:
+    contestant = RECOVERING[name]
+    return Bar(
+        label=f"{_plain(contestant.title)}: {objects:,}",
+        value=value,
+        kind="peer" if contestant.in_go else "ours",
+        note=note,
     )
 
 

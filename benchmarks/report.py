@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks import front_page, pictures
@@ -41,7 +42,7 @@ def write(benchmarks: Sequence[str]) -> list[str]:
         if text:
             page = with_section(page, SECTIONS[name].title, text)
             written.append(f"{PAGE.relative_to(REPOSITORY)}: {SECTIONS[name].title.strip('# ')}")
-    rows = collected(SECTIONS)
+    rows = growth_of_all()
     if rows:
         page = with_section(page, GROWTH.title, composed_growth(rows))
         written.append(f"{PAGE.relative_to(REPOSITORY)}: {GROWTH.title.strip('# ')}")
@@ -53,6 +54,15 @@ def write(benchmarks: Sequence[str]) -> list[str]:
         written.append(f"{front_page.README.relative_to(REPOSITORY)}: the short table")
     drawn = [*pictures.draw(benchmarks), *pictures.draw_growth(rows)]
     return written + [str(path.relative_to(REPOSITORY)) for path in drawn]
+
+
+def growth_of_all(results: Path = RESULTS) -> list[Row]:
+    """The rows of the section over all benchmarks; none as long as one of them was never run.
+
+    Else the run of a single one, where there are no results yet, would take the others' away.
+    """
+    run = all((results / f"{name}.json").is_file() for name in SECTIONS)
+    return collected(SECTIONS, results=results) if run else []
 
 
 def composed(benchmark: str, section: Section, result: Mapping[str, Any]) -> str:

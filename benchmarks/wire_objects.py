@@ -51,6 +51,21 @@ async def create(
                 workers.create_task(work(paths), name=f"creator {number}")
 
 
+async def rewrite(target: Target, paths: Iterable[str], sequence: str) -> None:
+    """Change every object once, as fast as the server takes it; return when all are changed."""
+    left = iter(paths)
+    async with connected(target) as connection:
+
+        async def work() -> None:
+            for path in left:
+                body = _config_map(path.rpartition("/")[2], sequence)
+                await _write(connection, "PUT", path, body)
+
+        async with asyncio.TaskGroup() as workers:
+            for number in range(AT_ONCE):
+                workers.create_task(work(), name=f"writer {number}")
+
+
 async def update(
     target: Target,
     paths: Sequence[str],

@@ -23,7 +23,7 @@ BRIEFLY: Final = faults.Meeting(faults.Scenario("calm", faults.nothing_happens, 
 
 def what_came(seconds: float) -> faults.Met:
     return {
-        **{name: faults.Outcome(0, 4, "right") for name in CONTESTANTS},
+        **{name: faults.Outcome(0, 4, "right", 3, 1.25) for name in CONTESTANTS},
         OFFICIAL: faults.Outcome(0, int(seconds) * 100, "right"),
         "kubernetes_asyncio watch": faults.Outcome(0, 1, "ended with ApiException"),
         GO_INFORMER: faults.LeftOut("there is no Go"),
@@ -68,7 +68,18 @@ def test_who_has_no_environment_fails_with_the_reason() -> None:
 def test_we_are_right_where_nothing_happens() -> None:
     outcome = faults.one(BRIEFLY, 5.0, REFLET, {})
 
-    assert outcome == faults.Outcome(0, 1, "right")
+    assert (outcome.lists, outcome.watches, outcome.verdict) == (0, 1, "right")
+
+
+def test_we_try_to_connect_to_a_server_that_is_away_and_are_right_after_its_return() -> None:
+    away = faults.Meeting(faults.Scenario("away", faults.the_server_is_away, 0.6, 0.6), 0.6)
+
+    outcome = faults.one(away, 30.0, REFLET, {})
+
+    assert isinstance(outcome, faults.Outcome)
+    assert (outcome.lists, outcome.watches, outcome.verdict) == (0, 0, "right")
+    assert outcome.attempts
+    assert outcome.seconds is not None
 
 
 def test_who_is_not_there_is_left_out_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,17 +88,15 @@ def test_who_is_not_there_is_left_out_and_the_others_go_on(monkeypatch: pytest.M
 
     met = faults.everybody([BRIEFLY], 5.0, {CLIENT_GO: NO_GO})
 
-    assert met[BRIEFLY] == {
-        REFLET: faults.Outcome(0, 1, "right"),
-        GO_INFORMER: faults.LeftOut("there is no Go"),
-    }
+    assert met[BRIEFLY][REFLET].verdict == "right"
+    assert met[BRIEFLY][GO_INFORMER] == faults.LeftOut("there is no Go")
 
 
 def test_a_process_that_ends_under_a_fault_has_a_verdict_that_says_so() -> None:
     with faults.stage_with(3) as stage, program("raise SystemExit('its own words')") as child:
         found = faults.verdict(child, stage, 0.0)
 
-    assert found == "ended with its own words"
+    assert found == faults.Verdict("ended with its own words")
 
 
 @pytest.mark.parametrize(
@@ -101,12 +110,12 @@ def test_a_process_that_ends_under_a_fault_has_a_verdict_that_says_so() -> None:
 def test_a_verdict_tells_the_end_before_ghosts_and_ghosts_before_what_is_missing(
     held: dict[str, str], ended: str, verdict: str
 ) -> None:
-    line = json.dumps({"held": held, "ended": ended})
+    line = json.dumps({"held": held, "ended": ended, "attempts": 7})
     text = f"import sys\nfor _ in sys.stdin: print({line!r}, flush=True)"
 
     with faults.stage_with(3) as stage, program(text) as child:
         child.hear(30)  # the answer to the task, which this one takes for a question
-        assert faults.verdict(child, stage, 0.0) == verdict
+        assert faults.verdict(child, stage, 0.0) == faults.Verdict(verdict, 7)
 
 
 # What is written
@@ -127,13 +136,19 @@ def test_everybody_has_a_row_for_every_fault_and_ours_is_the_first() -> None:
     text = faults.faults_table({BRIEFLY: what_came(2.0)})
 
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()[4:]]
-    assert rows[0] == ["calm, 0.1 s", "**reflet**", "0", "4", "right"]
+    assert rows[0] == ["calm, 0.1 s", "**reflet**", "0", "4", "3", "right", "1.2"]
     assert [row[1] for row in rows[1:]] == list(CONTESTANTS)[1:]
-    assert rows[-1][2:] == ["", "", "left out: there is no Go"]
+    assert rows[-1][2:] == ["", "", "", "left out: there is no Go", ""]
 
 
 def test_who_was_left_out_has_no_figures() -> None:
     figures = faults.plain(what_came(2.0))
 
     assert GO_INFORMER not in figures
-    assert figures[REFLET] == {"lists": 0, "watches": 4, "verdict": "right"}
+    assert figures[REFLET] == {
+        "lists": 0,
+        "watches": 4,
+        "verdict": "right",
+        "attempts": 3,
+        "seconds": 1.25,
+    }

@@ -24,6 +24,7 @@ from benchmarks.idle import (
     line_up,
     window,
 )
+from benchmarks.idle_agents import IdleAgent
 from benchmarks.idle_contestants import (
     CANNOT,
     MANAGERS,
@@ -35,6 +36,10 @@ from benchmarks.idle_contestants import (
 from benchmarks.idle_relay import Door, calling_address
 from benchmarks.idle_requests import RequestLog, Watch, watch_of
 from benchmarks.measuring import Child, Spread
+from benchmarks.node import cpu_of
+from benchmarks.wire_clients import Target
+from reflet.testing.pytest_plugin import running_server
+from tests.node_chaos import keepers_of
 from tests.node_scenes import until
 
 HERE: Final = "127.0.1.1"
@@ -166,6 +171,22 @@ def test_a_window_is_given_by_the_minute() -> None:
     assert (found["bytes_sent"], found["bytes_received"], found["bytes"]) == (100, 400, 500)
     assert (found["connections"], found["connections_opened"]) == (2, 2)
     assert found["cpu_milliseconds"] == pytest.approx(500)
+
+
+def test_the_cpu_time_of_an_agent_is_its_keepers_too(tmp_path: Path) -> None:
+    with running_server({"tls": True}) as server:
+        (tmp_path / "ca.crt").write_bytes(server.ca_data)
+        target = Target(server.url, str(tmp_path / "ca.crt"), server.token)
+        agent = IdleAgent(target, target, pods=1, folder=tmp_path)
+        try:
+            processes = agent._agent.pid, *keepers_of(tmp_path / "idle-1" / "node")
+            before = [cpu_of(process) for process in processes]
+            found = agent.cpu_seconds()
+        finally:
+            agent.close()
+
+    assert len(before) == 2
+    assert found >= sum(before)
 
 
 def test_everybody_takes_part_at_three_sizes() -> None:

@@ -45,6 +45,12 @@ FAULTS: Final = {
 }
 
 
+def a_table(*jobs: str, figure: str = "1") -> str:
+    """The short table with a line for each job."""
+    lines = [f"| {job} | {figure} | {figure} | {figure} |" for job in jobs]
+    return "\n".join(["| job | Reflet | official | Go |", "|---|---|---|---|", *lines])
+
+
 def last_cells(table: str) -> list[str]:
     """The last row, without what it is about."""
     return [cell.strip() for cell in table.splitlines()[-1].split("|")[2:-1]]
@@ -159,7 +165,27 @@ def test_the_readme_has_a_place_for_the_short_table() -> None:
     filled = front_page.with_table(page, front_page.short_table({"faults": FAULTS}))
 
     assert filled.count("| 10,000 ") == 1
-    assert front_page.with_table(filled, "T\n\nrows").count("\nrows\n") == 1
+
+
+def test_the_short_table_of_one_benchmark_leaves_the_lines_of_the_others() -> None:
+    once = f"{front_page.BEGIN}\n\n{a_table('a', 'b')}\n\n{front_page.END}\n"
+
+    page = front_page.with_table(once, f"T\n\n{a_table('b', 'c', figure='2')}")
+
+    assert re.findall(r"^\| (\w) +\| (\d)", page, re.MULTILINE) == [
+        ("a", "1"),
+        ("b", "2"),
+        ("c", "2"),
+    ]
+
+
+def test_growth_is_written_from_all_benchmarks_or_not_at_all(tmp_path: Path) -> None:
+    row = {"job": "an event"}
+    for name in SECTIONS:
+        assert report.growth_of_all(tmp_path) == []
+        (tmp_path / f"{name}.json").write_text(json.dumps({"figures": {"growth": [row]}}))
+
+    assert report.growth_of_all(tmp_path) == [row] * len(SECTIONS)
 
 
 def test_every_picture_is_shown_and_every_picture_that_is_shown_is_there() -> None:

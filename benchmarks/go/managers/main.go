@@ -1,5 +1,6 @@
 // The managers and idle benchmarks' contestants from the kubelet: its managers, by watches or, for
-// ConfigMaps that nobody changes, by any of its strategies.
+// ConfigMaps that nobody changes, by any of its strategies. The recovery benchmark's have a file of
+// their own.
 //
 // Reads one task from standard input and writes one answer to standard output, both a line of
 // JSON; benchmarks/managers_work.py says what they mean and is the same thing in Python.
@@ -60,6 +61,7 @@ type task struct {
 	Users           int     `json:"users"`
 	Period          float64 `json:"period"`
 	TTL             float64 `json:"ttl"`
+	Agent           string  `json:"agent"`
 }
 
 type clocks struct {
@@ -87,19 +89,28 @@ func fail(reason any) {
 }
 
 func answer(figures map[string]float64) {
-	if err := json.NewEncoder(os.Stdout).Encode(figures); err != nil {
+	say(figures)
+}
+
+func say(message any) {
+	if err := json.NewEncoder(os.Stdout).Encode(message); err != nil {
 		fail(err)
 	}
 }
 
-func (t task) client() kubernetes.Interface {
-	client, err := kubernetes.NewForConfig(&rest.Config{
+func (t task) config() *rest.Config {
+	return &rest.Config{
 		Host:            t.URL,
 		BearerToken:     t.Token,
 		TLSClientConfig: rest.TLSClientConfig{CAFile: t.CAFile},
 		ContentConfig:   rest.ContentConfig{ContentType: protobufType, AcceptContentTypes: acceptTypes},
 		QPS:             -1,
-	})
+		UserAgent:       t.Agent,
+	}
+}
+
+func (t task) client() kubernetes.Interface {
+	client, err := kubernetes.NewForConfig(t.config())
 	if err != nil {
 		fail(err)
 	}
@@ -366,6 +377,10 @@ func main() {
 	t := task{input: input}
 	if err := json.Unmarshal(line, &t); err != nil {
 		fail(err)
+	}
+	if t.Job == "recover" {
+		t.recover()
+		return
 	}
 	manager := t.manager()
 	if t.Job == "idle" {
