@@ -129,6 +129,7 @@ class Reflector(Generic[T]):
         self._clock = clock = clock or SystemClock()
         self._cursor = VersionCursor(page_size=page_size)
         self._cursor.synced(since)
+        self._expiries = Expiries()
         numbers = ReflectorMetrics(metrics, resource or name)
         self._liveness = Liveness(
             name,
@@ -246,7 +247,6 @@ class Reflector(Generic[T]):
         retry would mend it.
         """
         self._liveness.begun()
-        expiries = Expiries()
         while True:
             try:
                 end = await self._pass()
@@ -256,11 +256,13 @@ class Reflector(Generic[T]):
                 raise
             if end.reported and end.cause is not None:
                 self._report(end.cause)
-            now = self._clock.monotonic()
-            if not (end.at_once and expiries.may_list_at_once(now)):
+            if not (end.at_once and self._may_list_at_once(end.cause)):
                 await self._patience.wait(end.cause)
             # Its traceback holds on to a dead connection, and the next pass may take for ever.
             del end
+
+    def _may_list_at_once(self, cause: Exception | None) -> bool:
+        return not is_expired(cause) or self._expiries.may_list_at_once(self._clock.monotonic())
 
     async def list_and_watch(self) -> None:
         """Mirror until something makes a new list necessary: one pass of ``run``.

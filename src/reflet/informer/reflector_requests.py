@@ -51,7 +51,10 @@ class Listed(Generic[T]):
 
 
 class ReflectorRequests(Generic[T]):
-    """Asks a source.  *description* is the word for what is asked for, in errors."""
+    """Asks a source.  *description* is the word for what is asked for, in errors.
+
+    ``is_of_one_object`` says that the selection is one name.
+    """
 
     def __init__(
         self,
@@ -71,6 +74,7 @@ class ReflectorRequests(Generic[T]):
         self._chance = chance
         self._liveness = liveness
         self._awaited = awaited
+        self.is_of_one_object = _selects_one(selection.field_selector)
         self._watch_timeout = max(selection.minimum_watch_timeout, SHORTEST_WATCH_TIMEOUT)
 
     async def list(
@@ -144,3 +148,8 @@ class ReflectorRequests(Generic[T]):
             raise RefletError(
                 f"unsupported list gvk: {page.api_version}, Kind=Table, type: {self._description}"
             )
+
+
+def _selects_one(selector: FieldSelector | str) -> bool:
+    parsed = FieldSelector.parse(selector) if isinstance(selector, str) else selector
+    return any(each.field == "metadata.name" and not each.negated for each in parsed.requirements)

@@ -25,17 +25,19 @@ class VersionCursor:
 
     ``last`` is the version up to which the sink knows everything, empty before anything is
     known.  ``unavailable`` says that the server no longer has it, or not yet.  ``paginated``
-    says that the server answers in pages even where it could use its cache.  *page_size* is
-    used for every list when it is not 0.
+    says that the server answers in pages even where it could use its cache.  ``was_streamed``
+    says that the collection last came by a streaming list.  *page_size* is used for every list
+    when it is not 0.
     """
 
-    __slots__ = ("_page_size", "last", "paginated", "unavailable")
+    __slots__ = ("_page_size", "last", "paginated", "unavailable", "was_streamed")
 
     def __init__(self, *, page_size: int = 0) -> None:
         self._page_size = page_size
         self.last = ""
         self.unavailable = False
         self.paginated = False
+        self.was_streamed = False
 
     @property
     def list_version(self) -> str:
@@ -66,11 +68,12 @@ class VersionCursor:
         if asked == WHATEVER_IS_CACHED and paginated:
             # The server has no cache for this collection, and there is a lot in it.
             self.paginated = True
-        self.unavailable = False
+        self.unavailable = self.was_streamed = False
 
     def streamed(self) -> None:
         """A streaming list was answered."""
         self.unavailable = False
+        self.was_streamed = True
 
     def synced(self, version: str) -> None:
         """The sink knows everything up to *version*."""

@@ -133,7 +133,7 @@ class Exchange:
         self.take_failure(TransportError(f"{self._connection.server}: the stream was closed"))
 
     def give_way(self) -> None:
-        """Let the reader have what has arrived and then ConnectionReplaced; the server sends no more."""
+        """Let the reader have what has arrived, then ConnectionReplaced; the server is told."""
         self.take_failure(
             ConnectionReplaced(f"{self._connection.server}: the connection is replaced")
         )

@@ -47,6 +47,40 @@ async def test_a_connection_that_breaks_is_resumed_without_a_list() -> None:
     assert mirror.errors == []
 
 
+async def test_the_broken_watch_of_one_object_is_followed_by_a_streaming_list() -> None:
+    state = [added(A), bookmark("11", ends_initial_events=True)]
+    mirror = Mirror(
+        streaming=True,
+        watches=[[*state, After(5), TransportError("reset")], [*state, Quiet.HEALTHY]],
+        field_selector="metadata.name=a",
+    )
+
+    await mirror.run_for(5.1)
+
+    assert mirror.source.requests == ["stream at ''", "stream at '11'"]
+
+
+@pytest.mark.parametrize(
+    ("streaming", "selector", "seconds"),
+    [(False, "metadata.name=a", 5), (True, "metadata.name!=a", 5), (True, "metadata.name=a", 0.5)],
+    ids=["listed", "many", "short"],
+)
+async def test_other_broken_watches_are_resumed(
+    streaming: bool, selector: str, seconds: float
+) -> None:
+    state = [added(A), bookmark("11", ends_initial_events=True)] if streaming else [added(A)]
+    mirror = Mirror(
+        streaming=streaming,
+        lists=[listing("10")],
+        watches=[[*state, After(seconds), modified(NEXT), TransportError("reset")], QUIET],
+        field_selector=selector,
+    )
+
+    await mirror.run_for(seconds + 0.1)
+
+    assert mirror.source.requests[-1] == "watch since '12'"
+
+
 async def test_a_watch_that_goes_silent_is_resumed_without_a_list() -> None:
     mirror = Mirror(lists=[listing("10")], watches=[[added(A), Quiet.DEAD], QUIET])
 

@@ -207,7 +207,7 @@ async def test_a_change_of_mind_while_moving_keeps_the_one_stream() -> None:
         it.need("b", "c")
         await asyncio.sleep(5.0)
 
-        assert (it.open, it.versions[-1]) == (["*"], "103")
+        assert (it.open, sorted(it.versions[-2:])) == (["*"], ["102", "103"])
 
 
 async def test_a_forbidden_namespace_means_streams_for_each_and_is_remembered() -> None:
