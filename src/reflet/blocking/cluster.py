@@ -156,6 +156,7 @@ class BlockingCluster:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._loop = LoopThread(f"reflet {cluster.settings.server}")
+        self._loop.enter(cluster)
 
     def __enter__(self) -> Self:
         return self
@@ -169,13 +170,12 @@ class BlockingCluster:
         self.close()
 
     def close(self) -> None:
-        """Close the connection and end the thread; harmless when it is closed."""
-        if self._loop.closed:
-            return
-        try:
-            self._loop.run(self._cluster.close())
-        finally:
-            self._loop.stop()
+        """Leave what is open, close the connection and end the thread; harmless when it is closed.
+
+        Waits for handlers that are under way, so in a handler it raises MisuseError.  Does
+        nothing in the child of a fork.
+        """
+        self._loop.stop()
 
     @property
     def namespace(self) -> str:
