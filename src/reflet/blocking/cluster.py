@@ -299,8 +299,17 @@ def connect(
     kubeconfig: str = "",
     context: str = "",
     namespace: str = "",
+    qps: float | None = None,
+    burst: int | None = None,
 ) -> BlockingCluster:
     """The cluster that kubectl would talk to, or the one of *settings*."""
     return BlockingCluster(
-        connect_cluster(settings, kubeconfig=kubeconfig, context=context, namespace=namespace)
+        connect_cluster(
+            settings,
+            kubeconfig=kubeconfig,
+            context=context,
+            namespace=namespace,
+            qps=qps,
+            burst=burst,
+        )
     )

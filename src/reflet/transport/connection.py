@@ -81,7 +81,7 @@ class Connection:
             request = request.with_headers((("accept-encoding", "gzip"),))
         attempt = _Attempt()
         while True:
-            await self._limit.acquire()
+            await self._limit.acquire(f"{request.method}:{request.path}")
             wire, dressed = await self._prepared(request, attempt)
             response = await wire.send(dressed)
             pause = await self._pause_before_repeat(response.status, response.headers, attempt)

@@ -23,6 +23,7 @@ from reflet.blocking.mirror import BlockingMirror
 from reflet.client.client import Client
 from reflet.client.resource_client import ResourceClient
 from reflet.cluster import Cluster
+from reflet.cluster import connect as connect_with_a_loop
 from reflet.errors import (
     ConfigurationError,
     Expired,
@@ -464,3 +465,18 @@ def test_a_handler_that_closes_its_cluster_is_refused_and_the_cluster_stays_open
 
         assert refused.wait(30)
         assert cluster.version().git_version == "v1.36.0"
+
+
+def test_the_limit_of_requests_can_be_given() -> None:
+    settings = ConnectionSettings(server="https://127.0.0.1:1")
+
+    with connect(settings, qps=1000, burst=2000) as cluster:
+        taken = cluster._cluster.settings
+
+    assert (taken.qps, taken.burst) == (1000, 2000)
+
+
+def test_it_is_connected_in_the_same_way() -> None:
+    taken = inspect.signature(connect).parameters
+
+    assert taken == inspect.signature(connect_with_a_loop).parameters

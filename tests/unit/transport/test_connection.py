@@ -408,6 +408,20 @@ async def test_streams_are_outside_the_rate_limit() -> None:
     assert clock.monotonic() == 0
 
 
+async def test_a_long_wait_for_the_rate_limit_names_the_request(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with (
+        Http1Server(in_order(Answer())) as server,
+        connection_to(server, clock=ManualClock(), qps=0.5, burst=1) as connection,
+    ):
+        await sent(connection)
+        await sent(connection, POST)
+
+    (record,) = (each for each in caplog.records if each.name == "reflet.transport.rate_limit")
+    assert record.getMessage().endswith(": POST:/api")
+
+
 # Time
 
 
