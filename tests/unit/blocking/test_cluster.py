@@ -52,6 +52,7 @@ SETTINGS = {
     "metadata": {"name": "settings", "namespace": "shop"},
     "data": {"color": "red"},
 }
+SCALE = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "settings"}}
 LIST = {"apiVersion": "v1", "kind": "ConfigMapList", "metadata": {}, "items": [SETTINGS]}
 TOKEN = {"status": {"token": "canary", "expirationTimestamp": "2026-01-01T00:00:00Z"}}
 DISCOVERY = {"kind": "APIGroupDiscoveryList", "items": []}
@@ -92,6 +93,23 @@ VERBS: dict[str, tuple[Callable[[Any], Any], tuple[Response, ...]]] = {
     "create a part": (
         lambda c: c.resource("pods", raw=True).create(SETTINGS, name="a", subresource="eviction"),
         (ok(SETTINGS, 201),),
+    ),
+    "create another part": (
+        lambda c: config_maps(c).create(SETTINGS, name="a", subresource="eviction"),
+        (ok({"kind": "Status", "status": "Success"}, 201),),
+    ),
+    "get a part": (lambda c: config_maps(c).get("a", subresource="scale"), (ok(SCALE),)),
+    "replace a part": (
+        lambda c: config_maps(c).replace(SCALE, subresource="scale"),
+        (ok(SCALE),),
+    ),
+    "patch a part": (
+        lambda c: config_maps(c).patch("a", {}, subresource="scale"),
+        (ok(SCALE),),
+    ),
+    "apply a part": (
+        lambda c: config_maps(c).apply(SCALE, field_manager="me", subresource="scale"),
+        (ok(SCALE),),
     ),
     "replace": (lambda c: config_maps(c).replace(SETTINGS), (ok(SETTINGS),)),
     "patch": (
