@@ -249,7 +249,10 @@ class BlockingResource(Generic[T]):
 
 
 class BlockingCluster:
-    """``Cluster``, waiting.  Owns the thread of its event loop; leaving the context ends it."""
+    """``Cluster``, waiting.  Owns the thread of its event loop; leaving the context ends it.
+
+    In the child of a fork every verb raises MisuseError: connect again there.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
