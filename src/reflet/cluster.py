@@ -7,6 +7,7 @@ transport does.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -114,11 +115,17 @@ def connect(
     kubeconfig: str = "",
     context: str = "",
     namespace: str = "",
+    qps: float | None = None,
+    burst: int | None = None,
 ) -> Cluster:
     """The cluster that kubectl would talk to, or the one of *settings*.
 
     Nothing is opened before the first request.  Raises ConfigurationError when no cluster is
-    configured, or not rightly.  ::
+    configured, or not rightly.
+
+    At most *burst* requests are sent at once and *qps* a second after that, 100 and 50 unless the
+    settings say otherwise; whoever asks faster waits, and the log tells of long waits.  A *qps*
+    of 0 is no limit.  ::
 
         async with reflet.connect() as cluster:
             settings = await cluster.resource(ConfigMap).get("settings")
@@ -127,4 +134,10 @@ def connect(
         settings = settings_from(
             Overrides(kubeconfig=kubeconfig, context=context, namespace=namespace)
         )
-    return Cluster(settings)
+    return Cluster(
+        replace(
+            settings,
+            qps=settings.qps if qps is None else qps,
+            burst=settings.burst if burst is None else burst,
+        )
+    )

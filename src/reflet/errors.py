@@ -6,6 +6,7 @@
     ├── ConfigurationError      the caller's own settings: kubeconfig, flags, arguments
     ├── CredentialsError        credentials could not be obtained (exec plugin, token file)
     ├── DecodeError             bytes that are not the object they should be
+    ├── MisuseError             the wrong process, event loop or thread, or closed already
     ├── ParseError              a selector, quantity or other small text is malformed
     ├── TransportError          no answer: refused, reset, TLS, time-out
     │   ├── ConnectionRefused
@@ -54,6 +55,10 @@ class DecodeError(RefletError):
     def __init__(self, message: str, *, path: str = "") -> None:
         self.path = path
         super().__init__(message)
+
+
+class MisuseError(RefletError, RuntimeError):
+    """Used in a process, event loop or thread where it cannot work, or after it was closed."""
 
 
 class ParseError(RefletError):

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ from reflet.errors import (
 from reflet.transport.kubeconfig import Overrides
 from tests.real.access_rules import Role
 from tests.real.kube_server import KubeServer
+from tests.subresource_scenes import SCENES
 
 POD: Mapping[str, Any] = {
     "apiVersion": "v1",
@@ -188,6 +189,14 @@ async def test_the_status_is_a_part_of_its_own(cluster: Cluster) -> None:
         await pods.patch("web", {"status": {"phase": "Running"}}, subresource="status")
 
         assert (await pods.get("web")).status.phase == "Running"
+
+
+@pytest.mark.parametrize("scene", SCENES)
+async def test_a_part_of_an_object_comes_as_what_it_is(
+    cluster: Cluster, scene: Callable[[Cluster], Awaitable[None]]
+) -> None:
+    async with cluster:
+        await scene(cluster)
 
 
 async def test_a_token_is_made_for_a_service_account(cluster: Cluster) -> None:

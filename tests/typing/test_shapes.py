@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from typing import assert_type
 
 import pytest
 
 from reflet.api.config import ConfigMap
+from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
+from reflet.blocking import BlockingResource
 from reflet.client.resource_client import ResourceClient
 from reflet.client.watching import Watch
 from reflet.informer.consistency import Held
@@ -43,6 +46,37 @@ def store_is_a_sink(store: Store[ConfigMap]) -> Sink[ConfigMap]:
 
 def store_can_be_compared(store: Store[ConfigMap]) -> Held[ConfigMap]:
     return store
+
+
+async def parts_of_objects_may_be_of_another_kind(client: ResourceClient[ConfigMap]) -> None:
+    assert_type(await client.get("a"), ConfigMap)
+    assert_type(await client.get("a", subresource="status"), ConfigMap)
+    assert_type(await client.get("a", subresource="scale"), ConfigMap | Status | AnyObject)
+    assert_type(await client.create({}, name="a"), ConfigMap)
+    assert_type(
+        await client.create({}, name="a", subresource="eviction"), ConfigMap | Status | AnyObject
+    )
+    assert_type(await client.replace({}), ConfigMap)
+    assert_type(await client.replace({}, subresource="scale"), ConfigMap | Status | AnyObject)
+    assert_type(await client.patch("a", {}, subresource="status"), ConfigMap)
+    assert_type(await client.patch("a", {}, subresource="scale"), ConfigMap | Status | AnyObject)
+    assert_type(await client.apply({}, field_manager="me"), ConfigMap)
+    assert_type(
+        await client.apply({}, field_manager="me", subresource="scale"),
+        ConfigMap | Status | AnyObject,
+    )
+
+
+def waiting_for_parts_of_objects_gives_the_same(client: BlockingResource[ConfigMap]) -> None:
+    assert_type(client.get("a"), ConfigMap)
+    assert_type(client.get("a", subresource="status"), ConfigMap)
+    assert_type(client.get("a", subresource="scale"), ConfigMap | Status | AnyObject)
+    assert_type(client.create({}, subresource="eviction"), ConfigMap | Status | AnyObject)
+    assert_type(client.replace({}, subresource="scale"), ConfigMap | Status | AnyObject)
+    assert_type(client.patch("a", {}, subresource="scale"), ConfigMap | Status | AnyObject)
+    assert_type(
+        client.apply({}, field_manager="me", subresource="scale"), ConfigMap | Status | AnyObject
+    )
 
 
 def members(protocol: type) -> set[str]:

@@ -10,8 +10,8 @@ from reflet.api.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
-from reflet.cluster import Cluster
-from reflet.errors import ParseError
+from reflet.cluster import Cluster, connect
+from reflet.errors import ConfigurationError, ParseError
 from reflet.store.transforms import drop_managed_fields
 from reflet.transport.interface import Response
 from reflet.transport.settings import ConnectionSettings
@@ -92,3 +92,29 @@ async def test_a_raw_mirror_holds_everything_but_what_is_dropped() -> None:
 async def test_a_name_that_nobody_knows_is_refused_at_once() -> None:
     with pytest.raises(ParseError, match="widgets"):
         ScriptedCluster().mirror("widgets")
+
+
+# How fast it asks
+
+
+def limits(cluster: Cluster) -> tuple[float, int]:
+    return cluster.settings.qps, cluster.settings.burst
+
+
+def test_the_limit_is_that_of_the_settings() -> None:
+    settings = ConnectionSettings(server="https://127.0.0.1:1", qps=7, burst=8)
+
+    assert limits(connect(settings)) == (7, 8)
+
+
+def test_the_limit_can_be_given() -> None:
+    settings = ConnectionSettings(server="https://127.0.0.1:1")
+
+    assert limits(connect(settings, qps=1000, burst=2000)) == (1000, 2000)
+    assert limits(connect(settings, qps=0)) == (0, 100)
+    assert limits(connect(settings, burst=5)) == (50, 5)
+
+
+def test_a_limit_that_lets_nobody_through_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="burst must be at least 1"):
+        connect(ConnectionSettings(server="https://127.0.0.1:1"), burst=0)

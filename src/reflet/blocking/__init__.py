@@ -1,6 +1,7 @@
 """Reflet for programs without an event loop.
 
 - ``loop_thread``: the one event loop, on a thread of its own
+- ``forks``: what readers find in the child of a fork
 - ``cluster``: the client's verbs, each waiting for its answer
 - ``mirror``: a collection in memory
 - ``managers``: the ConfigMaps and Secrets of registered pods

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, overload
 
 from reflet.api.codec import Listing
 from reflet.api.field_selectors import FieldSelector
@@ -58,9 +58,27 @@ class BlockingResource(Generic[T]):
         """The resource that the verbs are about."""
         return self._client.resource
 
+    @overload
+    def get(
+        self,
+        name: str,
+        options: GetOptions = GetOptions(),
+        *,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    def get(
+        self,
+        name: str,
+        options: GetOptions = GetOptions(),
+        *,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
+
     def get(
         self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None = None
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """The object called *name*."""
         return self._loop.run(self._client.get(name, options, subresource=subresource))
 
@@ -87,51 +105,131 @@ class BlockingResource(Generic[T]):
         ):
             yield (event for batch in batches for event in batch)
 
+    @overload
     def create(
         self,
-        body: T | Mapping[str, Any],
+        body: T | AnyObject | Mapping[str, Any],
+        options: CreateOptions = CreateOptions(),
+        *,
+        name: str | None = None,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    def create(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
+        options: CreateOptions = CreateOptions(),
+        *,
+        name: str | None = None,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
+
+    def create(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None = None,
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """Create an object, or a part of the one called *name*."""
         return self._loop.run(
             self._client.create(body, options, name=name, subresource=subresource)
         )
 
+    @overload
     def replace(
         self,
-        body: T | Mapping[str, Any],
+        body: T | AnyObject | Mapping[str, Any],
+        options: UpdateOptions = UpdateOptions(),
+        *,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    def replace(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
+        options: UpdateOptions = UpdateOptions(),
+        *,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
+
+    def replace(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
         options: UpdateOptions = UpdateOptions(),
         *,
         subresource: str | None = None,
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """Write the whole object."""
         return self._loop.run(self._client.replace(body, options, subresource=subresource))
+
+    @overload
+    def patch(
+        self,
+        name: str,
+        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch_type: PatchType = PatchType.MERGE,
+        options: PatchOptions = PatchOptions(),
+        *,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    def patch(
+        self,
+        name: str,
+        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch_type: PatchType = PatchType.MERGE,
+        options: PatchOptions = PatchOptions(),
+        *,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
 
     def patch(
         self,
         name: str,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]] | T,
+        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None = None,
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """Change an object by a patch."""
         return self._loop.run(
             self._client.patch(name, patch, patch_type, options, subresource=subresource)
         )
 
+    @overload
     def apply(
         self,
-        body: T | Mapping[str, Any],
+        body: T | AnyObject | Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    def apply(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
+
+    def apply(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
         *,
         field_manager: str,
         force: bool = False,
         subresource: str | None = None,
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """Server-side apply: own the fields of *body*."""
         return self._loop.run(
             self._client.apply(
@@ -151,11 +249,15 @@ class BlockingResource(Generic[T]):
 
 
 class BlockingCluster:
-    """``Cluster``, waiting.  Owns the thread of its event loop; leaving the context ends it."""
+    """``Cluster``, waiting.  Owns the thread of its event loop; leaving the context ends it.
+
+    In the child of a fork every verb raises MisuseError: connect again there.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._loop = LoopThread(f"reflet {cluster.settings.server}")
+        self._loop.enter(cluster)
 
     def __enter__(self) -> Self:
         return self
@@ -169,13 +271,12 @@ class BlockingCluster:
         self.close()
 
     def close(self) -> None:
-        """Close the connection and end the thread; harmless when it is closed."""
-        if self._loop.closed:
-            return
-        try:
-            self._loop.run(self._cluster.close())
-        finally:
-            self._loop.stop()
+        """Leave what is open, close the connection and end the thread; harmless when it is closed.
+
+        Waits for handlers that are under way, so in a handler it raises MisuseError.  Does
+        nothing in the child of a fork.
+        """
+        self._loop.stop()
 
     @property
     def namespace(self) -> str:
@@ -299,8 +400,17 @@ def connect(
     kubeconfig: str = "",
     context: str = "",
     namespace: str = "",
+    qps: float | None = None,
+    burst: int | None = None,
 ) -> BlockingCluster:
     """The cluster that kubectl would talk to, or the one of *settings*."""
     return BlockingCluster(
-        connect_cluster(settings, kubeconfig=kubeconfig, context=context, namespace=namespace)
+        connect_cluster(
+            settings,
+            kubeconfig=kubeconfig,
+            context=context,
+            namespace=namespace,
+            qps=qps,
+            burst=burst,
+        )
     )

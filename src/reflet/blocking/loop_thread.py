@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
+
+from reflet.errors import MisuseError
 
 T = TypeVar("T")
 
@@ -24,32 +27,58 @@ class LoopThread:
 
     A caller that is interrupted (Ctrl-C) takes its coroutine along: it is cancelled, and has
     ended when the interruption goes on; only a second one does not wait for that.
+
+    The child of a fork has no such thread: there it is closed, and stays as it was.  Closing
+    anything would reach into the parent, with which the child shares its sockets and epoll.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._door = threading.Lock()  # whoever hands work over holds it, and so does stop
         self._closed = False
-        self._entered: list[AbstractAsyncContextManager[Any]] = []  # changed on the loop only
+        # Changed on the loop only.  Must hold whatever has connections: in the child of a fork
+        # this object is never destroyed, as the frames of the lost thread refer to it, and what it
+        # holds is safe from destructors, which would close the parent's connections.
+        self._entered: list[AbstractAsyncContextManager[Any]] = []
+        self._calls_for: dict[int, object] = {}  # by thread: whose end waits for what it does
         self._end: asyncio.Future[None] = self._loop.create_future()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     @property
     def closed(self) -> bool:
-        """Whether ``stop`` was called: nothing more can run."""
-        return self._closed
+        """Whether nothing more can run: ``stop`` was called, or this is the child of a fork."""
+        return self._closed or self.left_behind
+
+    @property
+    def left_behind(self) -> bool:
+        """Whether this is the child of a fork, and the thread is the parent's."""
+        # Asked, not remembered by os.register_at_fork: a server in C, as uWSGI is, may fork
+        # without telling Python.
+        return os.getpid() != self._process
+
+    def fork_error(self) -> MisuseError:
+        """What to say to whoever uses it in the child of a fork."""
+        return MisuseError(
+            f"{self._name} was opened in process {self._process}, before a fork, and does not run "
+            f"in this one, {os.getpid()}: open it in the worker itself "
+            "(gunicorn: post_fork or post_worker_init)"
+        )
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run *coroutine* on the loop and return what it returns.
 
-        Raises RuntimeError after ``stop``, when ``stop`` ends the coroutine, and on the thread
-        of the loop, which would wait for itself.
+        Raises MisuseError after ``stop``, when ``stop`` ends the coroutine, after a fork, and on
+        the thread of the loop, which would wait for itself.
         """
+        if self.left_behind:
+            coroutine.close()
+            raise self.fork_error()
         if threading.current_thread() is self._thread:
             coroutine.close()
-            raise RuntimeError(f"{self._name} cannot wait for itself: use the asyncio face here")
+            raise MisuseError(f"{self._name} cannot wait for itself: use the asyncio face here")
         tasks: list[asyncio.Task[T]] = []
         ended = threading.Event()
 
@@ -76,24 +105,42 @@ class LoopThread:
             raise
         if not accepted:
             coroutine.close()
-            raise RuntimeError(f"{self._name} is closed")
+            raise MisuseError(f"{self._name} is closed")
         if self._closed and tasks[0].cancelled():
-            raise RuntimeError(f"{self._name} was closed")
+            raise MisuseError(f"{self._name} was closed")
         # Not kept in a name: an error and the frame that raises it keep each other alive.
         return tasks.pop().result()
+
+    def tidy(self, coroutine: Coroutine[Any, Any, T]) -> T | None:
+        """``run`` for what tidies up: after ``stop`` or a fork there is nothing left to tidy."""
+        try:
+            return self.run(coroutine)
+        except MisuseError:
+            if self.closed:
+                return None
+            raise
+
+    def enter(self, manager: AbstractAsyncContextManager[T]) -> T:
+        """Enter an asynchronous context, until ``leave`` or ``stop``."""
+        return self.run(self._enter(manager))
+
+    def leave(
+        self, manager: AbstractAsyncContextManager[Any], error: BaseException | None
+    ) -> bool | None:
+        """Leave what was entered; harmless when it was left already."""
+        return self.tidy(self._leave(manager, error))
 
     @contextmanager
     def entered(self, manager: AbstractAsyncContextManager[T]) -> Iterator[T]:
         """Enter an asynchronous context, and leave it when the block ends, or at ``stop``."""
-        value = self.run(self._enter(manager))
+        value = self.enter(manager)
         try:
             yield value
         except BaseException as error:
-            if self._closed or not self.run(self._leave(manager, error)):
+            if not self.leave(manager, error):
                 raise
         else:
-            if not self._closed:
-                self.run(self._leave(manager, None))
+            self.leave(manager, None)
 
     def iterated(self, iterator: AsyncIterator[T]) -> Generator[T, None, None]:
         """Iterate an asynchronous iterator; closing the generator closes it too."""
@@ -105,13 +152,38 @@ class LoopThread:
                     return
         finally:
             close = getattr(iterator, "aclose", None)
-            if close is not None and not self._closed:
-                self.run(_calling(close))
+            if close is not None:
+                self.tidy(_calling(close))
+
+    def call_for(self, owner: object, function: Callable[[], T]) -> T:
+        """Call *function* in this thread, while the end of *owner* and ``stop`` wait for it."""
+        thread = threading.get_ident()
+        self._calls_for[thread] = owner
+        try:
+            return function()
+        finally:
+            del self._calls_for[thread]
+
+    def refuse_in_call(self, owner: object = None) -> None:
+        """Raise MisuseError where the end of *owner*, or ``stop``, would wait for its caller."""
+        called_for = self._calls_for.get(threading.get_ident())
+        if called_for is not None and (owner is None or owner is called_for):
+            raise MisuseError(
+                f"a handler of {called_for!r} cannot close it or its cluster, which would wait for "
+                "the handler: set an event for another thread to close it, and return"
+            )
 
     def stop(self) -> None:
-        """Cancel what runs, leave what was entered, end the thread; harmless when it has ended."""
+        """Cancel what runs, leave what was entered, end the thread; harmless when it has ended.
+
+        Does nothing in the child of a fork.  Raises MisuseError on the thread of the loop and in
+        a call that ``stop`` waits for.
+        """
+        if self.left_behind:
+            return
         if threading.current_thread() is self._thread:
-            raise RuntimeError(f"{self._name} cannot wait for its own end")
+            raise MisuseError(f"{self._name} cannot wait for its own end")
+        self.refuse_in_call()
         with self._door:
             if not self._closed:
                 self._closed = True
@@ -161,6 +233,8 @@ class LoopThread:
     async def _leave(
         self, manager: AbstractAsyncContextManager[Any], error: BaseException | None
     ) -> bool | None:
+        if manager not in self._entered:
+            return None
         self._entered.remove(manager)
         if error is None:
             return await manager.__aexit__(None, None, None)

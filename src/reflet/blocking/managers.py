@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from reflet.api.pods import Pod
+from reflet.blocking.forks import refuse_in_child
 from reflet.blocking.loop_thread import LoopThread
 from reflet.errors import CacheNotSynced
 from reflet.managers.configuration import C
@@ -31,18 +32,20 @@ class BlockingManager(Generic[C]):
             config_maps.register_pod(pod)
             settings = config_maps.get("shop", "settings")
 
-    Reads of what is known go straight to memory.
+    Reads of what is known go straight to memory.  In the child of a fork everything raises
+    MisuseError, and leaving does nothing: open another there.
     """
 
     def __init__(self, loop: LoopThread, manager: ObjectManager[C]) -> None:
         self._loop = loop
         self._manager = manager
+        refuse_in_child(self, "_manager", loop.fork_error)
 
     def __repr__(self) -> str:
         return f"<Blocking{repr(self._manager)[1:]}"
 
     def __enter__(self) -> Self:
-        self._loop.run(self._manager.__aenter__())
+        self._loop.enter(self._manager)
         return self
 
     def __exit__(
@@ -51,7 +54,7 @@ class BlockingManager(Generic[C]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._loop.run(self._manager.__aexit__(kind, error, traceback))
+        self._loop.leave(self._manager, error)
 
     # Pods
 
@@ -96,8 +99,7 @@ class BlockingManager(Generic[C]):
                 except StopAsyncIteration:
                     return
         finally:
-            if not self._loop.closed:
-                self._on_loop(changes.close)
+            self._loop.tidy(_called(changes.close))
 
     def _on_loop(self, function: Callable[[], Result]) -> Result:
         return self._loop.run(_called(function))

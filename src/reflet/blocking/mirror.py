@@ -7,13 +7,15 @@ a mirror does and promises is said in ``reflet.informer.mirror``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
+from reflet.blocking.forks import refuse_in_child
 from reflet.blocking.loop_thread import LoopThread
 from reflet.informer.change_stream import ChangeStream
 from reflet.informer.changes import Change
@@ -39,7 +41,10 @@ class BlockingMirror(Generic[T]):
 
     Reads go straight to memory, from any thread.  Handlers run in threads of their own, each
     handler's calls one after the other, and may use this face.  Leaving the context stops them:
-    it waits for calls that are under way, so it must not be left from inside a handler.
+    it waits for calls that are under way, so leaving it from inside a handler is a MisuseError.
+
+    In the child of a fork everything raises MisuseError, but ``is_live`` is False and leaving
+    does nothing: open another there.
     """
 
     def __init__(self, loop: LoopThread, mirror: Mirror[T]) -> None:
@@ -49,12 +54,13 @@ class BlockingMirror(Generic[T]):
         self._threads = ThreadPoolExecutor(
             MOST_HANDLER_THREADS, thread_name_prefix=f"handlers of {mirror.informer.name}"
         )
+        refuse_in_child(self, "_mirror", loop.fork_error)
 
     def __repr__(self) -> str:
         return f"<Blocking{repr(self._mirror)[1:]}"
 
     def __enter__(self) -> Self:
-        self._loop.run(self._mirror.__aenter__())
+        self._loop.enter(self._mirror)
         return self
 
     def __exit__(
@@ -63,8 +69,11 @@ class BlockingMirror(Generic[T]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self._loop.left_behind:
+            return
+        self._loop.refuse_in_call(self)
         try:
-            self._loop.run(self._mirror.__aexit__(kind, error, traceback))
+            self._loop.leave(self._mirror, error)
         finally:
             self._threads.shutdown()
 
@@ -123,7 +132,7 @@ class BlockingMirror(Generic[T]):
 
     def is_live(self, within: float = SIGN_OF_LIFE) -> bool:
         """Whether the server gave a sign of life within the last *within* seconds."""
-        return self._mirror.is_live(within)
+        return not self._loop.closed and self._mirror.is_live(within)
 
     # Following
 
@@ -144,8 +153,7 @@ class BlockingMirror(Generic[T]):
                     return
                 yield from changes
         finally:
-            if not self._mirror.informer.is_stopped:
-                self._on_loop(stream.close)
+            self._loop.tidy(_called(stream.close))
 
     def add_handler(
         self,
@@ -160,7 +168,7 @@ class BlockingMirror(Generic[T]):
         It runs in a thread of the mirror's own, or of *executor*; a coroutine function runs on
         the event loop.
         """
-        threads = executor or self._threads
+        threads = _HandlerThreads(self._loop, self, executor or self._threads)
         return self._on_loop(
             lambda: self._mirror.add_handler(
                 handler, name=name, resync_every=resync_every, executor=threads
@@ -173,6 +181,22 @@ class BlockingMirror(Generic[T]):
 
     def _on_loop(self, function: Callable[[], Result]) -> Result:
         return self._loop.run(_called(function))
+
+
+class _HandlerThreads(Executor):
+    """The threads of *executor*, in calls for which the end of *mirror* waits."""
+
+    def __init__(self, loop: LoopThread, mirror: object, executor: Executor) -> None:
+        self._loop = loop
+        self._mirror = mirror
+        self._executor = executor
+
+    def submit(
+        self, function: Callable[..., Result], /, *arguments: Any, **options: Any
+    ) -> Future[Result]:
+        """Have *function* called in one of the threads."""
+        called = partial(function, *arguments, **options)
+        return self._executor.submit(self._loop.call_for, self._mirror, called)
 
 
 async def _called(function: Callable[[], Result]) -> Result:

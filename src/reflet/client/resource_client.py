@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -48,8 +48,9 @@ WATCH_SILENCE: Final = 900.0
 
 
 class _Answered(Frozen, frozen=True, kw_only=True):
-    """The first look at an answer that may be an object or a Status."""
+    """The first look at an answer of which it is not known what it is."""
 
+    api_version: str = ""
     kind: str = ""
 
 
@@ -57,9 +58,12 @@ class ResourceClient(Generic[T]):
     """Get, list, watch and change the objects of one resource.
 
     *namespace* is None for resources without namespaces, and to list and watch all namespaces.
-    Objects come out as *kind*; what goes in may be such an object or a plain mapping.  Every
-    method raises ApiError when the server refuses and TransportError when it does not answer.
-    ``gate`` is for those who would rather wait: a method itself never does.
+    Objects come out as *kind*; what goes in may be such an object or a plain mapping.  With
+    *subresource* a verb is about a part of an object, and gives what the server answers: the
+    object for ``status``, a Status for ``binding`` and ``eviction``, an AnyObject for ``scale``
+    and whatever else is of another kind.  A client whose *kind* is AnyObject gives nothing else.
+    Every method raises ApiError when the server refuses and TransportError when it does not
+    answer.  ``gate`` is for those who would rather wait: a method itself never does.
     """
 
     def __init__(
@@ -83,12 +87,30 @@ class ResourceClient(Generic[T]):
 
     # Reading
 
+    @overload
+    async def get(
+        self,
+        name: str,
+        options: GetOptions = GetOptions(),
+        *,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    async def get(
+        self,
+        name: str,
+        options: GetOptions = GetOptions(),
+        *,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
+
     async def get(
         self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None = None
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """The object called *name*."""
         body = await self._send("get", "GET", name, options.query(), subresource=subresource)
-        return self._decoded(body)
+        return self._answered(body, subresource)
 
     async def page(self, options: ListOptions = ListOptions()) -> Listing[T]:
         """One list request, as *options* say; the answer may be only the first page."""
@@ -182,14 +204,34 @@ class ResourceClient(Generic[T]):
 
     # Changing
 
+    @overload
     async def create(
         self,
-        body: T | Mapping[str, Any],
+        body: T | AnyObject | Mapping[str, Any],
+        options: CreateOptions = CreateOptions(),
+        *,
+        name: str | None = None,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    async def create(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
+        options: CreateOptions = CreateOptions(),
+        *,
+        name: str | None = None,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
+
+    async def create(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None = None,
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """Create an object; the answer is what the server made of it.
 
         With *name* and *subresource*, create that part of an existing object.
@@ -197,15 +239,33 @@ class ResourceClient(Generic[T]):
         data = await self._send(
             "create", "POST", name, options.query(), body=encode(body), subresource=subresource
         )
-        return self._decoded(data)
+        return self._answered(data, subresource)
+
+    @overload
+    async def replace(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
+        options: UpdateOptions = UpdateOptions(),
+        *,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    async def replace(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
+        options: UpdateOptions = UpdateOptions(),
+        *,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
 
     async def replace(
         self,
-        body: T | Mapping[str, Any],
+        body: T | AnyObject | Mapping[str, Any],
         options: UpdateOptions = UpdateOptions(),
         *,
         subresource: str | None = None,
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """Write the whole object; Conflict when it carries a version that is no longer current.
 
         Refuses a typed object that keeps only some of its kind's fields: the others would be
@@ -224,17 +284,39 @@ class ResourceClient(Generic[T]):
             body=encode(body),
             subresource=subresource,
         )
-        return self._decoded(data)
+        return self._answered(data, subresource)
+
+    @overload
+    async def patch(
+        self,
+        name: str,
+        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch_type: PatchType = PatchType.MERGE,
+        options: PatchOptions = PatchOptions(),
+        *,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    async def patch(
+        self,
+        name: str,
+        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch_type: PatchType = PatchType.MERGE,
+        options: PatchOptions = PatchOptions(),
+        *,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
 
     async def patch(
         self,
         name: str,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]] | T,
+        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None = None,
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """Change an object by a patch: a mapping, or a sequence of operations for a JSON patch."""
         data = await self._send(
             "patch",
@@ -245,16 +327,36 @@ class ResourceClient(Generic[T]):
             content_type=patch_type.value,
             subresource=subresource,
         )
-        return self._decoded(data)
+        return self._answered(data, subresource)
+
+    @overload
+    async def apply(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        subresource: Literal["status"] | None = None,
+    ) -> T: ...
+
+    @overload
+    async def apply(
+        self,
+        body: T | AnyObject | Mapping[str, Any],
+        *,
+        field_manager: str,
+        force: bool = False,
+        subresource: str | None,
+    ) -> T | Status | AnyObject: ...
 
     async def apply(
         self,
-        body: T | Mapping[str, Any],
+        body: T | AnyObject | Mapping[str, Any],
         *,
         field_manager: str,
         force: bool = False,
         subresource: str | None = None,
-    ) -> T:
+    ) -> T | Status | AnyObject:
         """Server-side apply: own the fields of *body*; Conflict when others own some of them."""
         return await self.patch(
             _name_of(body),
@@ -286,6 +388,16 @@ class ResourceClient(Generic[T]):
         )
 
     # inside
+
+    def _answered(self, data: bytes, subresource: str | None) -> T | Status | AnyObject:
+        if subresource in (None, "status") or self._kind is AnyObject:
+            return self._decoded(data)
+        head = decode(data, _Answered)
+        if head.kind == "Status":
+            return decode(data, Status)
+        if (head.api_version, head.kind) == (self.resource.api_version, self.resource.kind):
+            return self._decoded(data)
+        return decode_at(data, AnyObject, named=False)
 
     def _decoded(self, data: bytes) -> T:
         # Reviews and other virtual objects have no name; a kind that we know always has one.

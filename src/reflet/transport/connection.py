@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import os
 import platform
 import re
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
@@ -21,7 +22,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from reflet._version import __version__
-from reflet.errors import ConfigurationError, TransportError
+from reflet.errors import ConfigurationError, MisuseError, TransportError
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.transport.failures import connection_failure
 from reflet.transport.interface import Request, Response, Stream
@@ -48,10 +49,10 @@ UNSENDABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 class Connection:
     """Sends requests to the server of *settings*.  Is a ``Transport``.
 
-    Nothing is opened before the first request.  The rate limit of *settings* holds for ``send``,
-    not for ``stream``.  A 401 is tried once more when the credentials
-    can be renewed; 429 and 5xx answers that name a ``Retry-After`` are repeated after it, except
-    504.
+    Nothing is opened before the first request.  From then on it belongs to the event loop and the
+    process of that request, and MisuseError is raised in any other.  The rate limit of *settings*
+    holds for ``send``, not for ``stream``.  A 401 is tried once more when the credentials can be
+    renewed; 429 and 5xx answers that name a ``Retry-After`` are repeated after it, except 504.
     """
 
     def __init__(self, settings: ConnectionSettings, *, clock: Clock | None = None) -> None:
@@ -70,14 +71,17 @@ class Connection:
         )
         self._prefix = quote(urlsplit(settings.server).path, safe=PATH_CHARACTERS)
         self._wires = Wires(settings, partial(_open_wire, settings), clock=self._clock)
+        self._loop: asyncio.AbstractEventLoop | None = None  # of the first request
+        self._process = 0
 
     async def send(self, request: Request, /) -> Response:
         """Send and collect the whole answer, decompressed."""
+        self._refuse_elsewhere()
         if not self.settings.disable_compression:
             request = request.with_headers((("accept-encoding", "gzip"),))
         attempt = _Attempt()
         while True:
-            await self._limit.acquire()
+            await self._limit.acquire(f"{request.method}:{request.path}")
             wire, dressed = await self._prepared(request, attempt)
             response = await wire.send(dressed)
             pause = await self._pause_before_repeat(response.status, response.headers, attempt)
@@ -94,6 +98,7 @@ class Connection:
         Streams are outside the rate limit, as in client-go: a thousand watches that were lost
         together would be back after twenty seconds at the earliest.
         """
+        self._refuse_elsewhere()
         attempt = _Attempt()
         while True:
             wire, dressed = await self._prepared(request, attempt)
@@ -106,7 +111,12 @@ class Connection:
 
     async def close(self) -> None:
         """Close every connection; what is open fails."""
-        await self._wires.close()
+        ended = self._loop is not None and self._loop.is_closed()
+        if self._loop is not None and not ended:
+            self._refuse_elsewhere()
+        # Connections of a loop that has ended can only be let go.
+        with suppress(RuntimeError) if ended else nullcontext():
+            await self._wires.close()
 
     async def _prepared(self, request: Request, attempt: _Attempt) -> tuple[Wire, Request]:
         """The wire to use now, and the request with everything that belongs to it now."""
@@ -143,6 +153,23 @@ class Connection:
 
     async def _current_wire(self) -> Wire:
         return await self._wires.current()
+
+    def _refuse_elsewhere(self) -> None:
+        """Raise MisuseError in another loop or process than that of the first request."""
+        loop, process = asyncio.get_running_loop(), os.getpid()
+        if self._loop is None:
+            self._loop, self._process = loop, process
+        if process != self._process:
+            raise MisuseError(
+                f"{self.settings.server}: this connection was opened in process {self._process}, "
+                f"before a fork, and cannot be used in this one, {process}: connect in each process"
+            )
+        if loop is not self._loop:
+            ended = ", which has ended" if self._loop.is_closed() else ""
+            raise MisuseError(
+                f"{self.settings.server}: this connection belongs to another event loop{ended}: "
+                "connect in each event loop (each asyncio.run has one of its own)"
+            )
 
 
 class _Attempt:

@@ -16,6 +16,7 @@ from types import TracebackType
 import pytest
 
 from reflet.blocking.loop_thread import LoopThread
+from reflet.errors import MisuseError
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_the_loop_cannot_wait_for_itself(loop: LoopThread) -> None:
     async def nested() -> int:
         return loop.run(double(1))
 
-    with pytest.raises(RuntimeError, match="the loop cannot wait for itself: use the asyncio face"):
+    with pytest.raises(MisuseError, match="the loop cannot wait for itself: use the asyncio face"):
         loop.run(nested())
     assert loop.run(double(1)) == 2
 
@@ -243,6 +244,18 @@ def test_a_context_may_forgive_the_error(loop: LoopThread, happenings: Happening
     assert happenings.told == ["entered", "left LookupError()"]
 
 
+def test_a_context_that_was_left_is_not_left_again(
+    loop: LoopThread, happenings: Happenings
+) -> None:
+    room = Room(happenings)
+    loop.enter(room)
+
+    loop.leave(room, None)
+    loop.leave(room, None)
+
+    assert happenings.told == ["entered", "left None"]
+
+
 def test_a_context_that_cannot_be_entered_is_not_left(
     loop: LoopThread, happenings: Happenings
 ) -> None:
@@ -351,9 +364,9 @@ def test_the_thread_is_gone_after_stop() -> None:
 def test_after_stop_calls_are_refused(loop: LoopThread) -> None:
     loop.stop()
 
-    with pytest.raises(RuntimeError, match="the loop is closed"):
+    with pytest.raises(MisuseError, match="the loop is closed"):
         loop.run(double(1))
-    with pytest.raises(RuntimeError, match="the loop is closed"):
+    with pytest.raises(MisuseError, match="the loop is closed"):
         next(loop.iterated(count(Happenings())))
 
 
@@ -361,7 +374,7 @@ def test_the_loop_cannot_stop_itself(loop: LoopThread) -> None:
     async def stop() -> None:
         loop.stop()
 
-    with pytest.raises(RuntimeError, match="the loop cannot wait for its own end"):
+    with pytest.raises(MisuseError, match="the loop cannot wait for its own end"):
         loop.run(stop())
     assert loop.run(double(1)) == 2
 
@@ -379,9 +392,32 @@ def test_stop_ends_the_calls_of_other_threads(loop: LoopThread, happenings: Happ
         happenings.wait_for("waiting")
         loop.stop()
 
-        with pytest.raises(RuntimeError, match="the loop was closed"):
+        with pytest.raises(MisuseError, match="the loop was closed"):
             waiting.result(timeout=30)
     assert happenings.told == ["waiting", "cancelled"]
+
+
+def test_a_call_that_the_end_waits_for_cannot_wait_for_the_end(loop: LoopThread) -> None:
+    with pytest.raises(MisuseError, match="a handler of 'the owner' cannot close it or its clust"):
+        loop.call_for("the owner", loop.stop)
+
+    assert loop.run(double(1)) == 2
+
+
+def test_a_call_may_wait_for_the_end_of_another_loop(loop: LoopThread) -> None:
+    other = LoopThread("another loop")
+
+    loop.call_for("the owner", other.stop)
+
+    assert other.closed
+
+
+def test_after_the_call_the_same_thread_may_end_the_loop(loop: LoopThread) -> None:
+    loop.call_for("the owner", lambda: None)
+
+    loop.stop()
+
+    assert loop.closed
 
 
 def test_no_call_hangs_however_it_races_with_stop() -> None:
@@ -390,7 +426,7 @@ def test_no_call_hangs_however_it_races_with_stop() -> None:
         try:
             while True:
                 loop.run(double(1))
-        except RuntimeError as error:
+        except MisuseError as error:
             return str(error)
 
     interval = sys.getswitchinterval()

@@ -14,6 +14,7 @@ from reflet.blocking.managers import BlockingManager
 from reflet.errors import NotFound, NotRegistered
 from reflet.managers.config_map_manager import ConfigMapManager
 from tests.served_objects import ServedObjects
+from tests.unit.blocking.test_loop_thread import fail
 from tests.unit.managers.pods import pod
 
 PATIENCE = 30.0  # seconds, for what takes a moment
@@ -78,6 +79,23 @@ def test_an_unregistered_pods_objects_are_let_go(loop: LoopThread) -> None:
         assert (opened, len(manager.plan())) == (1, 0)
         with pytest.raises(NotRegistered):
             manager.get("shop", "a")
+
+
+def test_a_manager_whose_loop_has_ended_is_left_quietly(
+    loop: LoopThread, caplog: pytest.LogCaptureFixture
+) -> None:
+    with manager_of(loop, ServedObjects()) as manager:
+        manager.register_pod(pod("web", "a"))
+        loop.stop()
+
+    assert caplog.records == []
+
+
+def test_a_manager_whose_loop_has_ended_lets_the_error_of_its_block_through(
+    loop: LoopThread,
+) -> None:
+    with pytest.raises(LookupError), manager_of(loop, ServedObjects()):
+        fail(after=loop.stop)
 
 
 def test_changes_can_be_iterated(loop: LoopThread) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,12 +15,13 @@ from reflet.api.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS
 from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.mirror import BlockingMirror
-from reflet.errors import NotFound
+from reflet.errors import MisuseError, NotFound
 from reflet.informer.changes import Change
 from reflet.informer.informer_errors import NotSynced
 from reflet.informer.mirror import Mirror
 from reflet.store.deltas import Changed
 from reflet.testing.scripted_source import ScriptedSource, listing, modified
+from tests.unit.blocking.test_loop_thread import fail
 from tests.unit.store.config_maps import config_map, names, users_of
 
 A1, A2, B1 = config_map("a", "1", users="x"), config_map("a", "2"), config_map("b", "1")
@@ -151,6 +152,96 @@ def test_leaving_waits_for_the_call_under_way_and_makes_no_other(loop: LoopThrea
     assert heard == heard_at_the_end == ["a"]
 
 
+# The end
+
+
+def test_a_mirror_whose_loop_has_ended_is_left_quietly(
+    loop: LoopThread, caplog: pytest.LogCaptureFixture
+) -> None:
+    with mirror_of(loop, A1) as mirror:
+        loop.stop()
+
+        assert not mirror.is_live()
+    assert caplog.records == []
+
+
+def test_a_mirror_whose_loop_has_ended_lets_the_error_of_its_block_through(
+    loop: LoopThread,
+) -> None:
+    with pytest.raises(LookupError), mirror_of(loop, A1):
+        fail(after=loop.stop)
+
+
+def closing_from_a_handler(
+    mirror: BlockingMirror[ConfigMap], close: Callable[[], None]
+) -> Exception | None:
+    """What *close* raises in a handler of *mirror*; a witness must hear what happens later."""
+    outcomes: list[Exception | None] = []
+    closed, heard = threading.Event(), threading.Event()
+
+    def handler(change: Change[ConfigMap]) -> None:
+        try:
+            close()
+            outcomes.append(None)
+        except Exception as error:  # noqa: BLE001 - this is what is asked
+            outcomes.append(error)
+        closed.set()
+
+    def witness(change: Change[ConfigMap]) -> None:
+        if change.object.metadata.resource_version == "2":
+            heard.set()
+
+    mirror.add_handler(witness)
+    mirror.add_handler(handler)
+    assert closed.wait(PATIENCE)
+    happens(mirror._loop, mirror, A2)
+    assert heard.wait(PATIENCE)
+    return outcomes[0]
+
+
+def test_a_handler_cannot_leave_its_own_mirror(loop: LoopThread) -> None:
+    with mirror_of(loop, A1) as mirror:
+        error = closing_from_a_handler(mirror, lambda: mirror.__exit__(None, None, None))
+
+    assert isinstance(error, MisuseError)
+    assert str(error).endswith("set an event for another thread to close it, and return")
+
+
+def test_a_handler_cannot_end_the_loop(loop: LoopThread) -> None:
+    with mirror_of(loop, A1) as mirror:
+        error = closing_from_a_handler(mirror, loop.stop)
+
+    assert isinstance(error, MisuseError)
+
+
+def test_a_handler_in_a_foreign_thread_cannot_leave_its_own_mirror_either(
+    loop: LoopThread,
+) -> None:
+    refused = threading.Event()
+
+    with ThreadPoolExecutor(1) as executor, mirror_of(loop, A1) as mirror:
+
+        def handler(change: Change[ConfigMap]) -> None:
+            try:
+                mirror.__exit__(None, None, None)
+            except MisuseError:
+                refused.set()
+
+        mirror.add_handler(handler, executor=executor)
+
+        assert refused.wait(PATIENCE)
+
+
+def test_a_handler_may_leave_another_mirror(loop: LoopThread) -> None:
+    with mirror_of(loop, A1) as mirror, mirror_of(loop, B1) as other:
+        error = closing_from_a_handler(mirror, lambda: other.__exit__(None, None, None))
+
+    assert error is None
+
+
+# Changes
+
+
 def test_changes_are_iterated_until_the_loop_is_left(loop: LoopThread) -> None:
     with mirror_of(loop, A1) as mirror:
         seen = []
@@ -182,6 +273,15 @@ def test_an_iterator_that_was_kept_may_outlive_the_mirror(loop: LoopThread) -> N
     loop.stop()
 
     changes.close()  # type: ignore[attr-defined]  # a generator is an iterator that can be closed
+
+
+def test_an_iterator_may_outlive_the_loop_inside_the_block(loop: LoopThread) -> None:
+    with mirror_of(loop, A1) as mirror:
+        changes = mirror.changes()
+        next(changes)
+        loop.stop()
+
+        changes.close()  # type: ignore[attr-defined]  # the same
 
 
 def test_it_has_what_the_mirror_has() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,8 +14,16 @@ from reflet.api.options import DeleteOptions, ListOptions, PatchType, WatchOptio
 from reflet.api.pods import Pod
 from reflet.api.resources import CONFIG_MAPS, PODS
 from reflet.api.status import Status
+from reflet.api.unstructured import AnyObject
 from reflet.client.resource_client import ResourceClient
-from reflet.errors import ConfigurationError, Expired, Forbidden, NotFound, ParseError
+from reflet.errors import (
+    ConfigurationError,
+    DecodeError,
+    Expired,
+    Forbidden,
+    NotFound,
+    ParseError,
+)
 from tests.unit.client.scripted_transport import (
     ScriptedStream,
     ScriptedTransport,
@@ -137,6 +146,54 @@ async def test_delete_gives_the_status_or_the_object() -> None:
     assert isinstance(gone, Status)
     assert isinstance(lingering, ConfigMap)
     assert json.loads(transport.requests[0].body)["gracePeriodSeconds"] == 0
+
+
+# Parts of objects
+
+SCALE = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "a"}}
+SUCCESS = {"apiVersion": "v1", "kind": "Status", "status": "Success"}
+PARTS: dict[str, Callable[[ResourceClient[Any], str | None], Awaitable[object]]] = {
+    "get": lambda client, part: client.get("a", subresource=part),
+    "create": lambda client, part: client.create(FOUND, name="a", subresource=part),
+    "replace": lambda client, part: client.replace(FOUND, subresource=part),
+    "patch": lambda client, part: client.patch("a", {}, subresource=part),
+    "apply": lambda client, part: client.apply(FOUND, field_manager="me", subresource=part),
+}
+
+
+@pytest.mark.parametrize("verb", PARTS)
+@pytest.mark.parametrize(
+    ("answer", "kind"), [(FOUND, ConfigMap), (SUCCESS, Status), (SCALE, AnyObject)]
+)
+async def test_a_part_of_an_object_comes_as_what_it_is(
+    verb: str, answer: dict[str, Any], kind: type[object]
+) -> None:
+    transport = ScriptedTransport(ok(answer))
+
+    came = await PARTS[verb](maps(transport), "part")
+
+    assert isinstance(came, kind)
+    assert transport.requests[0].path.endswith("/configmaps/a/part")
+
+
+@pytest.mark.parametrize("verb", PARTS)
+@pytest.mark.parametrize("answer", [FOUND, SUCCESS, SCALE])
+async def test_a_raw_client_gives_parts_raw(verb: str, answer: dict[str, Any]) -> None:
+    raw = ResourceClient(ScriptedTransport(ok(answer)), CONFIG_MAPS, AnyObject, namespace="shop")
+
+    came = await PARTS[verb](raw, "part")
+
+    assert isinstance(came, AnyObject)
+    assert came.to_dict() == answer
+
+
+@pytest.mark.parametrize("verb", PARTS)
+@pytest.mark.parametrize("part", [None, "status"])
+async def test_the_object_and_its_status_are_the_object_and_nothing_else(
+    verb: str, part: str | None
+) -> None:
+    with pytest.raises(DecodeError, match="expected v1, not 'autoscaling/v1'"):
+        await PARTS[verb](maps(ScriptedTransport(ok(SCALE))), part)
 
 
 async def test_a_struct_that_lacks_fields_is_not_written_back() -> None:

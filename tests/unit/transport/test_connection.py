@@ -12,7 +12,14 @@ from types import MappingProxyType
 import pytest
 
 from reflet._version import __version__
-from reflet.errors import ConfigurationError, CredentialsError, DeadlineExceeded, TransportError
+from reflet.blocking.loop_thread import LoopThread
+from reflet.errors import (
+    ConfigurationError,
+    CredentialsError,
+    DeadlineExceeded,
+    MisuseError,
+    TransportError,
+)
 from reflet.testing.manual_clock import ManualClock
 from reflet.transport.certificates import ClientCertificate
 from reflet.transport.connection import Connection, retry_after, user_agent
@@ -401,6 +408,20 @@ async def test_streams_are_outside_the_rate_limit() -> None:
     assert clock.monotonic() == 0
 
 
+async def test_a_long_wait_for_the_rate_limit_names_the_request(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with (
+        Http1Server(in_order(Answer())) as server,
+        connection_to(server, clock=ManualClock(), qps=0.5, burst=1) as connection,
+    ):
+        await sent(connection)
+        await sent(connection, POST)
+
+    (record,) = (each for each in caplog.records if each.name == "reflet.transport.rate_limit")
+    assert record.getMessage().endswith(": POST:/api")
+
+
 # Time
 
 
@@ -478,3 +499,63 @@ async def test_a_stream_is_never_compressed() -> None:
         await streamed(connection)
 
     assert values(server.requests[0], "accept-encoding") == []
+
+
+# One event loop
+
+
+@asynccontextmanager
+async def used_by_another_loop(*, ended: bool) -> AsyncIterator[Connection]:
+    """A connection whose first request was another loop's, which *ended* or still runs."""
+    other = LoopThread("another loop")
+    # So that no socket is left when the other loop ends.
+    answer = Answer(headers=[("Connection", "close")])
+    try:
+        async with Http1Server(in_order(answer)) as server:
+            connection = Connection(ConnectionSettings(server=server.url))
+            await asyncio.to_thread(other.run, sent(connection))
+            if ended:
+                other.stop()
+            yield connection
+            if ended:
+                await connection.close()
+            else:
+                await asyncio.to_thread(other.run, connection.close())
+    finally:
+        other.stop()
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("ended", "which"),
+    [(False, "another event loop"), (True, "another event loop, which has ended")],
+)
+async def test_another_event_loop_is_told_to_connect_itself(
+    ask: Ask, ended: bool, which: str
+) -> None:
+    async with used_by_another_loop(ended=ended) as connection:
+        with pytest.raises(MisuseError) as caught:
+            await ask(connection)
+
+    assert str(caught.value) == (
+        f"{connection.settings.server}: this connection belongs to {which}: connect in each event "
+        "loop (each asyncio.run has one of its own)"
+    )
+
+
+async def test_another_event_loop_cannot_close_it_under_the_one_that_uses_it() -> None:
+    async with used_by_another_loop(ended=False) as connection:
+        with pytest.raises(MisuseError, match="belongs to another event loop: "):
+            await connection.close()
+
+
+async def test_what_an_ended_loop_has_left_is_let_go_by_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def close() -> None:  # as HTTP/2 does, which has a task to wait for
+        raise RuntimeError("Event loop is closed")
+
+    async with used_by_another_loop(ended=True) as connection:
+        with monkeypatch.context() as patched:
+            patched.setattr(connection._wires, "close", close)
+            await connection.close()

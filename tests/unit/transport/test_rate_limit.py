@@ -1,4 +1,5 @@
 import asyncio
+import logging
 
 import pytest
 
@@ -130,3 +131,65 @@ async def test_rounding_never_makes_anybody_wait_for_ever(qps: float) -> None:
 def test_a_rate_without_a_burst_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"^burst must be at least 1 "):
         RateLimit(qps=5, burst=0)
+
+
+# Long waits are told
+
+
+async def told_by(
+    caplog: pytest.LogCaptureFixture, limited: RateLimit, requests: int, *, level: int
+) -> list[str]:
+    """What the log says at *level* while that many requests come at once."""
+    with caplog.at_level(logging.DEBUG, "reflet.transport.rate_limit"):
+        async with asyncio.TaskGroup() as tasks:
+            for number in range(requests):
+                tasks.create_task(limited.acquire(f"GET:/api/{number}"))
+    return [record.getMessage() for record in caplog.records if record.levelno == level]
+
+
+async def test_a_wait_of_more_than_a_second_is_a_warning_that_names_the_request(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    limited = limit(HandClock(), qps=0.8, burst=1)
+
+    told = await told_by(caplog, limited, 2, level=logging.WARNING)
+
+    expected = (
+        "waited 1.25 s due to client-side throttling (qps 0.8, burst 1), not priority and "
+        "fairness of the server: GET:/api/1"
+    )
+    assert told == [expected]
+
+
+async def test_the_time_in_line_counts(caplog: pytest.LogCaptureFixture) -> None:
+    limited = limit(HandClock(), qps=4, burst=1)
+
+    told = await told_by(caplog, limited, 7, level=logging.WARNING)
+
+    assert [text.split()[1] for text in told] == ["1.25"]
+
+
+async def test_many_who_wait_are_told_of_once_in_ten_seconds(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    limited = limit(HandClock(), qps=0.5, burst=1)
+
+    told = await told_by(caplog, limited, 13, level=logging.WARNING)
+
+    assert [text.split()[1] for text in told] == ["2", "12", "22"]
+
+
+async def test_a_short_wait_is_told_for_debugging_only(caplog: pytest.LogCaptureFixture) -> None:
+    limited = limit(HandClock(), qps=10, burst=1)
+
+    told = await told_by(caplog, limited, 2, level=logging.DEBUG)
+
+    assert [record.levelno for record in caplog.records] == [logging.DEBUG]
+    assert told[0].startswith("waited 0.1 s")
+
+
+async def test_a_wait_that_nobody_feels_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    limited = limit(HandClock(), qps=50, burst=1)
+
+    assert await told_by(caplog, limited, 2, level=logging.DEBUG) == []
+    assert caplog.records == []
