@@ -4,6 +4,7 @@ Owns: what a line may hold, and decoding many lines at once.  Must not know wher
 from, nor what an event does to a cache.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast, get_args
@@ -64,7 +65,7 @@ _ANY_EVENT: Final = Reader(_AnyEvent, subject="watch event")
 
 
 class EventDecoder(Generic[T]):
-    """Decodes the lines of one stream into events with objects of one class."""
+    """Decodes lines into events with objects of one class."""
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
@@ -133,3 +134,9 @@ def _raw_event(line: bytes) -> _RawEvent:
         raise problem("watch event", "", "not an event") from error
     except FAILURES as error:
         refuse(error, "watch event")
+
+
+@functools.cache
+def event_decoder(kind: type[T]) -> EventDecoder[T]:
+    """The decoder for a class: one for all streams, since it remembers nothing of them."""
+    return EventDecoder(kind)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, Final, Generic, Literal, TypeVar, overload
 
 from msgspec.structs import replace
@@ -32,12 +33,13 @@ from reflet.api.resources import Resource
 from reflet.api.status import Status
 from reflet.api.tables import TABLES, Table, TableRow
 from reflet.api.unstructured import AnyObject
-from reflet.api.watch_events import EventDecoder
+from reflet.api.watch_events import event_decoder
 from reflet.client.requests import JSON, answer, refusal
 from reflet.client.watching import Watch
 from reflet.errors import ApiError, ConfigurationError
 from reflet.runtime.gate import Gate
-from reflet.transport.interface import Request, Transport
+from reflet.runtime.opened import Opened, entered
+from reflet.transport.interface import Request, Stream, Transport
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -186,21 +188,29 @@ class ResourceClient(Generic[T]):
         """The object called *name*, as the row that ``kubectl get`` shows."""
         return decode(await self._send("get", "GET", name, (), accept=TABLES), Table)
 
-    @asynccontextmanager
-    async def watch(
+    def watch(
         self, options: WatchOptions = WatchOptions(), *, silence: float | None = WATCH_SILENCE
-    ) -> AsyncIterator[Watch[T]]:
-        """Open a watch; a refused one raises here, before anything is read.
+    ) -> AbstractAsyncContextManager[Watch[T]]:
+        """Open a watch; a refused one raises when it is entered, before anything is read.
 
         *silence* is the longest time in seconds without a byte, bookmarks included, before the
         stream counts as dead and raises DeadlineExceeded; None never does.
         """
+        return Opened(partial(self._open_watch, options, silence))
+
+    async def _open_watch(
+        self, options: WatchOptions, silence: float | None
+    ) -> tuple[Watch[T], AbstractAsyncContextManager[Stream]]:
         request = Request(path=self._path(None), query=options.query(), headers=(("accept", JSON),))
-        async with self._transport.stream(request, silence=silence) as stream:
+        context = self._transport.stream(request, silence=silence)
+
+        async def not_refused(stream: Stream) -> Watch[T]:
             error = await refusal(stream, request, verb="watch")
             if error is not None:
                 raise error
-            yield Watch(stream, EventDecoder(self._kind))
+            return Watch(stream, event_decoder(self._kind))
+
+        return await entered(context, not_refused), context
 
     # Changing
 

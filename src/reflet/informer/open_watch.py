@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from typing import Generic, Self, TypeVar
 
 from reflet.api.meta import KubernetesObject
@@ -28,6 +28,18 @@ class OpenWatch(Generic[T]):
     ``events`` how many counted so far.  Belongs to one task.
     """
 
+    __slots__ = (
+        "_batches",
+        "_context",
+        "_put_back",
+        "_seen_bytes",
+        "_stream",
+        "events",
+        "opened_at",
+        "position",
+        "since",
+    )
+
     def __init__(
         self,
         context: AbstractAsyncContextManager[WatchStream[T]],
@@ -44,11 +56,7 @@ class OpenWatch(Generic[T]):
         self._batches = stream.batches()
         self._seen_bytes = 0
         self._put_back: Sequence[WatchEvent[T]] = ()
-        self._to_close = AsyncExitStack()
-        self._to_close.push_async_exit(context)
-        if isinstance(self._batches, AsyncGenerator):
-            # One that is left in the middle must end before what it reads from.
-            self._to_close.push_async_callback(self._batches.aclose)
+        self._context: AbstractAsyncContextManager[WatchStream[T]] | None = context
 
     @classmethod
     async def open(
@@ -83,8 +91,16 @@ class OpenWatch(Generic[T]):
 
     async def close(self) -> None:
         """Close the stream; once it is closed, closing changes nothing."""
+        context, self._context = self._context, None
+        if context is None:
+            return
         try:
-            await self._to_close.aclose()
+            try:
+                # One that is left in the middle must end before what it reads from.
+                if isinstance(self._batches, AsyncGenerator):
+                    await self._batches.aclose()
+            finally:
+                await context.__aexit__(None, None, None)
         except Exception:
             # All that it had to bring has come: how it closes changes nothing.
             logger.warning("a watch did not close cleanly", exc_info=True)

@@ -13,8 +13,8 @@ import os
 import platform
 import re
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
@@ -24,6 +24,7 @@ import msgspec
 from reflet._version import __version__
 from reflet.errors import ConfigurationError, MisuseError, TransportError
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.opened import Opened, entered
 from reflet.transport.failures import connection_failure
 from reflet.transport.interface import Request, Response, Stream
 from reflet.transport.rate_limit import RateLimit
@@ -89,24 +90,32 @@ class Connection:
                 return _decompressed(response, self.settings.server)
             await self._clock.sleep(pause)
 
-    @asynccontextmanager
-    async def stream(
+    def stream(
         self, request: Request, /, *, silence: float | None = None
-    ) -> AsyncIterator[Stream]:
+    ) -> AbstractAsyncContextManager[Stream]:
         """Send, and hand out the answer's body while it arrives.
 
         Streams are outside the rate limit, as in client-go: a thousand watches that were lost
         together would be back after twenty seconds at the earliest.
         """
+        return Opened(partial(self._open_stream, request, silence))
+
+    async def _open_stream(
+        self, request: Request, silence: float | None
+    ) -> tuple[Stream, AbstractAsyncContextManager[Stream]]:
         self._refuse_elsewhere()
         attempt = _Attempt()
+
+        async def looked_at(stream: Stream) -> tuple[Stream, float | None]:
+            return stream, await self._pause_before_repeat(stream.status, stream.headers, attempt)
+
         while True:
             wire, dressed = await self._prepared(request, attempt)
-            async with wire.stream(dressed, silence=silence) as stream:
-                pause = await self._pause_before_repeat(stream.status, stream.headers, attempt)
-                if pause is None:
-                    yield stream
-                    return
+            context = wire.stream(dressed, silence=silence)
+            stream, pause = await entered(context, looked_at)
+            if pause is None:
+                return stream, context
+            await context.__aexit__(None, None, None)
             await self._clock.sleep(pause)
 
     async def close(self) -> None:

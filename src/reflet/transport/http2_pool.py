@@ -7,8 +7,8 @@ Must not know frames (``http2``), credentials or Kubernetes.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from reflet.errors import TransportError
@@ -21,6 +21,9 @@ IDLE_CONNECTION_LIFE: Final = 90.0
 """Seconds an unused connection is kept, as Go's client keeps it."""
 ATTEMPTS: Final = 4
 """How often a request is sent that the server certainly did not act on."""
+
+NEEDED_OF_A_STREAM: Final = frozenset({"content-encoding", "content-type"})
+"""Headers that say how to read a stream; those of a refusal are all kept."""
 
 Dial = Callable[[Callable[[], None]], Awaitable[Http2Connection]]
 """Opens a connection; the argument is called whenever it may have room again."""
@@ -64,23 +67,31 @@ class Http2Transport:
         except TimeoutError as error:
             raise connection_failure(error, self._server) from error
 
-    @asynccontextmanager
-    async def stream(
+    def stream(
         self, request: Request, /, *, silence: float | None = None
-    ) -> AsyncIterator[Stream]:
+    ) -> AbstractAsyncContextManager[Stream]:
         """Send, and hand out the answer's body while it arrives."""
+        return _OpenStream(self, request, silence)
+
+    async def begin(self, request: Request, silence: float | None) -> Exchange:
+        """An exchange whose body is about to be read, until ``end``."""
         try:
             async with asyncio.timeout(request.timeout):
                 exchange = await self._open(request)
         except TimeoutError as error:
             raise connection_failure(error, self._server) from error
         self._streams.add(exchange)
-        try:
-            exchange.limit_silence(silence)
-            yield exchange
-        finally:
-            self._streams.discard(exchange)
-            exchange.close()
+        exchange.limit_silence(silence)
+        if exchange.status == 200:
+            # Each of thousands of quiet watches would keep half a kilobyte that nobody reads.
+            wanted = NEEDED_OF_A_STREAM & exchange.headers.keys()
+            exchange.headers = {name: exchange.headers[name] for name in wanted}
+        return exchange
+
+    def end(self, exchange: Exchange) -> None:
+        """The body of *exchange* is read no more."""
+        self._streams.discard(exchange)
+        exchange.close()
 
     def retire(self) -> Sequence[Callable[[], None]]:
         """Close idle connections, and the others with their last exchange; see ``wires.Wire``."""
@@ -194,3 +205,30 @@ class Http2Transport:
                 next_look = min(left, next_look or left)
         self._connections = kept
         self._reaper = None if next_look is None else loop.call_later(next_look, self._reap)
+
+
+class _OpenStream:
+    """A stream of a pool while it is read.
+
+    A class, as are the two around it: a suspended generator takes ten times the memory, and there
+    may be thousands of quiet watches.
+    """
+
+    __slots__ = ("_exchange", "_pool", "_request", "_silence")
+
+    def __init__(self, pool: Http2Transport, request: Request, silence: float | None) -> None:
+        self._pool = pool
+        self._request: Request | None = request
+        self._silence = silence
+        self._exchange: Exchange | None = None
+
+    async def __aenter__(self) -> Stream:
+        if self._request is None:
+            raise RuntimeError("a stream can be opened once")
+        request, self._request = self._request, None
+        self._exchange = await self._pool.begin(request, self._silence)
+        return self._exchange
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._exchange is not None:
+            self._pool.end(self._exchange)
