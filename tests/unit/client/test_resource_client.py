@@ -23,6 +23,7 @@ from reflet.errors import (
     Forbidden,
     NotFound,
     ParseError,
+    RefletError,
 )
 from tests.unit.client.scripted_transport import (
     ScriptedStream,
@@ -113,6 +114,19 @@ async def test_pages_raise_an_expired_token_after_the_pages_before_it() -> None:
     assert [item.metadata.name for item in first.items] == ["a"]
     with pytest.raises(Expired):
         await anext(pages)
+
+
+@pytest.mark.parametrize("way", ["list", "pages", "table"])
+async def test_a_server_that_goes_in_circles_is_noticed(way: str) -> None:
+    page = ok({**listing(more="t"), "kind": "Table"} if way == "table" else listing(more="t"))
+    client = maps(ScriptedTransport(page, page))
+
+    with pytest.raises(RefletError, match="the same continue token twice"):
+        if way == "pages":
+            async for _ in client.pages():
+                pass
+        else:
+            await (client.list() if way == "list" else client.table())
 
 
 async def test_create_sends_the_object() -> None:
