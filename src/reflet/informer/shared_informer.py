@@ -32,7 +32,7 @@ from reflet.informer.source import Source
 from reflet.informer.updater import Updater
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.latch import Latch
-from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.tasks import TaskOwner
 from reflet.store.deltas import Delta, Replaced
 from reflet.store.indexes import IndexFunction
@@ -93,7 +93,7 @@ class SharedInformer(Generic[T]):
         self._source = source
         self._on_error = on_error
         self._clock = clock or SystemClock()
-        self._metrics = metrics
+        self._metrics = guarded(metrics)
         self._backlog_limit = backlog_limit
         self._reflector_options = reflector_options
         self._reflector: Reflector[T] | None = None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -15,6 +17,8 @@ from reflet.informer.informer_errors import InformerStarted, InformerStopped, No
 from reflet.informer.intake import QueueKind
 from reflet.informer.registrations import Registration
 from reflet.informer.shared_informer import SharedInformer
+from reflet.runtime.latch import Latch
+from reflet.runtime.metrics import MemoryMetrics
 from reflet.store.deltas import Changed, Replaced, Resynced
 from reflet.testing.scripted_source import (
     After,
@@ -452,6 +456,59 @@ async def test_running_ends_when_it_is_cancelled() -> None:
     await asyncio.wait((running,))
 
     assert (running.cancelled(), informer.is_stopped, source.open_watches) == (True, True, 0)
+
+
+async def test_no_thread_of_a_handler_outlives_it_even_if_leaving_it_is_cancelled() -> None:
+    begun, go_on = Latch(), threading.Event()
+    ended: list[bool] = []
+
+    def waits(change: Change[ConfigMap]) -> None:
+        begun.set()
+        ended.append(go_on.wait(30))
+
+    async def live() -> None:
+        async with idle() as informer:
+            informer.add_handler(waits, executor=executor)
+            informer.apply(Replaced([A1], "1"))
+            await begun.wait()
+
+    with ThreadPoolExecutor(1) as executor:
+        living = asyncio.create_task(live())
+        await begun.wait()
+        await settled()  # it is leaving now
+        living.cancel()
+        asyncio.get_running_loop().call_later(0.01, go_on.set)
+        await asyncio.wait((living,))
+        ended_before_it_did = list(ended)
+        go_on.set()
+
+    assert ended_before_it_did == [True]
+
+
+async def test_metrics_that_fail_do_not_keep_it_from_following(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Failing(MemoryMetrics):
+        def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+            raise OSError("the backend is away")
+
+        gauge = observe = count
+
+    source = ScriptedSource[ConfigMap](
+        lists=[listing("1", A1)], watches=[[After(5), modified(A2), Quiet.HEALTHY]]
+    )
+    heard = Heard()
+    informer = informer_of(source, metrics=Failing())
+    informer.add_handler(heard)
+
+    async with informer:
+        await source.until_quiet()
+        await settled()
+
+    assert heard.told == [("ADDED", "a", "1"), ("UPDATED", "a", "2")]
+    said = [record.getMessage() for record in caplog.records]
+    assert len(set(said)) == len(said)
+    assert "reflet_handler_waiting is not reported: OSError('the backend is away')" in said
 
 
 async def test_who_waits_too_long_is_told_for_whom() -> None:
