@@ -53,9 +53,10 @@ class Backlog(Generic[T]):
 
     What comes out tells the same story as what went in: each key's changes in order, ending in
     the same state, no deletion of an object that the handler knows left out.  Successive updates
-    become one (the first old, the last new), and an object that came and went unseen between two
-    deletions is not told.  ``merged`` counts what was left out.  Keys come out in the order in
-    which they first went in.
+    become one (the first old, the last new).  An object that came and went unheard is not told:
+    of a key that the handler does not know, nothing waits once it is gone, but for objects that
+    were there when the handler began, which it is promised to hear of.  ``merged`` counts what
+    was left out.  Keys come out in the order in which they first went in.
     """
 
     def __init__(self) -> None:
@@ -71,6 +72,9 @@ class Backlog(Generic[T]):
         key = change.key
         waiting = self._by_key.get(key)
         if waiting is None:
+            if change.type == "DELETED" and change.old is None:
+                self.merged += 1  # of what nobody knew
+                return
             self._by_key[key] = [change]
             self._size += 1
             return
@@ -87,9 +91,11 @@ class Backlog(Generic[T]):
                 # Once gone is gone; who saw the end knows more than who missed it.
                 if last.stale:
                     waiting[-1] = msgspec.structs.replace(change, old=last.old)
-            case "ADDED", "DELETED" if len(waiting) > 1:
-                # The deletion before it stays the end of what the handler knows.
+            case "ADDED", "DELETED" if not last.initial:
+                # Unheard of; a deletion before it stays the end of what the handler knows.
                 waiting.pop()
+                if not waiting:
+                    del self._by_key[key]
                 self._size -= 1
                 self.merged += 1
             case _:
