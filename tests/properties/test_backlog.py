@@ -51,7 +51,7 @@ class History:
                 del self.view[name]
             case "resync", ConfigMap():
                 self.changes.append(Change("UPDATED", old, old))
-            case ("write" | "write at first"), None:
+            case (("write" | "write at first"), None):
                 new = self.view[name] = self.state(name, wanted=wanted)
                 self.changes.append(Change("ADDED", new, initial=what == "write at first"))
             case "write", ConfigMap():

@@ -6,16 +6,15 @@ not know who tells whom.
 
 from __future__ import annotations
 
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from reflet.api.meta import KubernetesObject
+from reflet.store.deltas import ChangeType
 from reflet.store.keys import key_of
 
 T = TypeVar("T", bound=KubernetesObject)
-
-ChangeType: TypeAlias = Literal["ADDED", "UPDATED", "DELETED"]
 
 
 class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
@@ -23,8 +22,9 @@ class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
 
     ``old`` is the state before: the one that an update replaced, or that a deletion ended; None
     for a deletion of what nobody knew.  ``initial`` marks objects that were there when the
-    informer, or the handler, began.  ``stale`` marks a deletion
-    that was missed and noticed later: ``object`` is then the last state that was known.
+    informer, or the handler, began.  ``stale`` marks a deletion whose moment was not seen: it was
+    missed and noticed later, or the transform cannot digest what the object has become.
+    ``object`` is then the last state that was known.
     """
 
     type: ChangeType
@@ -41,11 +41,12 @@ class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
     @property
     def is_resync(self) -> bool:
         """Nothing changed: the present state is told again."""
-        return (
-            self.old is not None
-            and self.type == "UPDATED"
-            and self.old.metadata.resource_version == self.object.metadata.resource_version
-        )
+        old = self.old
+        if old is None or self.type != "UPDATED":
+            return False
+        version = self.object.metadata.resource_version
+        # Without a version, which a transform may have left out, the contents decide.
+        return old.metadata.resource_version == version and (version != "" or old == self.object)
 
 
 class Backlog(Generic[T]):

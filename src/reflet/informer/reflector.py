@@ -236,7 +236,7 @@ class Reflector(Generic[T]):
         if version in {NEWEST, WHATEVER_IS_CACHED}:
             return None
         listed = (await self._requests.list(version, match="Exact")).items
-        return compare(held, listed if transform is None else map(transform, listed), version)
+        return compare(held, listed, version, transform)
 
     # The loop
 

@@ -105,7 +105,7 @@ class ReflectorRequests(Generic[T]):
                 self._liveness.reached()
                 self._refuse_table(page)
                 paging.answered(page.metadata)
-                # Now, and not when all are there: memory that is given back now serves the next page.
+                # Now, and not when all are there: memory that is given back serves the next page.
                 for item in page.items:
                     share(item.metadata)
                 items.extend(page.items)

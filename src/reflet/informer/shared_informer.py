@@ -19,13 +19,7 @@ from reflet.informer.change_stream import ChangeStream
 from reflet.informer.changes import Change
 from reflet.informer.handler_queue import BACKLOG_LIMIT
 from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
-from reflet.informer.intake import (
-    Intake,
-    KeyedIntake,
-    OrderedIntake,
-    QueueKind,
-    TransformingIntake,
-)
+from reflet.informer.intake import Intake, KeyedIntake, OrderedIntake, QueueKind
 from reflet.informer.reflector import Reflector
 from reflet.informer.registrations import Handler, Registration
 from reflet.informer.source import Source
@@ -36,7 +30,8 @@ from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.tasks import TaskOwner
 from reflet.store.deltas import Delta, Replaced
 from reflet.store.indexes import IndexFunction
-from reflet.store.store import Store, Transform
+from reflet.store.store import Store
+from reflet.store.transforming import Transform, Transforming
 from reflet.store.views import Lister
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -56,9 +51,11 @@ class SharedInformer(Generic[T]):
     One watch serves every handler.  A handler that joins late is told the present state first.
     Handlers never hold back the store or each other; what waits for a slow one is bounded (see
     ``Backlog``).  The store changes first, so a handler that reads it sees at least what it is
-    told.  Readers and handlers get the same objects, as *transform* made them.  An informer lives
-    once; leaving the context stops the watch, then the handlers, and what still waits for them
-    is dropped.
+    told.  Readers and handlers get the same objects, as *transform* made them.  An object that an
+    index function cannot digest is left out of that index; one that *transform* cannot digest is
+    left out of the store, and, if it was there, told as a stale deletion, until a version comes
+    that can be digested.  An informer lives once; leaving the context stops the watch, then the
+    handlers, and what still waits for them is dropped.
 
     *queue* is the order in which deltas reach the store.  With ``"ordered"`` it is the server's:
     a list is one change of the store, and so is each batch of events.  With ``"delta-fifo"``
@@ -88,23 +85,22 @@ class SharedInformer(Generic[T]):
         **reflector_options: Any,
     ) -> None:
         self.name = name
-        self.store: Store[T] = Store(indexers=indexers)
+        self._metrics = guarded(metrics)
+        # What metrics call it, as those of the reflector do.
+        self._resource: str = reflector_options.get("resource") or name
+        self.store: Store[T] = Store(
+            indexers=indexers, resource=self._resource, metrics=self._metrics
+        )
         self.synced = Latch()
         self._source = source
         self._on_error = on_error
         self._clock = clock or SystemClock()
-        self._metrics = guarded(metrics)
         self._backlog_limit = backlog_limit
         self._reflector_options = reflector_options
         self._reflector: Reflector[T] | None = None
         self._audience: Audience[T] = Audience(resync_every)
-        updater = Updater(self.store, self._audience.tell)
-        self._untransformed: Intake[T] = (
-            OrderedIntake(updater) if queue == "ordered" else KeyedIntake(updater, self.store)
-        )
-        self._intake: Intake[T] = self._untransformed
-        if transform is not None:
-            self._intake = TransformingIntake(transform, self._untransformed)
+        self._queue = queue
+        self._intake = self._made_intake(transform)
         self._called_later: list[Registration[T]] = []  # handlers that joined before the start
         self._tasks = TaskOwner(f"informer {name}")
         self._watching: asyncio.Task[None] | None = None
@@ -166,6 +162,14 @@ class SharedInformer(Generic[T]):
             **self._reflector_options,
         )
 
+    def _made_intake(self, transform: Transform[T] | None) -> Intake[T]:
+        updater = Updater(self.store, self._audience.tell)
+        if self._queue == "ordered":
+            self.store.set_transform(transform)
+            return OrderedIntake(updater)
+        keyed = Transforming.of(transform, resource=self._resource, metrics=self._metrics)
+        return KeyedIntake(updater, self.store, keyed)
+
     # State
 
     @property
@@ -217,7 +221,7 @@ class SharedInformer(Generic[T]):
     def set_transform(self, transform: Transform[T]) -> None:
         """Change objects before they are stored; only before the start."""
         self._refuse_when_started()
-        self._intake = TransformingIntake(transform, self._untransformed)
+        self._intake = self._made_intake(transform)
 
     def set_error_handler(self, on_error: Callable[[Exception], None]) -> None:
         """Be told when the watch fails; only before the start."""

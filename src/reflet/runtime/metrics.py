@@ -1,8 +1,8 @@
 """What mechanisms report about themselves, and a place to put it.
 
 Owns the ``Metrics`` protocol, the sink that drops everything, the sink that remembers
-everything for tests, and the guard around sinks of others.  Must not know Prometheus or any other monitoring system: an adapter
-implements the three methods.
+everything for tests, and the guard around sinks of others.  Must not know Prometheus or any
+other monitoring system: an adapter implements the three methods.
 """
 
 from __future__ import annotations

@@ -116,17 +116,18 @@ async def test_pages_raise_an_expired_token_after_the_pages_before_it() -> None:
         await anext(pages)
 
 
-@pytest.mark.parametrize("way", ["list", "pages", "table"])
-async def test_a_server_that_goes_in_circles_is_noticed(way: str) -> None:
-    page = ok({**listing(more="t"), "kind": "Table"} if way == "table" else listing(more="t"))
-    client = maps(ScriptedTransport(page, page))
+async def all_pages(client: ResourceClient[ConfigMap]) -> None:
+    async for _ in client.pages():
+        pass
+
+
+@pytest.mark.parametrize("read", [ResourceClient.list, ResourceClient.table, all_pages])
+async def test_a_server_that_goes_in_circles_is_noticed(read: Any) -> None:
+    kind = "Table" if read is ResourceClient.table else "ConfigMapList"
+    page = ok({**listing(more="t"), "kind": kind})
 
     with pytest.raises(RefletError, match="the same continue token twice"):
-        if way == "pages":
-            async for _ in client.pages():
-                pass
-        else:
-            await (client.list() if way == "list" else client.table())
+        await read(maps(ScriptedTransport(page, page)))
 
 
 async def test_create_sends_the_object() -> None:

@@ -32,6 +32,13 @@ def test_the_same_state_again_is_a_resync() -> None:
     assert Change("UPDATED", A1, A1).is_resync
 
 
+def test_without_versions_the_same_contents_again_are_a_resync() -> None:
+    old, same = config_map("a", users="x"), config_map("a", users="x")
+
+    assert Change("UPDATED", same, old).is_resync
+    assert not Change("UPDATED", config_map("a", users="y"), old).is_resync
+
+
 @pytest.mark.parametrize("change", [added, updated, deleted, Change("DELETED", A1, A1)])
 def test_everything_else_is_none(change: Change[ConfigMap]) -> None:
     assert not change.is_resync

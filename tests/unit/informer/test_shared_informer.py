@@ -11,6 +11,8 @@ import msgspec
 import pytest
 
 from reflet.api.config import ConfigMap
+from reflet.api.meta import ObjectMeta
+from reflet.api.watch_events import WatchEvent
 from reflet.errors import ApiError, Expired
 from reflet.informer.changes import Change
 from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
@@ -187,21 +189,104 @@ async def test_the_transform_reaches_the_store_and_the_handlers() -> None:
     assert heard.changes[1].object is informer.store.get("shop/a")
 
 
-async def test_a_transform_that_fails_at_one_event_costs_that_event_only() -> None:
-    def fussy(item: ConfigMap) -> ConfigMap:
-        if item.metadata.name == "b":
-            raise ValueError("no")
-        return item
+def fussy(item: ConfigMap) -> Any:
+    """Neither an index function nor a transform that can digest b."""
+    if item.metadata.name == "b":
+        raise ValueError("no")
+    return item
 
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({"indexers": {"fussy": lambda item: [fussy(item).metadata.name]}}, {"a": "3", "b": "2"}),
+        ({"transform": fussy}, {"a": "3"}),
+    ],
+    ids=["index", "transform"],
+)
+async def test_an_object_that_cannot_be_digested_keeps_it_neither_from_syncing_nor_from_following(
+    queue: QueueKind, options: dict[str, Any], kept: dict[str, str]
+) -> None:
     source = ScriptedSource[ConfigMap](
-        lists=[listing("1", A1)], watches=[[[added(B1), added(C1)], Quiet.HEALTHY]]
+        lists=[listing("1", A1, B1), listing("5", A2, B2)],
+        watches=[[After(5), GONE], [After(5), modified(A3), Quiet.HEALTHY]],
     )
-    informer = informer_of(source, transform=fussy)
+    informer = informer_of(source, queue=queue, **options)
+
+    async with informer:
+        await informer.wait_synced(timeout=1)
+        await source.until_quiet()
+
+    assert {
+        item.metadata.name: item.metadata.resource_version for item in informer.store.objects()
+    } == kept
+    assert source.requests == [
+        "list at '0'",
+        "watch since '1'",
+        "list at '1'",
+        "watch since '5'",
+    ]
+
+
+async def test_what_is_left_out_is_counted_under_the_resource() -> None:
+    metrics = MemoryMetrics()
+    informer = idle(transform=fussy, metrics=metrics, resource="configmaps.v1")
+
+    informer.apply(Replaced([A1, B1], "1"))
+
+    labels = {"resource": "configmaps.v1", "place": "store"}
+    assert metrics.counted("reflet_store_left_out_total", **labels) == 1
+
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+async def test_what_is_left_out_does_not_make_it_inconsistent(queue: QueueKind) -> None:
+    source = ScriptedSource[ConfigMap](lists=[listing("5", A1, B1), listing("5", A1, B1)])
+    informer = informer_of(source, queue=queue, transform=fussy)
+    async with informer:
+        await source.until_quiet()
+        assert informer.reflector is not None
+
+        assert await informer.reflector.check_consistency(transform=fussy)
+
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+async def test_changes_are_told_of_objects_whose_version_the_transform_drops(
+    queue: QueueKind,
+) -> None:
+    def without_metadata(item: ConfigMap) -> ConfigMap:
+        metadata = ObjectMeta(name=item.metadata.name, namespace="shop")
+        return ConfigMap(metadata=metadata, data={"seen": item.metadata.resource_version})
+
+    informer = idle(queue=queue, transform=without_metadata)
+    async with informer:
+        changes = informer.changes()
+        informer.apply(Replaced([A1], "1"))
+        informer.apply(Replaced([A1], "1"))
+        informer.apply(Changed([modified(A2)]))
+
+        heard = [(change.type, change.object.data["seen"]) for change in await changes.next_batch()]
+
+    assert heard == [("ADDED", "1"), ("UPDATED", "2")]
+    assert informer.store.version == "2"
+
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+async def test_an_event_of_an_unknown_type_is_skipped_and_the_version_moves(
+    queue: QueueKind,
+) -> None:
+    strange: Any = "RENAMED"
+    source = ScriptedSource[ConfigMap](
+        lists=[listing("1", A1)],
+        watches=[[[WatchEvent(type=strange, object=A2)], Quiet.HEALTHY]],
+    )
+    informer = informer_of(source, queue=queue)
 
     async with informer:
         await source.until_quiet()
 
-    assert sorted(informer.store.keys()) == ["shop/a", "shop/c"]
+    assert informer.store.snapshot() == ({"shop/a": A1}, "2")
+    assert informer.last_version == "2"
 
 
 # Repetitions
