@@ -136,7 +136,7 @@ class BlockingMirror(Generic[T]):
 
     # Following
 
-    def changes(self, *, resync_every: float = 0.0) -> Iterator[Change[T]]:
+    def changes(self, *, resync_every: float | None = None) -> Iterator[Change[T]]:
         """Iterate what changes, the present state first, until the loop is left.
 
         Ends when the mirror is closed, from another thread for one.
@@ -160,7 +160,7 @@ class BlockingMirror(Generic[T]):
         handler: Handler[T],
         *,
         name: str = "",
-        resync_every: float = 0.0,
+        resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
         """Tell *handler* every change from now on, the present state first.

@@ -140,10 +140,11 @@ class Mirror(Generic[T]):
 
     # Following
 
-    def changes(self, *, resync_every: float = 0.0) -> ChangeStream[T]:
+    def changes(self, *, resync_every: float | None = None) -> ChangeStream[T]:
         """Iterate what changes, the present state first, until the loop is left.
 
-        Ends when the mirror is closed.
+        Objects that did not change are told again only where *resync_every*, the mirror's if it
+        is None, asks for it.  Ends when the mirror is closed.
         """
         return self.informer.changes(
             name=f"changes of {self.informer.name}", resync_every=resync_every
@@ -154,10 +155,14 @@ class Mirror(Generic[T]):
         handler: Handler[T],
         *,
         name: str = "",
-        resync_every: float = 0.0,
+        resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
-        """Tell *handler* every change from now on, the present state first."""
+        """Tell *handler* every change from now on, the present state first.
+
+        *resync_every* asks to be told everything again that often, in seconds: None as often as
+        the mirror says, 0 never.
+        """
         return self.informer.add_handler(
             handler, name=name, resync_every=resync_every, executor=executor
         )

@@ -64,8 +64,8 @@ class SharedInformer(Generic[T]):
     told.  Both end in the same state.  The deltas are in the store before ``apply`` returns
     either way; whoever wants a queue between two tasks puts an ``OrderedQueue`` there.
 
-    *resync_every* is how often, in seconds, handlers that ask for it are told everything again;
-    0 is never.  *reflector_options* go to the ``Reflector``.  Everything but ``store`` belongs
+    *resync_every* is how often, in seconds, handlers are told everything again, unless they ask
+    for another period; 0 is never, for anybody.  *reflector_options* go to the ``Reflector``.  Everything but ``store`` belongs
     to the event loop that runs the informer.
     """
 
@@ -235,20 +235,20 @@ class SharedInformer(Generic[T]):
         handler: Handler[T],
         *,
         name: str = "",
-        resync_every: float = 0.0,
+        resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
         """Tell *handler* every change from now on, the present state first.
 
-        *resync_every* asks to be told everything again that often, in seconds.  A plain function
-        runs on the event loop, or in *executor*.
+        *resync_every* asks to be told everything again that often, in seconds: None as often as
+        the informer says, 0 never.  A plain function runs on the event loop, or in *executor*.
         """
         name = name or getattr(handler, "__qualname__", type(handler).__qualname__)
         if self._stopped:
             raise InformerStopped(
                 f"handler {name} was not added to shared informer because it has stopped already"
             )
-        registration = self._registered(handler, name, resync_every, executor)
+        registration, _ = self._registered(handler, name, resync_every, executor)
         if self._started:
             self._start(registration)
         else:
@@ -261,19 +261,23 @@ class SharedInformer(Generic[T]):
             raise TypeError(f"invalid key type {type(registration).__name__}")
         self._audience.leave(registration)
 
-    def changes(self, *, name: str = "changes", resync_every: float = 0.0) -> ChangeStream[T]:
+    def changes(
+        self, *, name: str = "changes", resync_every: float | None = None
+    ) -> ChangeStream[T]:
         """Iterate the changes, the present state first, until the loop is left.
 
-        Objects that did not change are told again only where *resync_every* asks for it.
+        Objects that did not change are told again only where *resync_every*, the informer's if it
+        is None, asks for it.
         """
         if self._stopped:
             raise InformerStopped(f"informer {self.name} has stopped already")
-        registration = self._registered(_nobody, name, resync_every, None)
-        return ChangeStream(registration, self._audience.leave, only_changes=not resync_every)
+        registration, period = self._registered(_nobody, name, resync_every, None)
+        return ChangeStream(registration, self._audience.leave, only_changes=not period)
 
     def _registered(
-        self, handler: Handler[T], name: str, resync_every: float, executor: Executor | None
-    ) -> Registration[T]:
+        self, handler: Handler[T], name: str, resync_every: float | None, executor: Executor | None
+    ) -> tuple[Registration[T], float]:
+        """The registration, and how often it is told everything again."""
         registration = Registration(
             handler,
             name=name,
@@ -282,11 +286,11 @@ class SharedInformer(Generic[T]):
             executor=executor,
             backlog_limit=self._backlog_limit,
         )
-        self._audience.plan.join(
+        period = self._audience.plan.join(
             registration, resync_every, started=self._started, now=self._clock.monotonic()
         )
         self._audience.join(registration, self.store.objects())
-        return registration
+        return registration, period
 
     def _start(self, registration: Registration[T]) -> None:
         self._tasks.start(registration.run(), name=f"handler {registration.name} of {self.name}")

@@ -295,8 +295,8 @@ async def test_an_event_of_an_unknown_type_is_skipped_and_the_version_moves(
 async def test_a_relist_repeats_nothing_once_a_check_has_happened() -> None:
     never, due = Heard(), Heard()
     informer = idle(resync_every=10)
-    informer.add_handler(never)
-    informer.add_handler(due, resync_every=10)
+    informer.add_handler(never, resync_every=0)
+    informer.add_handler(due)
 
     async with informer:
         informer.apply(Replaced([A1, B1], "1"))
@@ -318,7 +318,7 @@ async def test_a_relist_repeats_nothing_once_a_check_has_happened() -> None:
 async def test_a_watch_that_repeats_a_version_tells_only_who_is_due() -> None:
     heard = Heard()
     informer = idle(resync_every=10)
-    informer.add_handler(heard)
+    informer.add_handler(heard, resync_every=0)
 
     async with informer:
         informer.apply(Replaced([A1], "1"))
@@ -329,18 +329,33 @@ async def test_a_watch_that_repeats_a_version_tells_only_who_is_due() -> None:
     assert heard.told == [("ADDED", "a", "1"), ("UPDATED", "a", "2")]
 
 
-async def test_a_resync_runs_beside_the_watch() -> None:
+async def test_a_resync_runs_beside_the_watch_for_whoever_does_not_decline() -> None:
     source = ScriptedSource[ConfigMap](lists=[listing("1", A1)])
-    heard, never = Heard(), Heard()
+    heard, rarely, never = Heard(), Heard(), Heard()
     informer = informer_of(source, resync_every=30)
-    informer.add_handler(heard, resync_every=30)
-    informer.add_handler(never)
+    informer.add_handler(heard)
+    informer.add_handler(rarely, resync_every=60)
+    informer.add_handler(never, resync_every=0)
 
     async with informer:
         await asyncio.sleep(100)
 
     assert heard.told == [("ADDED", "a", "1")] + [("UPDATED", "a", "1")] * 3
+    assert rarely.told == [("ADDED", "a", "1")] + [("UPDATED", "a", "1")]
     assert never.told == [("ADDED", "a", "1")]
+
+
+async def test_where_resync_is_never_configured_a_new_list_is_told_to_everybody_in_full() -> None:
+    heard = Heard()
+    informer = idle()
+    informer.add_handler(heard)
+
+    async with informer:
+        informer.apply(Replaced([A1, B1], "1"))
+        informer.apply(Replaced([A1, B2], "5"))
+        await settled()
+
+    assert heard.told[2:] == [("UPDATED", "a", "1"), ("UPDATED", "b", "2")]
 
 
 # Joining and leaving
@@ -452,7 +467,7 @@ async def test_changes_repeat_nothing_unless_they_are_asked_to() -> None:
     informer = idle(resync_every=10)
     async with informer:
         informer.apply(Replaced([A1], "1"))
-        news, everything = informer.changes(), informer.changes(resync_every=10)
+        news, everything = informer.changes(resync_every=0), informer.changes()
         informer.apply(Resynced())
         informer.apply(Changed([modified(A2)]))
 
