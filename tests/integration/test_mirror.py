@@ -84,7 +84,7 @@ async def test_a_mirror_survives_a_restart_of_the_server(
                 if change.object.metadata.name == "b":
                     break
 
-            assert {"a", "b"} <= {item.metadata.name for item in mirror}
+            assert {"a", "b"} <= set(mirror)
 
 
 async def test_a_raw_mirror_drops_managed_fields(reflet_server: RunningServer) -> None:

@@ -323,10 +323,15 @@ class Reflector(Generic[T]):
 
     def _report(self, error: Exception) -> None:
         if self._on_error is None:
-            level = logging.DEBUG if is_expired(error) else logging.ERROR
-            logger.log(level, "%s: Failed to watch %s: %s", self.name, self._description, error)
+            log_failure(self.name, self._description, error)
             return
         try:
             self._on_error(error)
         except Exception:
             logger.exception("%s: the error handler failed", self.name)
+
+
+def log_failure(name: str, description: str, error: Exception) -> None:
+    """What becomes of an error that ends a pass where nobody asked to be told."""
+    level = logging.DEBUG if is_expired(error) else logging.ERROR
+    logger.log(level, "%s: Failed to watch %s: %s", name, description, error)

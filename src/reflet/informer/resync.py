@@ -40,7 +40,7 @@ class ResyncPlan(Generic[Member]):
         self._turns: dict[Member, _Turn] = {}
 
     def join(self, member: Member, wanted: float | None, *, started: bool, now: float) -> float:
-        """A handler asks for a period, 0 for none, None for the informer's; the one that it gets."""
+        """A handler asks for a period, 0 for none, None for the informer's; the one it gets."""
         if wanted is None:
             wanted = self._inherited
         if 0 < wanted < SHORTEST_PERIOD:

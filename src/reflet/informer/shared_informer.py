@@ -11,16 +11,18 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from reflet.api.meta import KubernetesObject
+from reflet.informer.arrivals import Arrivals
 from reflet.informer.audience import Audience
 from reflet.informer.change_stream import ChangeStream
 from reflet.informer.changes import Change
+from reflet.informer.filling import ListFailed
 from reflet.informer.handler_queue import BACKLOG_LIMIT
 from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
 from reflet.informer.intake import Intake, KeyedIntake, OrderedIntake, QueueKind
-from reflet.informer.reflector import Reflector
+from reflet.informer.reflector import Reflector, log_failure
 from reflet.informer.registrations import Handler, Registration
 from reflet.informer.source import Source
 from reflet.informer.updater import Updater
@@ -35,6 +37,9 @@ from reflet.store.transforming import Transform, Transforming
 from reflet.store.views import Lister
 
 T = TypeVar("T", bound=KubernetesObject)
+
+Errors: TypeAlias = type[Exception] | tuple[type[Exception], ...]
+"""Kinds of errors, as ``except`` takes them."""
 
 
 class SharedInformer(Generic[T]):
@@ -65,8 +70,8 @@ class SharedInformer(Generic[T]):
     either way; whoever wants a queue between two tasks puts an ``OrderedQueue`` there.
 
     *resync_every* is how often, in seconds, handlers are told everything again, unless they ask
-    for another period; 0 is never, for anybody.  *reflector_options* go to the ``Reflector``.  Everything but ``store`` belongs
-    to the event loop that runs the informer.
+    for another period; 0 is never, for anybody.  *reflector_options* go to the ``Reflector``.
+    Everything but ``store`` belongs to the event loop that runs the informer.
     """
 
     def __init__(
@@ -80,6 +85,7 @@ class SharedInformer(Generic[T]):
         resync_every: float = 0.0,
         backlog_limit: int = BACKLOG_LIMIT,
         on_error: Callable[[Exception], None] | None = None,
+        on_connection: Callable[[Exception | None], None] | None = None,
         clock: Clock | None = None,
         metrics: Metrics = NO_METRICS,
         **reflector_options: Any,
@@ -94,6 +100,7 @@ class SharedInformer(Generic[T]):
         self.synced = Latch()
         self._source = source
         self._on_error = on_error
+        self._on_connection = on_connection
         self._clock = clock or SystemClock()
         self._backlog_limit = backlog_limit
         self._reflector_options = reflector_options
@@ -106,7 +113,8 @@ class SharedInformer(Generic[T]):
         self._watching: asyncio.Task[None] | None = None
         self._started = False
         self._stopped = False
-        self._settled = Latch()  # synced, or never to be
+        self._failure: Exception | None = None  # the last one, until it is synced
+        self._news = Arrivals()  # of being synced, of stopping, of failures
 
     def __repr__(self) -> str:
         return f"<SharedInformer {self.name}, {len(self.store)} objects at {self.last_version!r}>"
@@ -136,7 +144,7 @@ class SharedInformer(Generic[T]):
                 await self._tasks.stop(self._watching)
         finally:
             self._stopped = True
-            self._settled.set()
+            self._news.wake()
             for registration in self._audience:
                 registration.stop()
             await self._tasks.__aexit__(kind, error, traceback)
@@ -157,7 +165,8 @@ class SharedInformer(Generic[T]):
             metrics=self._metrics,
             resync_every=plan.check_every,
             should_resync=lambda: plan.check(self._clock.monotonic()),
-            on_error=self._on_error,
+            on_error=self._failed,
+            on_connection=self._connection_changed,
             held=self.store,
             **self._reflector_options,
         )
@@ -196,19 +205,30 @@ class SharedInformer(Generic[T]):
         """A read-only view of the store."""
         return Lister(self.store, resource or self.name, group=group)
 
-    async def wait_synced(self, *, timeout: float | None = None) -> None:
+    @property
+    def failure(self) -> Exception | None:
+        """Why it is not synced yet, as far as is known; None once it is."""
+        return self._failure
+
+    async def wait_synced(self, *, timeout: float | None = None, fail_on: Errors = ()) -> None:
         """Return once the store has been filled.
 
-        Raises NotSynced, which is a TimeoutError, when it takes longer than *timeout* seconds,
-        and InformerStopped when it will never be.
+        Raises NotSynced, which is a TimeoutError and has the reason as its ``__cause__``, when it
+        takes longer than *timeout* seconds, and InformerStopped when it will never be.  An error
+        of *fail_on* is raised as soon as the reflector meets it.
         """
         try:
-            async with asyncio.timeout(timeout):
-                await self._settled.wait()
+            async with asyncio.timeout(timeout) as limit:
+                while not self.synced.is_set:
+                    if self._stopped:
+                        raise InformerStopped(f"informer {self.name} stopped before it was synced")
+                    if self._failure is not None and isinstance(self._failure, fail_on):
+                        raise self._failure
+                    await self._news.wait()
         except TimeoutError:
-            raise NotSynced([self.name], timeout) from None
-        if not self.synced.is_set:
-            raise InformerStopped(f"informer {self.name} stopped before it was synced")
+            if not limit.expired():
+                raise  # an error of fail_on
+            raise NotSynced({self.name: self._failure}, timeout) from self._failure
 
     # Settings
 
@@ -306,7 +326,29 @@ class SharedInformer(Generic[T]):
         self._intake.take(delta, initial=not self.synced.is_set)
         if isinstance(delta, Replaced) and self.synced.set():
             self._audience.initial_complete()
-            self._settled.set()
+            self._failure = None
+            self._news.wake()
+
+    def _failed(self, error: Exception) -> None:
+        """A pass of the reflector has failed, and another follows."""
+        self._met(error)
+        if self._on_error is None:
+            log_failure(self.name, self._resource, error)
+        else:
+            self._on_error(error)
+
+    def _connection_changed(self, error: Exception | None) -> None:
+        """The server is lost, or, None, back."""
+        self._met(error)
+        if self._on_connection is not None:
+            self._on_connection(error)
+
+    def _met(self, error: Exception | None) -> None:
+        # Later on nobody waits, and its traceback holds on to a dead connection.
+        if not self.synced.is_set:
+            cause = error.__cause__ if isinstance(error, ListFailed) else None
+            self._failure = cause if isinstance(cause, Exception) else error
+            self._news.wake()
 
 
 def _nobody(change: Change[Any]) -> None:
