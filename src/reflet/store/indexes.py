@@ -123,15 +123,22 @@ class FunctionIndex(Generic[T]):
 
     def plan(self, key: str, old: T | None, new: T | None) -> Move | None:
         """What it means that *old* (None: absent) becomes *new* (None: gone); None for nothing."""
-        before = () if old is None else self._values_before(key, old)
+        is_left_out = key in self._left_out.versions
+        before: tuple[str, ...] = ()
+        if old is not None and not is_left_out:
+            try:
+                before = self._claimed(old)
+            except Exception:  # noqa: BLE001 - code of others; it worked when the object came
+                before = tuple(value for value, keys in self._keys.items() if key in keys)
         if new is None:
             return Move(before, ())
         try:
-            after = self._values(new)
+            after = self._claimed(new)
+            if before == after and not is_left_out:
+                return None
+            _check(after)
         except Exception as error:  # noqa: BLE001 - code of others; told
             return Move(before, (), error)
-        if before == after and key not in self._left_out.versions:
-            return None
         return Move(tuple(value for value in before if value not in after), after)
 
     def carry_out(self, key: str, new: T | None, move: Move) -> None:
@@ -165,24 +172,23 @@ class FunctionIndex(Generic[T]):
         self._left_out.tell()
 
     def _values(self, item: T) -> tuple[str, ...]:
+        values = self._claimed(item)
+        _check(values)
+        return values
+
+    def _claimed(self, item: T) -> tuple[str, ...]:
+        """What the function gives, checked only as far as it would be misunderstood."""
         found = self._function(item)
         if isinstance(found, str):
             # Its letters would be taken for values.
             raise TypeError(f"the index function gave the text {found!r}: it gives a tuple")
-        values = tuple(found)
-        for value in values:
-            if not isinstance(value, str):
-                raise TypeError(f"the index function gave {type(value).__name__}: values are texts")
-        return values
+        return tuple(found)
 
-    def _values_before(self, key: str, old: T) -> tuple[str, ...]:
-        """The values that an object has until now."""
-        if key in self._left_out.versions:
-            return ()
-        try:
-            return self._values(old)
-        except Exception:  # noqa: BLE001 - code of others; it worked when the object came
-            return tuple(value for value, keys in self._keys.items() if key in keys)
+
+def _check(values: Iterable[object]) -> None:
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"the index function gave {type(value).__name__}: values are texts")
 
 
 def _discard(keys: dict[str, dict[str, None]], value: str, key: str) -> None:
