@@ -98,7 +98,7 @@ async def test_resources_without_namespaces_have_names_only() -> None:
     async with mirror_of(node, namespace=None, resource=NODES) as mirror:
         await mirror.synced()
 
-        assert mirror["node"] == node
+        assert (mirror["node"], list(mirror)) == (node, ["node"])
 
 
 async def test_objects_are_listed_by_selector_namespace_and_index() -> None:
