@@ -60,7 +60,7 @@ def reflet(url: str, namespace: str, _: int) -> None:
             await mirror.synced(timeout=60)
             answer({})
             while await asyncio.to_thread(sys.stdin.readline):
-                held = {each.metadata.name: each.metadata.resource_version for each in mirror}
+                held = {name: each.metadata.resource_version for name, each in mirror.items()}
                 reply(held, "")
 
     asyncio.run(run())

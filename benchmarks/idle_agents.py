@@ -107,7 +107,7 @@ class IdleAgent:
         ):
             await mirror.synced()
             with mirror.changes() as changes:
-                while sum(map(is_running, mirror)) < pods:
+                while sum(map(is_running, mirror.values())) < pods:
                     await anext(changes)
 
 

@@ -78,6 +78,8 @@ def _watch_only(title: str, peer: str, module: str, share: int, streaming: bool)
 
 BARE: Final = "bare_http1"
 BARE_TLS: Final = "bare_http2"
+KEEPING: Final = "bare_keep_http1"
+KEEPING_TLS: Final = "bare_keep_http2"
 OURS: Final = "ours_http1"
 OURS_TLS: Final = "ours_http2"
 OURS_STREAM: Final = "ours_http2_stream"
@@ -85,10 +87,10 @@ OURS_STREAM: Final = "ours_http2_stream"
 CONTESTANTS: Final[Mapping[str, Contestant]] = {
     BARE: Contestant(title="bare loop, HTTP/1.1", module="bare", cache=False),
     BARE_TLS: Contestant(title="bare loop, HTTP/2", module="bare", tls=True, cache=False),
-    "bare_keep_http1": Contestant(
+    KEEPING: Contestant(
         title="bare loop that keeps, HTTP/1.1", module="bare", layer="keep", cache=False
     ),
-    "bare_keep_http2": Contestant(
+    KEEPING_TLS: Contestant(
         title="bare loop that keeps, HTTP/2", module="bare", layer="keep", tls=True, cache=False
     ),
     "transport_http1": _ours("Reflet's transport alone, HTTP/1.1", layer="transport", tls=False),
@@ -123,8 +125,8 @@ CONTESTANTS: Final[Mapping[str, Contestant]] = {
 EVENTS: Final = (
     BARE,
     BARE_TLS,
-    "bare_keep_http1",
-    "bare_keep_http2",
+    KEEPING,
+    KEEPING_TLS,
     "transport_http1",
     "transport_http2",
     OURS,

@@ -312,7 +312,7 @@ async def all_running(cluster: Cluster, count: int) -> Sequence[Pod]:
     ):
         with mirror.changes() as changes:
             async for _ in changes:
-                running = [pod for pod in mirror if is_running(pod)]
+                running = [pod for pod in mirror.values() if is_running(pod)]
                 if len(running) == count:
                     return running
     raise RunFailed("the pods did not all start")

@@ -48,7 +48,7 @@ async def mirror(cluster: reflet.Cluster, server: DevServer) -> None:
     title("A mirror is the collection in memory, and follows every change")
     async with cluster.mirror("configmaps") as config_maps:
         await config_maps.synced(timeout=10)
-        print(f"in memory: {[item.metadata.name for item in config_maps]}")
+        print(f"in memory: {list(config_maps)}")
         changes = config_maps.changes()
         await anext(changes)  # the object that was there
         for level in ("more", "most"):

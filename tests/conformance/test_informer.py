@@ -196,8 +196,8 @@ async def test_TestSharedInformerWatchDisruption() -> None:  # noqa: N802 - the 
     )
     informer = informer_of(source, resync_every=9)
     without, due = Heard(informer.store), Heard(informer.store)
-    informer.add_handler(without)
-    informer.add_handler(due, resync_every=9)
+    informer.add_handler(without, resync_every=0)
+    informer.add_handler(due)
 
     async with informer:
         # The check after nine seconds opens the round of the one, and closes the other's.

@@ -25,7 +25,7 @@ def pages(case: dict[str, Any]) -> list[ListMeta | Expired]:
     """The server's answers: the metadata of each page, or what it refuses it with."""
     count = max(1, -(-case["items"] // PAGE_SIZE))
     answers: list[ListMeta | Expired] = [
-        ListMeta(resource_version="10", continue_="more" if number < count else "")
+        ListMeta(resource_version="10", continue_=f"after {number}" if number < count else "")
         for number in range(1, count + 1)
     ]
     if "expiresOnPage" in case:

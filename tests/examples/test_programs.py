@@ -24,3 +24,25 @@ def test_a_program_runs_to_its_end(program: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_a_reflector_a_queue_and_a_store_by_hand_say_what_happened() -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "reflector_and_delta_fifo.py")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    said = done.stdout.splitlines()
+    assert said[0] == "Start syncing..."
+    assert sorted(said[1:3]) == [
+        "Type:Replaced: Name:dapi-test-pod (initial)",
+        "Type:Replaced: Name:secret-test-pod (initial)",
+    ]
+    assert said[3] == "Type:Added: Name:web"
+    assert said[-2:] == [
+        "Type:Deleted: Name:dapi-test-pod",
+        "In the store: default/secret-test-pod, default/web",
+    ]

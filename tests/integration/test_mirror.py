@@ -7,11 +7,14 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
 
 import reflet
 from reflet.api.config import ConfigMap
-from reflet.api.resources import CONFIG_MAPS, SECRETS
+from reflet.api.resources import CONFIG_MAPS, SECRETS, Resource
+from reflet.devserver.faults import Fault
+from reflet.errors import Forbidden, NotFound
 from reflet.informer.changes import Change
 from reflet.informer.informer_set import InformerSet
 from reflet.store.transforms import drop_managed_fields
@@ -84,7 +87,52 @@ async def test_a_mirror_survives_a_restart_of_the_server(
                 if change.object.metadata.name == "b":
                     break
 
-            assert {"a", "b"} <= {item.metadata.name for item in mirror}
+            assert {"a", "b"} <= set(mirror)
+
+
+def coloured(item: ConfigMap) -> ConfigMap:
+    """A transform that relies on what anybody may leave out."""
+    return msgspec.structs.replace(item, data={"color": item.data["color"]})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"indexers": {"color": lambda item: [item.data["color"]]}},
+        {"transform": coloured},
+    ],
+    ids=["index", "transform"],
+)
+async def test_an_object_that_cannot_be_digested_does_not_stop_a_mirror(
+    reflet_server: RunningServer, options: dict[str, Any]
+) -> None:
+    async with reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster:
+        writer = cluster.resource(ConfigMap)
+        await writer.create(config_map("a", color="red"))
+        await writer.create(config_map("poison"))
+        mirror = cluster.mirror(ConfigMap, namespace="default", **options)
+        async with mirror, asyncio.timeout(PATIENCE):
+            await mirror.synced()
+            reflet_server.add_fault(Fault("expire", verb="watch", now=True))
+            reflet_server.add_fault(Fault("close", verb="watch", now=True))
+            await writer.patch("a", {"data": {"color": "green"}})
+            async for change in mirror.changes():
+                if change.object.data.get("color") == "green":
+                    break
+
+            assert mirror["a"].data == {"color": "green"}
+
+
+async def test_a_resource_that_the_server_does_not_have_ends_the_wait(
+    reflet_server: RunningServer,
+) -> None:
+    widgets = Resource(group="example.com", version="v1", plural="widgets", kind="Widget")
+    async with (
+        reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster,
+        cluster.mirror(widgets) as mirror,
+    ):
+        with pytest.raises(NotFound):
+            await mirror.synced(timeout=PATIENCE, fail_on=(Forbidden, NotFound))
 
 
 async def test_a_raw_mirror_drops_managed_fields(reflet_server: RunningServer) -> None:

@@ -51,9 +51,9 @@ class History:
                 del self.view[name]
             case "resync", ConfigMap():
                 self.changes.append(Change("UPDATED", old, old))
-            case "write", None:
+            case (("write" | "write at first"), None):
                 new = self.view[name] = self.state(name, wanted=wanted)
-                self.changes.append(Change("ADDED", new))
+                self.changes.append(Change("ADDED", new, initial=what == "write at first"))
             case "write", ConfigMap():
                 new = self.view[name] = self.state(name, wanted=wanted)
                 self.changes.append(Change("UPDATED", new, old))
@@ -73,12 +73,17 @@ steps = st.lists(
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[View, History]:
-    """What a handler knows at first, and what happens then."""
+    """What a handler knows at first, and what happens then.
+
+    Some of what it does not know was there when it began, and waits for it.
+    """
     history = History({})
     for name in draw(st.sets(st.sampled_from(KEYS))):
         history.step(name, "write", wanted=draw(st.booleans()))
     known = dict(history.view)
     history.changes.clear()
+    for name in draw(st.sets(st.sampled_from(KEYS))):
+        history.step(name, "write at first", wanted=draw(st.booleans()))
     for name, what, wanted in draw(steps):
         history.step(name, what, wanted=wanted)
     return known, history
@@ -123,6 +128,18 @@ def test_what_comes_out_tells_the_same_story(scene: tuple[View, History]) -> Non
     told = merged(history.changes)
 
     assert followed(known, told, strict=True) == history.view
+
+
+@given(histories())
+def test_nothing_waits_of_a_key_that_the_handler_never_heard_of_once_it_is_gone(
+    scene: tuple[View, History],
+) -> None:
+    known, history = scene
+
+    told = merged(history.changes)
+
+    promised = {change.key for change in history.changes if change.initial}
+    assert {change.key for change in told} <= known.keys() | history.view.keys() | promised
 
 
 @given(histories())

@@ -72,6 +72,13 @@ def is_even(item: ConfigMap) -> bool:
     return version(item) % 2 == 0
 
 
+def odd_ones(item: ConfigMap) -> tuple[str, ...]:
+    """An index function that cannot digest the even ones."""
+    if is_even(item):
+        raise ValueError("even")
+    return ("True",)
+
+
 async def happen(history: list[tuple[float, str, str]], server: HistoryServer) -> None:
     for pause, what, name in history:
         await asyncio.sleep(pause)
@@ -91,6 +98,7 @@ async def happen(history: list[tuple[float, str, str]], server: HistoryServer) -
     queue=st.sampled_from(["ordered", "delta-fifo"]),
     resync_every=st.sampled_from([0.0, 15.0]),
     moment=st.integers(0, 25),
+    poison=st.sampled_from([0, 3]),
 )
 def test_every_handler_ends_with_what_the_server_has(
     history: list[tuple[float, str, str]],
@@ -98,7 +106,18 @@ def test_every_handler_ends_with_what_the_server_has(
     queue: QueueKind,
     resync_every: float,
     moment: int,
+    poison: int,
 ) -> None:
+    """But for the versions that cannot be digested, every *poison*-th of all."""
+
+    def is_poison(item: ConfigMap) -> bool:
+        return poison > 0 and version(item) % poison == 0
+
+    def picky(item: ConfigMap) -> ConfigMap:
+        if is_poison(item):
+            raise ValueError("poison")
+        return item
+
     async def scene() -> None:
         server = HistoryServer(troubles)
         informer: SharedInformer[ConfigMap] = SharedInformer(
@@ -108,7 +127,8 @@ def test_every_handler_ends_with_what_the_server_has(
             clock=VirtualClock(),
             resync_every=resync_every,
             backlog_limit=2,
-            indexers={"even": lambda item: (str(is_even(item)),)},
+            indexers={"even": lambda item: (str(is_even(item)),), "odd": odd_ones},
+            transform=picky,
             on_error=lambda error: None,
         )
         followers = {"quick": Follower(), "slow": Follower(pause=1.7), "late": Follower()}
@@ -123,13 +143,16 @@ def test_every_handler_ends_with_what_the_server_has(
             server.heal()
             await asyncio.sleep(LONG_ENOUGH)
 
-            expected: dict[str, Any] = server.objects
+            expected: dict[str, Any] = {
+                key: item for key, item in server.objects.items() if not is_poison(item)
+            }
             assert informer.store.snapshot() == (expected, str(server.version))
             assert {name: follower.view for name, follower in followers.items()} == dict.fromkeys(
                 followers, expected
             )
             assert half.view == {key: item for key, item in expected.items() if is_even(item)}
             assert informer.store.index_keys("even", "True") == sorted(half.view)
+            assert informer.store.index_keys("odd", "True") == sorted(expected.keys() - half.view)
             assert [follower.complaints for follower in (*followers.values(), half)] == [[]] * 4
             assert slow.synced.is_set
         assert server.open_watches == 0

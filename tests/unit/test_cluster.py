@@ -54,7 +54,7 @@ async def mirrored(
     cluster = ScriptedCluster(ok(LIST), events(status=200))
     async with cluster.mirror(kind, streaming=False, **options) as mirror:
         await mirror.synced(timeout=10)
-        return list(mirror), cluster.transport
+        return mirror.values(), cluster.transport
 
 
 @pytest.mark.parametrize("kind", [ConfigMap, "configmaps", "cm", CONFIG_MAPS])

@@ -38,6 +38,7 @@ HELP: Final = {
     "reflet_reflector_sink_errors_total": "What could not be put into the store or queue.",
     "reflet_reflector_delays_total": "Waits before the server was asked again.",
     "reflet_reflector_last_progress_timestamp_seconds": "When the server last gave a sign.",
+    "reflet_store_left_out_total": "Objects that a transform or an index could not digest.",
     "reflet_handler_behind_seconds": "For how long changes have waited for a handler.",
     "reflet_handler_failures_total": "Changes at which a handler failed.",
     "reflet_handler_merged_total": "Changes that a slow handler was spared.",

@@ -26,7 +26,7 @@ import msgspec
 from reflet.api.meta import ListMeta
 from reflet.api.options import ListOptions
 from reflet.api.status import is_expired_reason
-from reflet.errors import ApiError
+from reflet.errors import ApiError, RefletError
 
 PAGE_SIZE: Final = 500
 
@@ -37,7 +37,8 @@ class Paging:
     When a continue token has expired, the whole listing is asked for again in one piece, at the
     version that was asked for at first; ``repair=False`` raises instead, for callers that have
     already used the first pages.  ``metadata`` is that of the whole listing: it carries the
-    version of the first page, because later pages show a snapshot of that moment.
+    version of the first page, because later pages show a snapshot of that moment.  A token that
+    comes a second time is an error: the listing would go in circles for ever.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Paging:
         self._asked = options
         self._repair = repair
         self._first: ListMeta | None = None
+        self._tokens = {options.continue_}
         self.request: ListOptions | None = options
         self.paginated = False
 
@@ -67,6 +69,12 @@ class Paging:
         if not metadata.continue_:
             self.request = None
             return
+        if metadata.continue_ in self._tokens:
+            raise RefletError(
+                "the server goes in circles: it gave the same continue token twice in one list; "
+                "look at proxies between here and the API server that cache or rewrite answers"
+            )
+        self._tokens.add(metadata.continue_)
         self.paginated = True
         # A continue token carries its version; the server refuses both at once.
         self.request = msgspec.structs.replace(
@@ -85,4 +93,5 @@ class Paging:
             raise error
         self._repair = False
         self._first = None
+        self._tokens.clear()
         self.request = msgspec.structs.replace(self._asked, limit=0, continue_="")

@@ -22,6 +22,7 @@ from reflet.informer.changes import Change
 from reflet.informer.mirror import SIGN_OF_LIFE, Mirror
 from reflet.informer.queued_deltas import QueueClosed
 from reflet.informer.registrations import Handler, Registration
+from reflet.informer.shared_informer import Errors
 
 T = TypeVar("T", bound=KubernetesObject)
 Result = TypeVar("Result")
@@ -79,9 +80,12 @@ class BlockingMirror(Generic[T]):
 
     # Waiting
 
-    def synced(self, *, timeout: float | None = None) -> None:
-        """Return once everything that is on the server is here; NotSynced when it takes longer."""
-        self._loop.run(self._mirror.synced(timeout=timeout))
+    def synced(self, *, timeout: float | None = None, fail_on: Errors = ()) -> None:
+        """Return once everything that is on the server is here; NotSynced when it takes longer.
+
+        An error of *fail_on* is raised as soon as the server gives it.
+        """
+        self._loop.run(self._mirror.synced(timeout=timeout, fail_on=fail_on))
 
     # Reading
 
@@ -108,9 +112,21 @@ class BlockingMirror(Generic[T]):
     def __len__(self) -> int:
         return len(self._mirror)
 
-    def __iter__(self) -> Iterator[T]:
-        """Every object of one moment."""
+    def __iter__(self) -> Iterator[str]:
+        """The names of one moment."""
         return iter(self._mirror)
+
+    def keys(self) -> list[str]:
+        """The name of every object; with its namespace where the mirror spans all of them."""
+        return self._mirror.keys()
+
+    def values(self) -> list[T]:
+        """Every object of one moment."""
+        return self._mirror.values()
+
+    def items(self) -> list[tuple[str, T]]:
+        """Every object of one moment, with its name."""
+        return self._mirror.items()
 
     def by_index(self, name: str, value: str) -> list[T]:
         """The objects that have *value* in the index *name*."""
@@ -136,7 +152,7 @@ class BlockingMirror(Generic[T]):
 
     # Following
 
-    def changes(self, *, resync_every: float = 0.0) -> Iterator[Change[T]]:
+    def changes(self, *, resync_every: float | None = None) -> Iterator[Change[T]]:
         """Iterate what changes, the present state first, until the loop is left.
 
         Ends when the mirror is closed, from another thread for one.
@@ -160,7 +176,7 @@ class BlockingMirror(Generic[T]):
         handler: Handler[T],
         *,
         name: str = "",
-        resync_every: float = 0.0,
+        resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
         """Tell *handler* every change from now on, the present state first.

@@ -225,7 +225,7 @@ class _Story:
 
 
 def _sorted(pods: Mirror[Pod]) -> list[Pod]:
-    return sorted(pods, key=lambda pod: list(SETTLED).index(pod.metadata.name))
+    return sorted(pods.values(), key=lambda pod: list(SETTLED).index(pod.metadata.name))
 
 
 def _state(pod: Pod) -> tuple[str, str]:

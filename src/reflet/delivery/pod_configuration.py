@@ -260,5 +260,5 @@ class PodConfiguration:
 
     def _services_now(self) -> tuple[Iterable[Service] | RefletError | None, bool]:
         if isinstance(self._services, Mirror):
-            return tuple(self._services), self._services.is_synced
+            return self._services.values(), self._services.is_synced
         return self._services, True

@@ -6,16 +6,15 @@ not know who tells whom.
 
 from __future__ import annotations
 
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from reflet.api.meta import KubernetesObject
+from reflet.store.deltas import ChangeType
 from reflet.store.keys import key_of
 
 T = TypeVar("T", bound=KubernetesObject)
-
-ChangeType: TypeAlias = Literal["ADDED", "UPDATED", "DELETED"]
 
 
 class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
@@ -23,8 +22,9 @@ class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
 
     ``old`` is the state before: the one that an update replaced, or that a deletion ended; None
     for a deletion of what nobody knew.  ``initial`` marks objects that were there when the
-    informer, or the handler, began.  ``stale`` marks a deletion
-    that was missed and noticed later: ``object`` is then the last state that was known.
+    informer, or the handler, began.  ``stale`` marks a deletion whose moment was not seen: it was
+    missed and noticed later, or the transform cannot digest what the object has become.
+    ``object`` is then the last state that was known.
     """
 
     type: ChangeType
@@ -41,11 +41,12 @@ class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
     @property
     def is_resync(self) -> bool:
         """Nothing changed: the present state is told again."""
-        return (
-            self.old is not None
-            and self.type == "UPDATED"
-            and self.old.metadata.resource_version == self.object.metadata.resource_version
-        )
+        old = self.old
+        if old is None or self.type != "UPDATED":
+            return False
+        version = self.object.metadata.resource_version
+        # Without a version, which a transform may have left out, the contents decide.
+        return old.metadata.resource_version == version and (version != "" or old == self.object)
 
 
 class Backlog(Generic[T]):
@@ -53,9 +54,10 @@ class Backlog(Generic[T]):
 
     What comes out tells the same story as what went in: each key's changes in order, ending in
     the same state, no deletion of an object that the handler knows left out.  Successive updates
-    become one (the first old, the last new), and an object that came and went unseen between two
-    deletions is not told.  ``merged`` counts what was left out.  Keys come out in the order in
-    which they first went in.
+    become one (the first old, the last new).  An object that came and went unheard is not told:
+    of a key that the handler does not know, nothing waits once it is gone, but for objects that
+    were there when the handler began, which it is promised to hear of.  ``merged`` counts what
+    was left out.  Keys come out in the order in which they first went in.
     """
 
     def __init__(self) -> None:
@@ -71,6 +73,9 @@ class Backlog(Generic[T]):
         key = change.key
         waiting = self._by_key.get(key)
         if waiting is None:
+            if change.type == "DELETED" and change.old is None:
+                self.merged += 1  # of what nobody knew
+                return
             self._by_key[key] = [change]
             self._size += 1
             return
@@ -87,9 +92,11 @@ class Backlog(Generic[T]):
                 # Once gone is gone; who saw the end knows more than who missed it.
                 if last.stale:
                     waiting[-1] = msgspec.structs.replace(change, old=last.old)
-            case "ADDED", "DELETED" if len(waiting) > 1:
-                # The deletion before it stays the end of what the handler knows.
+            case "ADDED", "DELETED" if not last.initial:
+                # Unheard of; a deletion before it stays the end of what the handler knows.
                 waiting.pop()
+                if not waiting:
+                    del self._by_key[key]
                 self._size -= 1
                 self.merged += 1
             case _:

@@ -5,7 +5,7 @@ Owns: the comparison and its result.  Must not know how either side was obtained
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -40,9 +40,23 @@ class Consistency:
         return not (self.missing or self.surplus or self.different)
 
 
-def compare(held: Mapping[str, T], listed: Iterable[T], version: str) -> Consistency:
-    """Compare what is held with what the server listed at the same version."""
-    theirs = {key_of(item): item for item in listed}
+def compare(
+    held: Mapping[str, T],
+    listed: Iterable[T],
+    version: str,
+    transform: Callable[[T], T] | None = None,
+) -> Consistency:
+    """Compare what is held with what the server listed at the same version.
+
+    *transform* is what was done to the objects that are held; those that it cannot digest are
+    rightly not held.
+    """
+    theirs = {}
+    for item in listed:
+        try:
+            theirs[key_of(item)] = item if transform is None else transform(item)
+        except Exception:  # noqa: BLE001, S112 - code of others; logged when the object came
+            continue
     return Consistency(
         version,
         missing=tuple(sorted(theirs.keys() - held.keys())),

@@ -41,6 +41,7 @@ class HandlerQueue(Generic[T]):
         self._bound = limit
         self._waiting: deque[Change[T]] = deque()
         self._backlog: Backlog[T] = Backlog()
+        self._merging = False  # also while the backlog has nothing left
         self._merged_before = 0
         self._arrivals = Arrivals()
         self.closed = False
@@ -58,7 +59,7 @@ class HandlerQueue(Generic[T]):
         if self.closed:
             return
         waiting = self._waiting
-        if len(self._backlog):
+        if self._merging:
             for change in changes:
                 self._backlog.add(change)
         elif waiting:
@@ -89,7 +90,7 @@ class HandlerQueue(Generic[T]):
         self._arrivals.wake()
 
     def _take(self) -> Sequence[Change[T]]:
-        if len(self._backlog):
+        if self._merging:
             changes: list[Change[T]] = []
             while len(self._backlog) and len(changes) < AT_A_TIME:
                 changes += self._backlog.pop()
@@ -104,10 +105,12 @@ class HandlerQueue(Generic[T]):
         return changes
 
     def _forget_backlog(self) -> None:
+        self._merging = False
         self._merged_before += self._backlog.merged
         self._backlog = Backlog()
 
     def _compact(self) -> None:
+        self._merging = True
         for change in self._waiting:
             self._backlog.add(change)
         self._waiting.clear()

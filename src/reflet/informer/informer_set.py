@@ -15,7 +15,7 @@ from reflet.api.field_selectors import FieldSelector
 from reflet.api.label_selectors import LabelSelector
 from reflet.api.resources import Resource
 from reflet.informer.informer_errors import InformerStopped, NotSynced
-from reflet.informer.shared_informer import SharedInformer
+from reflet.informer.shared_informer import Errors, SharedInformer
 from reflet.informer.source import Source
 from reflet.runtime.tasks import TaskOwner
 
@@ -108,19 +108,29 @@ class InformerSet:
             self._start(informer)
         return informer
 
-    async def wait_synced(self, *, timeout: float | None = None) -> None:
+    async def wait_synced(self, *, timeout: float | None = None, fail_on: Errors = ()) -> None:
         """Return once every informer has been filled.
 
-        Raises NotSynced, which names those that still wait, when that takes longer than
-        *timeout* seconds, and InformerStopped when it will never be.
+        Raises NotSynced, which names those that still wait and says why, when that takes longer
+        than *timeout* seconds, and InformerStopped when it will never be.  An error of *fail_on*
+        is raised as soon as one of the reflectors meets it.
         """
+        waiting = [
+            asyncio.create_task(each.wait_synced(fail_on=fail_on), name=f"sync of {each.name}")
+            for each in self
+        ]
         try:
-            async with asyncio.timeout(timeout):
-                for informer in self:
-                    await informer.wait_synced()
+            async with asyncio.timeout(timeout) as limit:
+                await asyncio.gather(*waiting)
         except TimeoutError:
-            waiting = [informer.name for informer in self if not informer.synced.is_set]
-            raise NotSynced(waiting, timeout) from None
+            if not limit.expired():
+                raise  # an error of fail_on
+            late = {each.name: each.failure for each in self if not each.synced.is_set}
+            raise NotSynced(late, timeout) from next(filter(None, late.values()), None)
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
 
     def _start(self, informer: SharedInformer[Any]) -> None:
         self._running.append(self._tasks.start(informer.run(), name=f"informer {informer.name}"))

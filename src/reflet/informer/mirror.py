@@ -14,11 +14,11 @@ from typing import Any, Final, Generic, Self, TypeVar
 from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
-from reflet.api.status import not_found
 from reflet.errors import ConfigurationError
 from reflet.informer.change_stream import ChangeStream
+from reflet.informer.informer_errors import NotMirrored
 from reflet.informer.registrations import Handler, Registration
-from reflet.informer.shared_informer import SharedInformer
+from reflet.informer.shared_informer import Errors, SharedInformer
 from reflet.informer.source import Source
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -44,8 +44,9 @@ class Mirror(Generic[T]):
 
     An object is found by its name, in the mirror's own *namespace* or in the one that is given;
     ``"shop/settings"`` is a name too, and the only kind that will do where the mirror spans all
-    namespaces (*namespace* is None).  *options* are those of ``SharedInformer`` and
-    ``Reflector``.
+    namespaces (*namespace* is None).  By these names a mirror is a mapping: ``in``, ``[]``,
+    ``keys``, ``values``, ``items``, and iterating gives the names.  *options* are those of
+    ``SharedInformer`` and ``Reflector``.
     """
 
     def __init__(
@@ -84,12 +85,14 @@ class Mirror(Generic[T]):
 
     # Waiting
 
-    async def synced(self, *, timeout: float | None = None) -> None:
+    async def synced(self, *, timeout: float | None = None, fail_on: Errors = ()) -> None:
         """Return once everything that is on the server is here.
 
-        Raises NotSynced, which is a TimeoutError, when it takes longer than *timeout* seconds.
+        Raises NotSynced, which is a TimeoutError and has the reason as its ``__cause__``, when it
+        takes longer than *timeout* seconds.  An error of *fail_on* is raised as soon as the
+        server gives it: ``fail_on=(Forbidden, NotFound)`` for what waiting does not mend.
         """
-        await self.informer.wait_synced(timeout=timeout)
+        await self.informer.wait_synced(timeout=timeout, fail_on=fail_on)
 
     # Reading
 
@@ -100,7 +103,7 @@ class Mirror(Generic[T]):
     def __getitem__(self, name: str) -> T:
         found = self.get(name)
         if found is None:
-            raise not_found(self.resource.plural, name.rpartition("/")[2], self.resource.group)
+            raise NotMirrored.of(self.resource, name.rpartition("/")[2])
         return found
 
     def __contains__(self, name: str) -> bool:
@@ -109,9 +112,22 @@ class Mirror(Generic[T]):
     def __len__(self) -> int:
         return len(self.informer.store)
 
-    def __iter__(self) -> Iterator[T]:
+    def __iter__(self) -> Iterator[str]:
+        """The names of one moment."""
+        return iter(self.keys())
+
+    def keys(self) -> list[str]:
+        """The name of every object; with its namespace where the mirror spans all of them."""
+        return list(map(self._name, self.informer.store.keys()))
+
+    def values(self) -> list[T]:
         """Every object of one moment."""
-        return iter(self.informer.store.objects())
+        return self.informer.store.objects()
+
+    def items(self) -> list[tuple[str, T]]:
+        """Every object of one moment, with its name."""
+        objects, _ = self.informer.store.snapshot()
+        return [(self._name(key), item) for key, item in objects.items()]
 
     def by_index(self, name: str, value: str) -> list[T]:
         """The objects that have *value* in the index *name*, which *indexers* defined."""
@@ -140,10 +156,11 @@ class Mirror(Generic[T]):
 
     # Following
 
-    def changes(self, *, resync_every: float = 0.0) -> ChangeStream[T]:
+    def changes(self, *, resync_every: float | None = None) -> ChangeStream[T]:
         """Iterate what changes, the present state first, until the loop is left.
 
-        Ends when the mirror is closed.
+        Objects that did not change are told again only where *resync_every*, the mirror's if it
+        is None, asks for it.  Ends when the mirror is closed.
         """
         return self.informer.changes(
             name=f"changes of {self.informer.name}", resync_every=resync_every
@@ -154,10 +171,14 @@ class Mirror(Generic[T]):
         handler: Handler[T],
         *,
         name: str = "",
-        resync_every: float = 0.0,
+        resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
-        """Tell *handler* every change from now on, the present state first."""
+        """Tell *handler* every change from now on, the present state first.
+
+        *resync_every* asks to be told everything again that often, in seconds: None as often as
+        the mirror says, 0 never.
+        """
         return self.informer.add_handler(
             handler, name=name, resync_every=resync_every, executor=executor
         )
@@ -165,6 +186,9 @@ class Mirror(Generic[T]):
     def remove_handler(self, registration: Registration[T]) -> None:
         """Stop telling a handler; harmless when it is gone."""
         self.informer.remove_handler(registration)
+
+    def _name(self, key: str) -> str:
+        return key.removeprefix(f"{self.namespace}/") if self.namespace else key
 
     def _key(self, name: str, namespace: str | None) -> str:
         if not self.resource.namespaced:

@@ -6,8 +6,10 @@ Must not know what is done with the deltas.
 
 from __future__ import annotations
 
+import inspect
+import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final, Generic, TypeVar, assert_never
 
@@ -21,40 +23,39 @@ from reflet.informer.queued_deltas import (
     DeltaType,
     InitialList,
     Process,
+    ProcessNow,
     QueueClosed,
     QueuedDelta,
-    transformed_object,
 )
 from reflet.runtime.latch import Latch
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 from reflet.store.keys import Tombstone, key_of
+from reflet.store.transforming import Transform, Transforming
 
 T = TypeVar("T", bound=KubernetesObject)
 
 LARGEST_BATCH: Final = 1000
 
-_TYPES: Final = {
-    "ADDED": DeltaType.ADDED,
-    "MODIFIED": DeltaType.UPDATED,
-    "DELETED": DeltaType.DELETED,
-}
+logger = logging.getLogger(__name__)
 
 
 class OrderedQueue(Generic[T]):
     """Deltas in order of arrival; nothing is merged.  Is a ``Sink``.
 
     A list is one delta, and so is a resync, unless there are *known* objects: then they are
-    compared with every list, and each object is a delta of its own.  Used by one event loop.
+    compared with every list, and each object is a delta of its own.  An object that *transform*
+    cannot digest counts as gone: what is queued is a deletion with a tombstone.  Used by one
+    event loop.
     """
 
     def __init__(
         self,
         *,
         known: KnownObjects[T] | None = None,
-        transform: Callable[[T], T] | None = None,
+        transform: Transform[T] | None = None,
     ) -> None:
         self._known = known
-        self._transform = transform
+        self._transform = Transforming.of(transform)
         self._deltas: deque[QueuedDelta[T]] = deque()
         self._initial = InitialList()
         self._closed = False
@@ -83,27 +84,33 @@ class OrderedQueue(Generic[T]):
 
     def add(self, item: T) -> None:
         """An object came."""
-        self._change(DeltaType.ADDED, item)
+        self._came(DeltaType.ADDED, item)
 
     def update(self, item: T) -> None:
         """An object changed."""
-        self._change(DeltaType.UPDATED, item)
+        self._came(DeltaType.UPDATED, item)
 
     def delete(self, item: T | Tombstone[T]) -> None:
         """An object went."""
-        self._change(DeltaType.DELETED, item)
+        self._initial.skip()
+        if self._transform is not None and not isinstance(item, Tombstone):
+            key = key_of(item)
+            last = self._transform.last(key, item)
+            item = Tombstone(key, None) if last is None else last
+        self._append(QueuedDelta(DeltaType.DELETED, item))
 
     def replace(self, items: Sequence[T], version: str) -> None:
         """The whole collection at *version*: what is not in it is deleted."""
-        objects = [transformed_object(item, self._transform) for item in items]
+        if self._transform is not None:
+            keyed = {key_of(item): item for item in items}
+            items = list(self._transform.digested_list(keyed).values())
+            self._transform.tell()
         if self._known is None:
-            whole = tuple(item for item in objects if not isinstance(item, Tombstone))
-            self._append(QueuedDelta(DeltaType.REPLACED_ALL, items=whole, version=version))
+            self._append(QueuedDelta(DeltaType.REPLACED_ALL, items=tuple(items), version=version))
         else:
-            listed = {key_of(item) for item in items}
-            for tombstone in self._gone(self._known, listed):
+            for tombstone in self._gone(self._known, {key_of(item) for item in items}):
                 self._append(QueuedDelta(DeltaType.DELETED, tombstone))
-            for item in objects:
+            for item in items:
                 self._append(QueuedDelta(DeltaType.REPLACED, item))
         self._initial.begin(len(self._deltas))
 
@@ -126,11 +133,11 @@ class OrderedQueue(Generic[T]):
     async def pop(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
         """Take the oldest delta and process it; waits while there is none.
 
-        An error of *process* is raised and the delta is gone.  QueueClosed after ``close``,
-        once everything is taken.
+        A *process* that is a coroutine function is waited for.  An error of *process* is raised
+        and the delta is gone.  QueueClosed after ``close``, once everything is taken.
         """
         await self._wait()
-        return self.pop_now(process)
+        return await self._processed_later(self._taken(1), process)
 
     async def pop_batch(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
         """Take as many deltas as can be processed at once; waits while there is none.
@@ -139,16 +146,15 @@ class OrderedQueue(Generic[T]):
         a delta about the whole collection is alone in its batch.
         """
         await self._wait()
-        return self.pop_batch_now(process)
+        return await self._processed_later(self._taken(self._batch_size()), process)
 
-    def pop_now(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
-        """``pop`` for a queue that is not empty."""
-        return self._processed([self._deltas.popleft()], process)
+    def pop_now(self, process: ProcessNow[T]) -> Sequence[QueuedDelta[T]]:
+        """``pop`` for a queue that is not empty, and a plain function."""
+        return self._processed(self._taken(1), process)
 
-    def pop_batch_now(self, process: Process[T]) -> Sequence[QueuedDelta[T]]:
-        """``pop_batch`` for a queue that is not empty."""
-        count = self._batch_size()
-        return self._processed([self._deltas.popleft() for _ in range(count)], process)
+    def pop_batch_now(self, process: ProcessNow[T]) -> Sequence[QueuedDelta[T]]:
+        """``pop_batch`` for a queue that is not empty, and a plain function."""
+        return self._processed(self._taken(self._batch_size()), process)
 
     def close(self) -> None:
         """No more will be waited for; what is queued can still be popped."""
@@ -156,14 +162,31 @@ class OrderedQueue(Generic[T]):
         self._arrivals.wake()
 
     def _take(self, event: WatchEvent[T]) -> None:
-        if event.type == "BOOKMARK":
-            self.bookmark(event.object.metadata.resource_version)
-        else:
-            self._change(_TYPES[event.type], event.object)
+        kind: str = event.type  # a source may be anybody's
+        match kind:
+            case "ADDED":
+                self.add(event.object)
+            case "MODIFIED":
+                self.update(event.object)
+            case "DELETED":
+                self.delete(event.object)
+            case "BOOKMARK":
+                self.bookmark(event.object.metadata.resource_version)
+            case _:
+                logger.error("unable to understand watch event of type %r", kind)
+                self.bookmark(event.object.metadata.resource_version)
 
-    def _change(self, kind: DeltaType, item: T | Tombstone[T]) -> None:
+    def _came(self, kind: DeltaType, item: T) -> None:
+        if self._transform is not None:
+            key = key_of(item)
+            digested = self._transform.digested(key, item)
+            if digested is None:
+                self._transform.tell()
+                self.delete(Tombstone(key, None))  # whoever takes it knows the last state
+                return
+            item = digested
         self._initial.skip()
-        self._append(QueuedDelta(kind, transformed_object(item, self._transform)))
+        self._append(QueuedDelta(kind, item))
 
     def _gone(self, known: KnownObjects[T], listed: set[str]) -> Iterable[Tombstone[T]]:
         """Objects that are queued or known, and not in the list any more."""
@@ -204,13 +227,27 @@ class OrderedQueue(Generic[T]):
             count += 1
         return max(1, count)
 
+    def _taken(self, count: int) -> list[QueuedDelta[T]]:
+        return [self._deltas.popleft() for _ in range(count)]
+
     def _processed(
-        self, deltas: list[QueuedDelta[T]], process: Process[T]
+        self, deltas: list[QueuedDelta[T]], process: ProcessNow[T]
     ) -> Sequence[QueuedDelta[T]]:
         try:
             process(deltas, not self.synced.is_set)
         finally:
             # Synced means processed, so a failure counts as much as a success.
+            self._initial.passed(len(deltas))
+        return deltas
+
+    async def _processed_later(
+        self, deltas: list[QueuedDelta[T]], process: Process[T]
+    ) -> Sequence[QueuedDelta[T]]:
+        try:
+            outcome = process(deltas, not self.synced.is_set)
+            if inspect.isawaitable(outcome):
+                await outcome
+        finally:
             self._initial.passed(len(deltas))
         return deltas
 

@@ -6,7 +6,7 @@ orders them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from typing import Generic, TypeAlias, TypeVar
 
@@ -59,8 +59,11 @@ class QueuedDelta(msgspec.Struct, Generic[T], frozen=True, gc=False):
         return key_of_deleted(self.object)
 
 
-Process: TypeAlias = Callable[[Sequence[QueuedDelta[T]], bool], None]
-"""Takes what was popped, and whether it belongs to the initial list."""
+Process: TypeAlias = Callable[[Sequence[QueuedDelta[T]], bool], Awaitable[None] | None]
+"""A function, or a coroutine function, that takes what was popped, and whether it belongs to the
+initial list."""
+ProcessNow: TypeAlias = Callable[[Sequence[QueuedDelta[T]], bool], None]
+"""The same for who cannot wait."""
 
 
 class QueueClosed(RefletError):
@@ -107,12 +110,3 @@ class InitialList:
     def _check(self) -> None:
         if not self._left:
             self.synced.set()
-
-
-def transformed_object(
-    item: T | Tombstone[T], transform: Callable[[T], T] | None
-) -> T | Tombstone[T]:
-    """*item* as it is to be queued; tombstones carry what was transformed before."""
-    if transform is None or isinstance(item, Tombstone):
-        return item
-    return transform(item)

@@ -236,7 +236,7 @@ class Reflector(Generic[T]):
         if version in {NEWEST, WHATEVER_IS_CACHED}:
             return None
         listed = (await self._requests.list(version, match="Exact")).items
-        return compare(held, listed if transform is None else map(transform, listed), version)
+        return compare(held, listed, version, transform)
 
     # The loop
 
@@ -323,10 +323,15 @@ class Reflector(Generic[T]):
 
     def _report(self, error: Exception) -> None:
         if self._on_error is None:
-            level = logging.DEBUG if is_expired(error) else logging.ERROR
-            logger.log(level, "%s: Failed to watch %s: %s", self.name, self._description, error)
+            log_failure(self.name, self._description, error)
             return
         try:
             self._on_error(error)
         except Exception:
             logger.exception("%s: the error handler failed", self.name)
+
+
+def log_failure(name: str, description: str, error: Exception) -> None:
+    """What becomes of an error that ends a pass where nobody asked to be told."""
+    level = logging.DEBUG if is_expired(error) else logging.ERROR
+    logger.log(level, "%s: Failed to watch %s: %s", name, description, error)

@@ -6,14 +6,14 @@ Owns: their names and labels.  Must not know what is done about them.
 from __future__ import annotations
 
 from reflet.informer.watch_endings import Ending
-from reflet.runtime.metrics import Metrics
+from reflet.runtime.metrics import Metrics, guarded
 
 
 class ReflectorMetrics:
     """Reports under the label ``resource``, which must have few values: no names of objects."""
 
     def __init__(self, metrics: Metrics, resource: str) -> None:
-        self._metrics = metrics
+        self._metrics = guarded(metrics)
         self._resource = resource
 
     def listed(self, ending: Ending, *, items: int = 0) -> None:

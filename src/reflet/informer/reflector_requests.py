@@ -21,6 +21,7 @@ from reflet.informer.liveness import Liveness
 from reflet.informer.open_watch import OpenWatch
 from reflet.informer.source import Source
 from reflet.runtime.clock import Clock
+from reflet.store.sharing import Sharing
 
 T = TypeVar("T", bound=KubernetesObject)
 Answer = TypeVar("Answer")
@@ -93,6 +94,7 @@ class ReflectorRequests(Generic[T]):
         )
         paging = Paging(options, page_size=page_size)
         items: list[T] = []
+        share = Sharing().share
         while paging.request is not None:
             try:
                 page = await self._page(paging.request)
@@ -103,7 +105,11 @@ class ReflectorRequests(Generic[T]):
                 self._liveness.reached()
                 self._refuse_table(page)
                 paging.answered(page.metadata)
+                # Now, and not when all are there: memory that is given back serves the next page.
+                for item in page.items:
+                    share(item.metadata)
                 items.extend(page.items)
+                del page
         return Listed(items, paging.metadata.resource_version, paging.paginated)
 
     async def watch(self, version: str, *, initial_events: bool = False) -> OpenWatch[T]:

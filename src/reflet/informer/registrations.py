@@ -7,6 +7,7 @@ back nobody but itself.  Must not know the store or where changes come from.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -150,9 +151,12 @@ class Registration(Generic[T]):
         try:
             return await asyncio.shield(telling)
         except asyncio.CancelledError:
-            # A thread cannot be cancelled, and nothing of ours runs once we have ended.
+            # A thread cannot be cancelled, and nothing of ours runs once we have ended: not even
+            # where whoever waits for our end is cancelled too, and cancels us once more.
             self.stop()
-            await asyncio.wait((telling,))
+            while not telling.done():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait((telling,))
             raise
 
     async def _tell_here(self, changes: Sequence[Change[T]]) -> tuple[int, BaseException | None]:

@@ -30,16 +30,19 @@ class _Turn:
 class ResyncPlan(Generic[Member]):
     """Whose turn it is to be told everything again.
 
-    *check_every* is how often the informer looks; 0 means never, for anybody.  A handler that
-    joins before the start may shorten it; one that joins later is told no more often than that.
+    *check_every* is how often the informer looks; 0 means never, for anybody.  It is also the
+    period of handlers that do not ask for one.  A handler that joins before the start may shorten
+    it; one that joins later is told no more often than that.
     """
 
     def __init__(self, check_every: float) -> None:
-        self.check_every = check_every
+        self.check_every = self._inherited = check_every
         self._turns: dict[Member, _Turn] = {}
 
-    def join(self, member: Member, wanted: float, *, started: bool, now: float) -> float:
-        """A handler asks for a period, 0 for none; the period that it gets."""
+    def join(self, member: Member, wanted: float | None, *, started: bool, now: float) -> float:
+        """A handler asks for a period, 0 for none, None for the informer's; the one it gets."""
+        if wanted is None:
+            wanted = self._inherited
         if 0 < wanted < SHORTEST_PERIOD:
             logger.warning("a resync period of %g s is too short: it becomes 1 s", wanted)
             wanted = SHORTEST_PERIOD

@@ -11,35 +11,35 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from reflet.api.meta import KubernetesObject
+from reflet.informer.arrivals import Arrivals
 from reflet.informer.audience import Audience
 from reflet.informer.change_stream import ChangeStream
 from reflet.informer.changes import Change
+from reflet.informer.filling import ListFailed
 from reflet.informer.handler_queue import BACKLOG_LIMIT
 from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
-from reflet.informer.intake import (
-    Intake,
-    KeyedIntake,
-    OrderedIntake,
-    QueueKind,
-    TransformingIntake,
-)
-from reflet.informer.reflector import Reflector
+from reflet.informer.intake import Intake, KeyedIntake, OrderedIntake, QueueKind
+from reflet.informer.reflector import Reflector, log_failure
 from reflet.informer.registrations import Handler, Registration
 from reflet.informer.source import Source
 from reflet.informer.updater import Updater
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.latch import Latch
-from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.tasks import TaskOwner
 from reflet.store.deltas import Delta, Replaced
 from reflet.store.indexes import IndexFunction
-from reflet.store.store import Store, Transform
+from reflet.store.store import Store
+from reflet.store.transforming import Transform, Transforming
 from reflet.store.views import Lister
 
 T = TypeVar("T", bound=KubernetesObject)
+
+Errors: TypeAlias = type[Exception] | tuple[type[Exception], ...]
+"""Kinds of errors, as ``except`` takes them."""
 
 
 class SharedInformer(Generic[T]):
@@ -56,9 +56,11 @@ class SharedInformer(Generic[T]):
     One watch serves every handler.  A handler that joins late is told the present state first.
     Handlers never hold back the store or each other; what waits for a slow one is bounded (see
     ``Backlog``).  The store changes first, so a handler that reads it sees at least what it is
-    told.  Readers and handlers get the same objects, as *transform* made them.  An informer lives
-    once; leaving the context stops the watch, then the handlers, and what still waits for them
-    is dropped.
+    told.  Readers and handlers get the same objects, as *transform* made them.  An object that an
+    index function cannot digest is left out of that index; one that *transform* cannot digest is
+    left out of the store, and, if it was there, told as a stale deletion, until a version comes
+    that can be digested.  An informer lives once; leaving the context stops the watch, then the
+    handlers, and what still waits for them is dropped.
 
     *queue* is the order in which deltas reach the store.  With ``"ordered"`` it is the server's:
     a list is one change of the store, and so is each batch of events.  With ``"delta-fifo"``
@@ -67,9 +69,9 @@ class SharedInformer(Generic[T]):
     told.  Both end in the same state.  The deltas are in the store before ``apply`` returns
     either way; whoever wants a queue between two tasks puts an ``OrderedQueue`` there.
 
-    *resync_every* is how often, in seconds, handlers that ask for it are told everything again;
-    0 is never.  *reflector_options* go to the ``Reflector``.  Everything but ``store`` belongs
-    to the event loop that runs the informer.
+    *resync_every* is how often, in seconds, handlers are told everything again, unless they ask
+    for another period; 0 is never, for anybody.  *reflector_options* go to the ``Reflector``.
+    Everything but ``store`` belongs to the event loop that runs the informer.
     """
 
     def __init__(
@@ -83,34 +85,36 @@ class SharedInformer(Generic[T]):
         resync_every: float = 0.0,
         backlog_limit: int = BACKLOG_LIMIT,
         on_error: Callable[[Exception], None] | None = None,
+        on_connection: Callable[[Exception | None], None] | None = None,
         clock: Clock | None = None,
         metrics: Metrics = NO_METRICS,
         **reflector_options: Any,
     ) -> None:
         self.name = name
-        self.store: Store[T] = Store(indexers=indexers)
+        self._metrics = guarded(metrics)
+        # What metrics call it, as those of the reflector do.
+        self._resource: str = reflector_options.get("resource") or name
+        self.store: Store[T] = Store(
+            indexers=indexers, resource=self._resource, metrics=self._metrics
+        )
         self.synced = Latch()
         self._source = source
         self._on_error = on_error
+        self._on_connection = on_connection
         self._clock = clock or SystemClock()
-        self._metrics = metrics
         self._backlog_limit = backlog_limit
         self._reflector_options = reflector_options
         self._reflector: Reflector[T] | None = None
         self._audience: Audience[T] = Audience(resync_every)
-        updater = Updater(self.store, self._audience.tell)
-        self._untransformed: Intake[T] = (
-            OrderedIntake(updater) if queue == "ordered" else KeyedIntake(updater, self.store)
-        )
-        self._intake: Intake[T] = self._untransformed
-        if transform is not None:
-            self._intake = TransformingIntake(transform, self._untransformed)
+        self._queue = queue
+        self._intake = self._made_intake(transform)
         self._called_later: list[Registration[T]] = []  # handlers that joined before the start
         self._tasks = TaskOwner(f"informer {name}")
         self._watching: asyncio.Task[None] | None = None
         self._started = False
         self._stopped = False
-        self._settled = Latch()  # synced, or never to be
+        self._failure: Exception | None = None  # the last one, until it is synced
+        self._news = Arrivals()  # of being synced, of stopping, of failures
 
     def __repr__(self) -> str:
         return f"<SharedInformer {self.name}, {len(self.store)} objects at {self.last_version!r}>"
@@ -140,7 +144,7 @@ class SharedInformer(Generic[T]):
                 await self._tasks.stop(self._watching)
         finally:
             self._stopped = True
-            self._settled.set()
+            self._news.wake()
             for registration in self._audience:
                 registration.stop()
             await self._tasks.__aexit__(kind, error, traceback)
@@ -161,10 +165,19 @@ class SharedInformer(Generic[T]):
             metrics=self._metrics,
             resync_every=plan.check_every,
             should_resync=lambda: plan.check(self._clock.monotonic()),
-            on_error=self._on_error,
+            on_error=self._failed,
+            on_connection=self._connection_changed,
             held=self.store,
             **self._reflector_options,
         )
+
+    def _made_intake(self, transform: Transform[T] | None) -> Intake[T]:
+        updater = Updater(self.store, self._audience.tell)
+        if self._queue == "ordered":
+            self.store.set_transform(transform)
+            return OrderedIntake(updater)
+        keyed = Transforming.of(transform, resource=self._resource, metrics=self._metrics)
+        return KeyedIntake(updater, self.store, keyed)
 
     # State
 
@@ -192,19 +205,30 @@ class SharedInformer(Generic[T]):
         """A read-only view of the store."""
         return Lister(self.store, resource or self.name, group=group)
 
-    async def wait_synced(self, *, timeout: float | None = None) -> None:
+    @property
+    def failure(self) -> Exception | None:
+        """Why it is not synced yet, as far as is known; None once it is."""
+        return self._failure
+
+    async def wait_synced(self, *, timeout: float | None = None, fail_on: Errors = ()) -> None:
         """Return once the store has been filled.
 
-        Raises NotSynced, which is a TimeoutError, when it takes longer than *timeout* seconds,
-        and InformerStopped when it will never be.
+        Raises NotSynced, which is a TimeoutError and has the reason as its ``__cause__``, when it
+        takes longer than *timeout* seconds, and InformerStopped when it will never be.  An error
+        of *fail_on* is raised as soon as the reflector meets it.
         """
         try:
-            async with asyncio.timeout(timeout):
-                await self._settled.wait()
+            async with asyncio.timeout(timeout) as limit:
+                while not self.synced.is_set:
+                    if self._stopped:
+                        raise InformerStopped(f"informer {self.name} stopped before it was synced")
+                    if self._failure is not None and isinstance(self._failure, fail_on):
+                        raise self._failure
+                    await self._news.wait()
         except TimeoutError:
-            raise NotSynced([self.name], timeout) from None
-        if not self.synced.is_set:
-            raise InformerStopped(f"informer {self.name} stopped before it was synced")
+            if not limit.expired():
+                raise  # an error of fail_on
+            raise NotSynced({self.name: self._failure}, timeout) from self._failure
 
     # Settings
 
@@ -217,7 +241,7 @@ class SharedInformer(Generic[T]):
     def set_transform(self, transform: Transform[T]) -> None:
         """Change objects before they are stored; only before the start."""
         self._refuse_when_started()
-        self._intake = TransformingIntake(transform, self._untransformed)
+        self._intake = self._made_intake(transform)
 
     def set_error_handler(self, on_error: Callable[[Exception], None]) -> None:
         """Be told when the watch fails; only before the start."""
@@ -231,20 +255,20 @@ class SharedInformer(Generic[T]):
         handler: Handler[T],
         *,
         name: str = "",
-        resync_every: float = 0.0,
+        resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
         """Tell *handler* every change from now on, the present state first.
 
-        *resync_every* asks to be told everything again that often, in seconds.  A plain function
-        runs on the event loop, or in *executor*.
+        *resync_every* asks to be told everything again that often, in seconds: None as often as
+        the informer says, 0 never.  A plain function runs on the event loop, or in *executor*.
         """
         name = name or getattr(handler, "__qualname__", type(handler).__qualname__)
         if self._stopped:
             raise InformerStopped(
                 f"handler {name} was not added to shared informer because it has stopped already"
             )
-        registration = self._registered(handler, name, resync_every, executor)
+        registration, _ = self._registered(handler, name, resync_every, executor)
         if self._started:
             self._start(registration)
         else:
@@ -257,19 +281,23 @@ class SharedInformer(Generic[T]):
             raise TypeError(f"invalid key type {type(registration).__name__}")
         self._audience.leave(registration)
 
-    def changes(self, *, name: str = "changes", resync_every: float = 0.0) -> ChangeStream[T]:
+    def changes(
+        self, *, name: str = "changes", resync_every: float | None = None
+    ) -> ChangeStream[T]:
         """Iterate the changes, the present state first, until the loop is left.
 
-        Objects that did not change are told again only where *resync_every* asks for it.
+        Objects that did not change are told again only where *resync_every*, the informer's if it
+        is None, asks for it.
         """
         if self._stopped:
             raise InformerStopped(f"informer {self.name} has stopped already")
-        registration = self._registered(_nobody, name, resync_every, None)
-        return ChangeStream(registration, self._audience.leave, only_changes=not resync_every)
+        registration, period = self._registered(_nobody, name, resync_every, None)
+        return ChangeStream(registration, self._audience.leave, only_changes=not period)
 
     def _registered(
-        self, handler: Handler[T], name: str, resync_every: float, executor: Executor | None
-    ) -> Registration[T]:
+        self, handler: Handler[T], name: str, resync_every: float | None, executor: Executor | None
+    ) -> tuple[Registration[T], float]:
+        """The registration, and how often it is told everything again."""
         registration = Registration(
             handler,
             name=name,
@@ -278,11 +306,11 @@ class SharedInformer(Generic[T]):
             executor=executor,
             backlog_limit=self._backlog_limit,
         )
-        self._audience.plan.join(
+        period = self._audience.plan.join(
             registration, resync_every, started=self._started, now=self._clock.monotonic()
         )
         self._audience.join(registration, self.store.objects())
-        return registration
+        return registration, period
 
     def _start(self, registration: Registration[T]) -> None:
         self._tasks.start(registration.run(), name=f"handler {registration.name} of {self.name}")
@@ -298,7 +326,29 @@ class SharedInformer(Generic[T]):
         self._intake.take(delta, initial=not self.synced.is_set)
         if isinstance(delta, Replaced) and self.synced.set():
             self._audience.initial_complete()
-            self._settled.set()
+            self._failure = None
+            self._news.wake()
+
+    def _failed(self, error: Exception) -> None:
+        """A pass of the reflector has failed, and another follows."""
+        self._met(error)
+        if self._on_error is None:
+            log_failure(self.name, self._resource, error)
+        else:
+            self._on_error(error)
+
+    def _connection_changed(self, error: Exception | None) -> None:
+        """The server is lost, or, None, back."""
+        self._met(error)
+        if self._on_connection is not None:
+            self._on_connection(error)
+
+    def _met(self, error: Exception | None) -> None:
+        # Later on nobody waits, and its traceback holds on to a dead connection.
+        if not self.synced.is_set:
+            cause = error.__cause__ if isinstance(error, ListFailed) else None
+            self._failure = cause if isinstance(cause, Exception) else error
+            self._news.wake()
 
 
 def _nobody(change: Change[Any]) -> None:

@@ -6,7 +6,7 @@ is told, nor where deltas come from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Generic, Protocol, TypeVar, assert_never
 
 from reflet.api.meta import KubernetesObject
@@ -15,7 +15,7 @@ from reflet.errors import RefletError
 from reflet.informer.changes import Change
 from reflet.informer.queued_deltas import DeltaType, QueuedDelta
 from reflet.store.keys import Tombstone, key_of_deleted
-from reflet.store.store import EventsRefused, Store
+from reflet.store.store import Note, Store
 from reflet.store.transactions import Operation, Put, Remove, TransactionError
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -49,35 +49,10 @@ class Updater(Generic[T]):
         self._tell = tell
 
     def changed(self, events: Sequence[WatchEvent[T]]) -> None:
-        """Apply a batch of events.
-
-        Events that the store refuses are not told; once the others are, EventsRefused is raised.
-        """
-        refusal: EventsRefused | None = None
-        try:
-            found: Sequence[T | None] = self._store.change(events)
-        except EventsRefused as error:
-            refusal = error
-            events, found = _without(error.refused.keys(), events, error.found)
-        changes: list[Change[T]] = []
-        tell = changes.append
-        repeated = False
-        for event, old in zip(events, found, strict=True):
-            kind = event.type
-            item = event.object
-            if kind == "DELETED":
-                tell(Change("DELETED", item, old))
-            elif kind == "BOOKMARK":
-                continue
-            elif old is None:
-                tell(Change("ADDED", item))
-            else:
-                tell(Change("UPDATED", item, old))
-                if old.metadata.resource_version == item.metadata.resource_version:
-                    repeated = True
+        """Apply a batch of events, and tell what changed."""
+        note: Note[T, Change[T]] = Change
+        changes, repeated = self._store.change(events, note)
         self._tell(changes, repeated=repeated)
-        if refusal is not None:
-            raise refusal
 
     def replaced(self, items: Sequence[T], version: str, *, initial: bool) -> None:
         """Swap the whole collection; deletions are told first, then the rest in its order."""
@@ -172,10 +147,3 @@ def _change(operation: Operation[T], old: T | None, *, initial: bool) -> Change[
             return None if last is None else Change("DELETED", last, old, stale=True)
         case _:
             assert_never(operation)
-
-
-def _without(
-    refused: Collection[int], events: Sequence[WatchEvent[T]], found: Sequence[T | None]
-) -> tuple[Sequence[WatchEvent[T]], Sequence[T | None]]:
-    taken = [position for position in range(len(events)) if position not in refused]
-    return [events[position] for position in taken], [found[position] for position in taken]

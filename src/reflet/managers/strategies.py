@@ -22,7 +22,7 @@ from reflet.managers.object_watch import StreamSettings
 from reflet.managers.stream_plan import StreamLimits
 from reflet.managers.watched_objects import SYNC_PATIENCE, WatchedObjects
 from reflet.runtime.clock import Clock
-from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 
 Strategy: TypeAlias = Literal["watch", "auto", "cache", "get"]
 
@@ -94,7 +94,7 @@ class StoreMaker(Generic[C]):
             word=self.word,
             clock=self.options.clock,
             streaming=self.options.streaming,
-            metrics=self.options.metrics,
+            metrics=guarded(self.options.metrics),
         )
 
     def _watched(self, streams: Streams[C]) -> WatchedObjects[C]:

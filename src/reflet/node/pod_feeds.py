@@ -75,7 +75,7 @@ class ServerFeed:
     async def complete(self) -> None:
         """Return when every pod that is there has been told of."""
         await self._mirror.synced()
-        while any(pod.metadata.uid not in self._told for pod in self._mirror):
+        while any(pod.metadata.uid not in self._told for pod in self._mirror.values()):
             self._progress.clear()
             await self._progress.wait()
 

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from reflet.podstatus.runtime_status import RuntimePod, RuntimeState
-from reflet.runtime.metrics import Metrics
+from reflet.runtime.metrics import Metrics, guarded
 
 
 class PlegMetrics:
     """Reports relists, what they found and what was lost."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
+        self._metrics = guarded(metrics)
 
     def relist_began(self, *, since_last: float | None) -> None:
         """A relist begins, *since_last* seconds after the last successful one began."""

@@ -1,12 +1,13 @@
 """What mechanisms report about themselves, and a place to put it.
 
-Owns the ``Metrics`` protocol, the sink that drops everything and the sink that remembers
-everything for tests.  Must not know Prometheus or any other monitoring system: an adapter
-implements the three methods.
+Owns the ``Metrics`` protocol, the sink that drops everything, the sink that remembers
+everything for tests, and the guard around sinks of others.  Must not know Prometheus or any
+other monitoring system: an adapter implements the three methods.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from typing import Final, Protocol, TypeAlias
@@ -17,8 +18,9 @@ class Metrics(Protocol):
 
     Names are the full names under which people find the number (``reflet_watches_total``),
     labels are few and have few values.  The methods take no time worth mentioning, may be
-    called from any thread, and raise nothing when called as described: reporting must not
-    break what is reported.
+    called from any thread, and raise nothing when called as described.  Where they do
+    nevertheless, the number is dropped (see ``guarded``): reporting must not break what is
+    reported.
     """
 
     def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
@@ -51,7 +53,49 @@ class NoMetrics:
 
 NO_METRICS: Final[Metrics] = NoMetrics()
 
+logger = logging.getLogger(__name__)
+
 _Series: TypeAlias = tuple[str, frozenset[tuple[str, str]]]
+
+
+def guarded(metrics: Metrics) -> Metrics:
+    """*metrics* that cannot break whoever reports; applied wherever they come from outside.
+
+    The first failure of each metric is logged, the others are dropped.  What needs no guard, or
+    has one, is given back as it is.
+    """
+    return metrics if isinstance(metrics, NoMetrics | _Guarded) else _Guarded(metrics)
+
+
+class _Guarded:
+    __slots__ = ("_failed", "_metrics")
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._failed: set[str] = set()
+
+    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+        try:
+            self._metrics.count(name, amount, **labels)
+        except Exception as error:  # noqa: BLE001 - code of others; logged
+            self._drop(name, error)
+
+    def gauge(self, name: str, value: float, /, **labels: str) -> None:
+        try:
+            self._metrics.gauge(name, value, **labels)
+        except Exception as error:  # noqa: BLE001 - code of others; logged
+            self._drop(name, error)
+
+    def observe(self, name: str, seconds: float, /, **labels: str) -> None:
+        try:
+            self._metrics.observe(name, seconds, **labels)
+        except Exception as error:  # noqa: BLE001 - code of others; logged
+            self._drop(name, error)
+
+    def _drop(self, name: str, error: Exception) -> None:
+        if name not in self._failed:
+            self._failed.add(name)
+            logger.error("%s is not reported: %r", name, error, exc_info=error)
 
 
 class MemoryMetrics:

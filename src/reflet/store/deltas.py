@@ -1,6 +1,7 @@
 """What can happen to a mirrored collection, and who takes it.
 
-Owns: the three deltas, and the protocol of whatever takes them.  Events stay together as they
+Owns: the three deltas, the protocol of whatever takes them, and the words for what becomes of an
+object.  Events stay together as they
 arrived, because handing on a batch costs as little as handing on one event.  Must not know who
 makes deltas or what becomes of them.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
@@ -36,6 +37,9 @@ class Changed(Generic[T]):
 class Resynced:
     """Nothing changed: whoever follows is to hear the present state again."""
 
+
+ChangeType: TypeAlias = Literal["ADDED", "UPDATED", "DELETED"]
+"""What becomes of an object when a delta is applied: that depends on what was there before."""
 
 Delta: TypeAlias = Replaced[T] | Changed[T] | Resynced
 

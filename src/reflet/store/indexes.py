@@ -11,6 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.store.keys import namespace_of
+from reflet.store.left_out import LeftOut
 
 T = TypeVar("T", bound=KubernetesObject)
 T_contra = TypeVar("T_contra", bound=KubernetesObject, contravariant=True)
@@ -23,10 +24,14 @@ NAMESPACE = "namespace"
 
 
 class Move(NamedTuple):
-    """What a change of one object means for an index: the values it leaves, those it gets."""
+    """What a change of one object means for an index: the values it leaves, those it gets.
+
+    *failure* is why it gets none.
+    """
 
     lost: tuple[str, ...]
     gained: tuple[str, ...]
+    failure: Exception | None = None
 
 
 class Index(Protocol[T_contra]):
@@ -90,50 +95,69 @@ class NamespaceIndex:
 class FunctionIndex(Generic[T]):
     """Values by a function of the object.
 
-    A change has two steps, so that a function which fails leaves every index as it was:
-    ``plan`` calls the function, ``carry_out`` cannot fail.
+    An object for which the function fails, or does not give texts, has no values: it is left out
+    of this index, and stays wherever else it is.
+
+    A change has two steps, so that code of others is called before anything changes: ``plan``
+    calls the function, ``carry_out`` cannot fail.
     """
 
-    def __init__(self, name: str, function: IndexFunction[T], items: Mapping[str, T]) -> None:
-        self._name = name
+    def __init__(
+        self, function: IndexFunction[T], items: Mapping[str, T], left_out: LeftOut
+    ) -> None:
         self._function = function
         self._keys: dict[str, dict[str, None]] = {}
+        self._left_out = left_out
         for key, item in items.items():
-            for value in self.values_of(key, item):
+            try:
+                values = self._values(item)
+            except Exception as error:  # noqa: BLE001 - code of others; told
+                left_out.add(key, item, error)
+                continue
+            for value in values:
                 self._keys.setdefault(value, {})[key] = None
 
     def rebuilt(self, items: Mapping[str, T]) -> FunctionIndex[T]:
         """The same index of other objects."""
-        return FunctionIndex(self._name, self._function, items)
+        return FunctionIndex(self._function, items, self._left_out.anew())
 
     def plan(self, key: str, old: T | None, new: T | None) -> Move | None:
         """What it means that *old* (None: absent) becomes *new* (None: gone); None for nothing."""
-        before = () if old is None else self.values_of(key, old)
-        after = () if new is None else self.values_of(key, new)
-        if before == after:
-            return None
+        is_left_out = key in self._left_out.versions
+        before: tuple[str, ...] = ()
+        if old is not None and not is_left_out:
+            try:
+                before = self._claimed(old)
+            except Exception:  # noqa: BLE001 - code of others; it worked when the object came
+                before = tuple(value for value, keys in self._keys.items() if key in keys)
+        if new is None:
+            return Move(before, ())
+        try:
+            after = self._claimed(new)
+            if before == after and not is_left_out:
+                return None
+            _check(after)
+        except Exception as error:  # noqa: BLE001 - code of others; told
+            return Move(before, (), error)
         return Move(tuple(value for value in before if value not in after), after)
 
-    def carry_out(self, key: str, move: Move) -> None:
-        """Do what was planned."""
+    def carry_out(self, key: str, new: T | None, move: Move) -> None:
+        """Do what was planned for *new*."""
         for value in move.lost:
             _discard(self._keys, value, key)
         for value in move.gained:
             self._keys.setdefault(value, {})[key] = None
+        if move.failure is not None:
+            self._left_out.add(key, new, move.failure)
+        else:
+            self._left_out.discard(key)
 
-    def values_of(self, key: str, item: T) -> tuple[str, ...]:
-        """The values of one object; a function that fails is a mistake in the program."""
+    def values_of(self, key: str, item: T) -> tuple[str, ...]:  # noqa: ARG002 - protocol
+        """The values of one object; none when it is, or would be, left out."""
         try:
-            values = self._function(item)
-            if isinstance(values, str):
-                # Its letters would be taken for values.
-                raise TypeError(f"the index function gave the text {values!r}: it gives a tuple")
-            return tuple(values)
-        except Exception as error:
-            raise RuntimeError(
-                f'unable to calculate an index entry for key "{key}" on index '
-                f'"{self._name}": {error}'
-            ) from error
+            return self._values(item)
+        except Exception:  # noqa: BLE001 - code of others; told when the object came
+            return ()
 
     def keys(self, value: str) -> Iterable[str]:
         """The keys that have *value*."""
@@ -142,6 +166,29 @@ class FunctionIndex(Generic[T]):
     def values(self) -> Iterable[str]:
         """Every value that at least one key has."""
         return self._keys
+
+    def tell(self) -> None:
+        """Log and count what is left out since the last time."""
+        self._left_out.tell()
+
+    def _values(self, item: T) -> tuple[str, ...]:
+        values = self._claimed(item)
+        _check(values)
+        return values
+
+    def _claimed(self, item: T) -> tuple[str, ...]:
+        """What the function gives, checked only as far as it would be misunderstood."""
+        found = self._function(item)
+        if isinstance(found, str):
+            # Its letters would be taken for values.
+            raise TypeError(f"the index function gave the text {found!r}: it gives a tuple")
+        return tuple(found)
+
+
+def _check(values: Iterable[object]) -> None:
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"the index function gave {type(value).__name__}: values are texts")
 
 
 def _discard(keys: dict[str, dict[str, None]], value: str, key: str) -> None:

@@ -6,23 +6,50 @@ from, nor who is told about changes.
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar, assert_never
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar, assert_never
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
-from reflet.store.deltas import Changed, Delta, Replaced, Resynced
+from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.store.deltas import Changed, ChangeType, Delta, Replaced, Resynced
 from reflet.store.indexes import NAMESPACE, FunctionIndex, Index, IndexFunction, NamespaceIndex
 from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone, key_of, key_of_deleted
+from reflet.store.left_out import LeftOut
 from reflet.store.sharing import Sharing
 from reflet.store.transactions import Operation, Put, Remove, TransactionError
+from reflet.store.transforming import Transform, Transforming
 
 T = TypeVar("T", bound=KubernetesObject)
 
-Transform = Callable[[T], T]
-"""What is done to an object before it is stored; doing it twice must change nothing more."""
+T_contra = TypeVar("T_contra", bound=KubernetesObject, contravariant=True)
+Made = TypeVar("Made")
+Made_co = TypeVar("Made_co", covariant=True)
+
+logger = logging.getLogger(__name__)
+
+
+class Note(Protocol[T_contra, Made_co]):
+    """Makes of each change whatever is wanted of it.
+
+    *old* is the state before, None when there was none.  *stale* says that the end of the object
+    was not seen: *item* is then the last state that was known.
+    """
+
+    def __call__(
+        self,
+        what: ChangeType,
+        item: T_contra,
+        old: T_contra | None = None,
+        /,
+        *,
+        stale: bool = False,
+    ) -> Made_co:
+        """Make it."""
+        ...
 
 
 class IndexMissing(RefletError):
@@ -31,21 +58,6 @@ class IndexMissing(RefletError):
 
 class IndexConflict(RefletError):
     """An index of that name is there already."""
-
-
-class EventsRefused(RefletError):
-    """Some events of a batch were not applied; all others were.
-
-    ``refused`` has the error for each position that was left out, ``found`` what each event
-    found before it.
-    """
-
-    def __init__(self, found: Sequence[Any], refused: Mapping[int, Exception]) -> None:
-        first = next(iter(refused.values()))
-        super().__init__(f"{len(refused)} of {len(found)} events were not stored: {first}")
-        self.found = found
-        self.refused = refused
-        self.__cause__ = first
 
 
 class Store(Generic[T]):
@@ -57,7 +69,9 @@ class Store(Generic[T]):
 
     The store has the index ``namespace`` and those of *indexers*.  *transform* changes objects
     on their way in; keys are taken before.  Code of others, transforms and index functions, is
-    called before anything changes: when it fails, the store and its indexes still agree.
+    called before anything changes.  An object that an index function cannot digest is left out
+    of that index alone, one that the transform cannot digest is left out of the store; both are
+    logged and counted, under *resource*, and everything else goes on.
     """
 
     def __init__(
@@ -65,11 +79,15 @@ class Store(Generic[T]):
         *,
         indexers: Mapping[str, IndexFunction[T]] | None = None,
         transform: Transform[T] | None = None,
+        resource: str = "store",
+        metrics: Metrics = NO_METRICS,
     ) -> None:
         self._lock = threading.RLock()
         self._items: dict[str, T] = {}
         self._version = ""
-        self._transform = transform
+        self._resource = resource
+        self._metrics = metrics
+        self.set_transform(transform)
         self._sharing = Sharing()
         self._namespaces = NamespaceIndex(self._items)
         self._indexes: dict[str, FunctionIndex[T]] = {}
@@ -149,17 +167,22 @@ class Store(Generic[T]):
             if known:
                 raise IndexConflict(f"indexer conflict: {', '.join(sorted(known))}")
             made = {
-                name: FunctionIndex(name, function, self._items)
+                name: FunctionIndex(function, self._items, self._left_out_of(name))
                 for name, function in indexers.items()
             }
             # A new dictionary: writers may be walking through the old one.
             self._indexes = {**self._indexes, **made}
+        self._tell_left_out()
+
+    def set_transform(self, transform: Transform[T] | None) -> None:
+        """Change objects that come from now on; None leaves them as they are."""
+        self._transform = Transforming.of(transform, resource=self._resource, metrics=self._metrics)
 
     def apply(self, delta: Delta[T], /) -> None:
         """Take what a reflector learned."""
         match delta:
             case Changed(events=events):
-                self.change(events)
+                self.change(events, _nothing)
             case Replaced(items=items, version=version):
                 self.replace(items, version)
             case Resynced():
@@ -167,58 +190,70 @@ class Store(Generic[T]):
             case _:
                 assert_never(delta)
 
-    def change(self, events: Sequence[WatchEvent[T]]) -> list[T | None]:
-        """Apply a batch of events in order; the answer is what each one found before it.
+    def change(
+        self, events: Sequence[WatchEvent[T]], note: Note[T, Made]
+    ) -> tuple[list[Made], bool]:
+        """Apply a batch of events in order.
 
-        The version becomes that of the last event, whatever it is: the server decides.  Events
-        that cannot be applied are left out and reported by an EventsRefused; the others count.
+        The answer is what *note* made of each change, and whether any of them brought a version
+        that was there already.  The store's version becomes that of the last event, whatever it
+        is: the server decides.
         """
-        found: list[T | None] = []
-        note = found.append
-        refused: dict[int, Exception] = {}
-        transform = self._transform
-        share = self._sharing.share
+        made: list[Made] = []
+        add = made.append
+        repeated = False
         with self._lock:
             items = self._items
-            indexes = tuple(self._indexes.values())
+            get = items.get
+            transform = self._transform
+            indexed = bool(self._indexes)
             for event in events:
+                kind: str = event.type  # a source may be anybody's
                 item = event.object
-                kind = event.type
-                if kind == "BOOKMARK":
-                    note(None)
-                    continue
                 metadata = item.metadata
                 namespace = metadata.namespace
                 key = f"{namespace}/{metadata.name}" if namespace else metadata.name
-                old = items.get(key)
-                try:
-                    if kind == "DELETED":
-                        self._remove(key)
+                if kind == "MODIFIED" or kind == "ADDED":  # noqa: PLR1714 - the hot path
+                    old = get(key)
+                    if transform is not None:
+                        digested = transform.digested(key, item)
+                        if digested is None:
+                            made += self._end(key, None, note)
+                            continue
+                        item = digested
+                        metadata = item.metadata
+                    if indexed:
+                        self._reindex(key, old, item)
+                    items[key] = item
+                    if old is None:
+                        self._sharing.share(metadata)
+                        self._namespaces.arrived(key)
+                        add(note("ADDED", item))
                     else:
-                        if transform is not None:
-                            item = self._transformed(item)
-                        if indexes:
-                            self._reindex(key, old, item)
-                        items[key] = item
-                        if old is None:
-                            share(metadata)
-                            self._namespaces.arrived(key)
-                except Exception as error:  # noqa: BLE001 - code of others; raised below
-                    refused[len(found)] = error
-                note(old)
+                        add(note("UPDATED", item, old))
+                        if old.metadata.resource_version == metadata.resource_version:
+                            repeated = True
+                elif kind == "DELETED":
+                    last = item if transform is None else transform.last(key, item)
+                    made += self._end(key, last, note)
+                elif kind != "BOOKMARK":
+                    logger.error(
+                        "%s: unable to understand watch event of type %r", self._resource, kind
+                    )
             if events:
                 self._version = events[-1].object.metadata.resource_version
-        if refused:
-            raise EventsRefused(found, refused)
-        return found
+        if indexed or transform is not None:
+            self._tell_left_out()
+        return made, repeated
 
     def put(self, item: T) -> None:
-        """Store one object, whether or not there was one."""
+        """Store one object, whether or not there was one; a transform that fails is raised."""
         key = self._key(item)
         transformed = self._transformed(item)
         with self._lock:
             self._put(key, transformed)
-            self._take_version(transformed)
+            self._take_version(item)
+        self._tell_left_out()
 
     def delete(self, item: T | Tombstone[T] | ExplicitKey) -> None:
         """Remove an object; the version becomes the given object's, even when nothing was there."""
@@ -232,7 +267,9 @@ class Store(Generic[T]):
 
     def replace(self, items: Iterable[T], version: str) -> Mapping[str, T]:
         """Swap everything for *items*, or nothing at all; the answer is what was there before."""
-        fresh = {self._key(item): self._transformed(item) for item in items}
+        fresh = {self._key(item): item for item in items}
+        if self._transform is not None:
+            fresh = self._transform.digested_list(fresh)
         namespaces = NamespaceIndex(fresh)
         with self._lock:
             indexes = {name: index.rebuilt(fresh) for name, index in self._indexes.items()}
@@ -240,16 +277,16 @@ class Store(Generic[T]):
             self._namespaces = namespaces
             self._indexes = indexes
             self._version = version
+        self._tell_left_out()
         return before
 
     def transaction(self, operations: Sequence[Operation[T]]) -> None:
         """Carry out *operations* in order, at once for every reader; objects are not transformed.
 
-        Those whose key or index values cannot be made are skipped and reported by a
-        TransactionError.  The version becomes that of the last one carried out.
+        Those whose key cannot be made are skipped and reported by a TransactionError.  The
+        version becomes that of the last one carried out.
         """
         ready: list[tuple[int, str, Operation[T]]] = []
-        done: list[int] = []
         errors: list[Exception] = []
         for position, operation in enumerate(operations):
             try:
@@ -259,24 +296,21 @@ class Store(Generic[T]):
                 failure.__cause__ = error
                 errors.append(failure)
         with self._lock:
-            for position, key, operation in ready:
-                try:
-                    match operation:
-                        case Put(object=item):
-                            self._put(key, item)
-                        case Remove():
-                            self._remove(key)
-                        case _:
-                            assert_never(operation)
-                except RuntimeError as error:
-                    errors.append(error)
-                else:
-                    done.append(position)
-            if done:
-                last = operations[done[-1]].object
+            for _, key, operation in ready:
+                match operation:
+                    case Put(object=item):
+                        self._put(key, item)
+                    case Remove():
+                        self._remove(key)
+                    case _:
+                        assert_never(operation)
+            if ready:
+                last = ready[-1][2].object
                 self._take_version(last.object if isinstance(last, Tombstone) else last)
+        self._tell_left_out()
         if errors:
-            raise TransactionError(done, len(operations), errors)
+            successful = [position for position, _, _ in ready]
+            raise TransactionError(successful, len(operations), errors)
 
     def bookmark(self, version: str) -> None:
         """The store shows *version* too: nothing changed up to there."""
@@ -305,19 +339,39 @@ class Store(Generic[T]):
         if old is None:
             self._namespaces.arrived(key)
 
-    def _remove(self, key: str) -> None:
+    def _remove(self, key: str) -> T | None:
+        """What was there."""
         old = self._items.get(key)
         if old is not None:
             self._reindex(key, old, None)
             del self._items[key]
             self._namespaces.departed(key)
+        return old
+
+    def _end(self, key: str, last: T | None, note: Note[T, Made]) -> list[Made]:
+        """Remove an object; *last* is its last state, None when that is not known."""
+        old = self._remove(key)
+        if last is not None:
+            return [note("DELETED", last, old)]
+        return [] if old is None else [note("DELETED", old, old, stale=True)]
 
     def _reindex(self, key: str, old: T | None, new: T | None) -> None:
         """Bring every index up to date, or none."""
         moves = [(index, index.plan(key, old, new)) for index in self._indexes.values()]
         for index, move in moves:
             if move is not None:
-                index.carry_out(key, move)
+                index.carry_out(key, new, move)
+
+    def _left_out_of(self, index: str) -> LeftOut:
+        why = f'of the index "{index}", because its function failed'
+        return LeftOut(f"index {index}", why, resource=self._resource, metrics=self._metrics)
+
+    def _tell_left_out(self) -> None:
+        """Not while the lock is held: a log may take its time."""
+        if self._transform is not None:
+            self._transform.tell()
+        for index in self._indexes.values():
+            index.tell()
 
     def _take_version(self, item: object) -> None:
         """Objects without metadata leave the version alone."""
@@ -330,3 +384,14 @@ class Store(Generic[T]):
         if index is None:
             raise IndexMissing(f"Index with name {name} does not exist")
         return index
+
+
+def _nothing(
+    what: ChangeType,
+    item: object,
+    old: object = None,
+    /,
+    *,
+    stale: bool = False,
+) -> None:
+    """What a store that nobody follows tells."""

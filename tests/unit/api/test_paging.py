@@ -7,7 +7,7 @@ import pytest
 from reflet.api.meta import ListMeta
 from reflet.api.options import ListOptions
 from reflet.api.paging import Paging
-from reflet.errors import ApiError, Expired, InternalError
+from reflet.errors import ApiError, Expired, InternalError, RefletError
 
 
 def expired() -> Expired:
@@ -92,6 +92,33 @@ def test_without_repair_an_expired_token_is_final() -> None:
 
     with pytest.raises(Expired):
         paging.failed(expired())
+
+
+@pytest.mark.parametrize("tokens", [["t", "t"], ["t", "u", "t"]])
+def test_a_token_that_comes_twice_is_an_error(tokens: list[str]) -> None:
+    paging = Paging(ListOptions())
+    for token in tokens[:-1]:
+        paging.answered(ListMeta(continue_=token))
+
+    with pytest.raises(RefletError, match="the same continue token twice"):
+        paging.answered(ListMeta(continue_=tokens[-1]))
+
+
+def test_the_token_that_a_listing_begins_with_counts_too() -> None:
+    paging = Paging(ListOptions(continue_="t"))
+
+    with pytest.raises(RefletError, match="the same continue token twice"):
+        paging.answered(ListMeta(continue_="t"))
+
+
+def test_a_listing_that_starts_over_may_see_its_tokens_again() -> None:
+    paging = Paging(ListOptions())
+    paging.answered(ListMeta(continue_="t"))
+    paging.failed(expired())
+
+    paging.answered(ListMeta(continue_="t"))
+
+    assert paging.request is not None
 
 
 def test_misuse_is_noticed() -> None:

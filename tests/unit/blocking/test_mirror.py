@@ -15,7 +15,7 @@ from reflet.api.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS
 from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.mirror import BlockingMirror
-from reflet.errors import MisuseError, NotFound
+from reflet.errors import Forbidden, MisuseError, NotFound
 from reflet.informer.changes import Change
 from reflet.informer.informer_errors import NotSynced
 from reflet.informer.mirror import Mirror
@@ -58,7 +58,9 @@ def test_objects_are_read_without_the_loop(loop: LoopThread) -> None:
         loop._loop.call_soon_threadsafe(blocked.wait, PATIENCE)
         try:
             assert (mirror.get("a"), mirror["b"], mirror.get("c")) == (A1, B1, None)
-            assert ("a" in mirror, len(mirror), names(mirror)) == (True, 2, ["a", "b"])
+            assert ("a" in mirror, len(mirror), list(mirror)) == (True, 2, ["a", "b"])
+            assert (mirror.keys(), names(mirror.values())) == (["a", "b"], ["a", "b"])
+            assert mirror.items() == [("a", mirror["a"]), ("b", mirror["b"])]
             assert names(mirror.list("app=a")) == names(mirror.by_index("users", "x")) == ["a"]
             assert (mirror.last_version, mirror.is_synced, mirror.is_live()) == ("1", True, True)
             assert (mirror.resource, mirror.namespace) == (CONFIG_MAPS, "shop")
@@ -74,6 +76,15 @@ def test_waiting_has_an_end(loop: LoopThread) -> None:
 
     with BlockingMirror(loop, inner) as mirror, pytest.raises(NotSynced):
         mirror.synced(timeout=0.01)
+
+
+def test_what_waiting_does_not_mend_ends_the_wait(loop: LoopThread) -> None:
+    forbidden = Forbidden("configmaps is forbidden", code=403, reason="Forbidden")
+    source: ScriptedSource[ConfigMap] = ScriptedSource(lists=[forbidden])
+    inner = Mirror(source, CONFIG_MAPS, streaming=False, on_error=lambda error: None)
+
+    with BlockingMirror(loop, inner) as mirror, pytest.raises(Forbidden):
+        mirror.synced(timeout=PATIENCE, fail_on=Forbidden)
 
 
 def test_handlers_run_in_threads_of_their_own(loop: LoopThread) -> None:

@@ -23,6 +23,7 @@ from reflet.errors import (
     Forbidden,
     NotFound,
     ParseError,
+    RefletError,
 )
 from tests.unit.client.scripted_transport import (
     ScriptedStream,
@@ -113,6 +114,20 @@ async def test_pages_raise_an_expired_token_after_the_pages_before_it() -> None:
     assert [item.metadata.name for item in first.items] == ["a"]
     with pytest.raises(Expired):
         await anext(pages)
+
+
+async def all_pages(client: ResourceClient[ConfigMap]) -> None:
+    async for _ in client.pages():
+        pass
+
+
+@pytest.mark.parametrize("read", [ResourceClient.list, ResourceClient.table, all_pages])
+async def test_a_server_that_goes_in_circles_is_noticed(read: Any) -> None:
+    kind = "Table" if read is ResourceClient.table else "ConfigMapList"
+    page = ok({**listing(more="t"), "kind": kind})
+
+    with pytest.raises(RefletError, match="the same continue token twice"):
+        await read(maps(ScriptedTransport(page, page)))
 
 
 async def test_create_sends_the_object() -> None:

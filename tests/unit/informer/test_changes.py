@@ -21,7 +21,7 @@ def after(*changes: Change[ConfigMap]) -> tuple[list[Change[ConfigMap]], int]:
     backlog = Backlog[ConfigMap]()
     for change in changes:
         backlog.add(change)
-    return backlog.pop(), backlog.merged
+    return backlog.pop() if len(backlog) else [], backlog.merged
 
 
 def test_a_change_knows_its_key() -> None:
@@ -30,6 +30,13 @@ def test_a_change_knows_its_key() -> None:
 
 def test_the_same_state_again_is_a_resync() -> None:
     assert Change("UPDATED", A1, A1).is_resync
+
+
+def test_without_versions_the_same_contents_again_are_a_resync() -> None:
+    old, same = config_map("a", users="x"), config_map("a", users="x")
+
+    assert Change("UPDATED", same, old).is_resync
+    assert not Change("UPDATED", config_map("a", users="y"), old).is_resync
 
 
 @pytest.mark.parametrize("change", [added, updated, deleted, Change("DELETED", A1, A1)])
@@ -51,8 +58,18 @@ def test_an_update_before_a_deletion_is_left_out_and_what_was_known_before_it_st
     assert after(updated, Change("DELETED", A4, A2)) == ([Change("DELETED", A4, A1)], 1)
 
 
-def test_an_object_that_came_and_went_is_told_both() -> None:
-    assert after(added, deleted) == ([added, deleted], 0)
+def test_an_object_that_came_and_went_unheard_is_not_told() -> None:
+    assert after(added, updated, deleted) == ([], 3)
+
+
+def test_an_initial_object_that_went_is_told_both() -> None:
+    came = Change("ADDED", A1, initial=True)
+
+    assert after(came, deleted) == ([came, deleted], 0)
+
+
+def test_the_deletion_of_what_nobody_knew_is_not_told() -> None:
+    assert after(Change("DELETED", A1, None)) == ([], 1)
 
 
 def test_an_object_that_went_and_came_is_told_both() -> None:
@@ -85,7 +102,7 @@ def test_keys_come_out_in_the_order_in_which_they_went_in() -> None:
 
 def test_the_length_counts_what_is_left() -> None:
     backlog = Backlog[ConfigMap]()
-    for change in (added, updated, deleted, Change("ADDED", config_map("b"))):
+    for change in (deleted, added, updated, Change("ADDED", config_map("b"))):
         backlog.add(change)
     before = len(backlog)
     backlog.pop()

@@ -26,3 +26,15 @@ def test_what_differs_is_named() -> None:
     assert found == Consistency(
         "7", missing=("shop/lost",), surplus=("shop/ghost",), different=("shop/old",)
     )
+
+
+def test_what_the_transform_cannot_digest_is_rightly_not_held() -> None:
+    def picky(item: ConfigMap) -> ConfigMap:
+        if not item.data:
+            raise ValueError("no")
+        return item
+
+    held = {"shop/a": config_map("a", key="value"), "shop/ghost": config_map("ghost")}
+    listed = [config_map("a", key="value"), config_map("poison"), config_map("ghost")]
+
+    assert compare(held, listed, "7", picky) == Consistency("7", surplus=("shop/ghost",))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
 
 from reflet.api.config import ConfigMap
+from reflet.api.watch_events import WatchEvent
 from reflet.informer.delta_fifo import DeltaFifo
 from reflet.informer.queued_deltas import DeltaType, QueueClosed, QueuedDelta
-from reflet.store.deltas import Changed, Replaced, Resynced
+from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store
 from reflet.testing.scripted_source import added, bookmark, deleted, modified
@@ -90,6 +92,90 @@ def test_objects_are_transformed_once_on_their_way_in() -> None:
 
     assert transformed == ["a"]
     assert popped(queue)[0] == ("Added", "shop/a", False)
+
+
+def picky(item: ConfigMap) -> ConfigMap:
+    """Cannot digest the third version of anything."""
+    if item.metadata.resource_version == "3":
+        raise ValueError("no")
+    return item
+
+
+def deltas_of(queue: DeltaFifo[ConfigMap]) -> list[QueuedDelta[ConfigMap]]:
+    return [delta for _ in range(len(queue)) for delta in queue.pop_now(ignored)]
+
+
+@pytest.mark.parametrize(
+    "delta", [Changed([modified(A3)]), Changed([deleted(A3)]), Replaced([A3], "3")]
+)
+def test_what_the_transform_cannot_digest_counts_as_gone(delta: Delta[ConfigMap]) -> None:
+    queue = DeltaFifo(known=knowing(A1), transform=picky)
+
+    queue.apply(delta)
+
+    assert deltas_of(queue) == [QueuedDelta(DeltaType.DELETED, Tombstone("shop/a", A1))]
+
+
+def test_the_tombstone_of_what_cannot_be_digested_has_the_last_state_that_is_queued() -> None:
+    queue = DeltaFifo(known=knowing(A1), transform=picky)
+
+    queue.apply(Changed([modified(A2), modified(A3)]))
+
+    assert deltas_of(queue) == [
+        QueuedDelta(DeltaType.UPDATED, A2),
+        QueuedDelta(DeltaType.DELETED, Tombstone("shop/a", A2)),
+    ]
+
+
+def test_what_nobody_has_heard_of_and_cannot_be_digested_is_not_queued(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    queue = DeltaFifo(known=knowing(), transform=picky)
+
+    queue.apply(Changed([added(A3), added(B1)]))
+
+    assert popped(queue) == [("Added", "shop/b", False)]
+    assert "shop/a left out" in caplog.text
+
+
+def test_an_event_of_an_unknown_type_is_reported_and_skipped(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    strange: Any = "RENAMED"
+    queue = DeltaFifo[ConfigMap]()
+
+    queue.apply(Changed([WatchEvent(type=strange, object=A1), added(B1)]))
+
+    assert popped(queue) == [("Added", "shop/b", False)]
+    assert "unable to understand watch event of type 'RENAMED'" in caplog.text
+
+
+@pytest.mark.virtual_time
+async def test_a_coroutine_function_that_processes_is_waited_for() -> None:
+    queue = DeltaFifo[ConfigMap]()
+    queue.add(A1)
+    ended: list[str] = []
+
+    async def process(deltas: Sequence[QueuedDelta[ConfigMap]], is_initial: bool) -> None:
+        await asyncio.sleep(5)
+        ended.extend(delta.key for delta in deltas)
+
+    await queue.pop(process)
+
+    assert ended == ["shop/a"]
+
+
+@pytest.mark.virtual_time
+async def test_a_coroutine_function_that_fails_is_raised_and_the_deltas_are_gone() -> None:
+    queue = DeltaFifo[ConfigMap]()
+    queue.add(A1)
+
+    async def process(deltas: Sequence[QueuedDelta[ConfigMap]], is_initial: bool) -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match=r"^no$"):
+        await queue.pop(process)
+    assert len(queue) == 0
 
 
 @pytest.mark.virtual_time

@@ -96,6 +96,18 @@ async def test_what_comes_while_changes_merge_merges_too() -> None:
     assert len(await queue.get()) == 2
 
 
+async def test_names_that_come_and_go_do_not_pile_up(caplog: pytest.LogCaptureFixture) -> None:
+    queue = HandlerQueue[ConfigMap]("stuck", limit=10)
+    for number in range(100):
+        item = config_map(str(number), "1")
+        queue.put([Change("ADDED", item), Change("DELETED", item, item)])
+
+    queue.put(came("b"))
+
+    assert await queue.get() == came("b")
+    assert (queue.merged, len(caplog.records)) == (200, 1)
+
+
 async def test_a_large_list_is_no_sign_of_a_slow_handler(caplog: pytest.LogCaptureFixture) -> None:
     queue = HandlerQueue[ConfigMap]("new", limit=2)
 

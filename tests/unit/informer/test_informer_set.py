@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from reflet.api.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS, SECRETS, Resource
+from reflet.errors import ConnectionRefused, Forbidden
 from reflet.informer.changes import Change
 from reflet.informer.informer_errors import InformerStopped, NotSynced
 from reflet.informer.informer_set import InformerSet
@@ -21,17 +23,19 @@ pytestmark = pytest.mark.virtual_time
 
 
 class Server:
-    """Has one object of everything, but for the resources that it does not answer for."""
+    """Has one object of everything, but for the resources that it refuses."""
 
-    def __init__(self, *, silent: frozenset[Resource] = frozenset()) -> None:
+    def __init__(self, *, refusing: Mapping[Resource, Exception] | None = None) -> None:
         self.asked: list[tuple[str, str | None]] = []
         self.sources: list[ScriptedSource[ConfigMap]] = []
-        self._silent = silent
+        self._refusing = refusing or {}
 
     def source_for(self, resource: Resource, namespace: str | None) -> ScriptedSource[ConfigMap]:
         self.asked.append((resource.plural, namespace))
-        lists = [] if resource in self._silent else [listing("1", config_map("a", "1"))]
-        source = ScriptedSource(lists=lists)
+        refusal = self._refusing.get(resource)
+        source = ScriptedSource[ConfigMap](
+            lists=[listing("1", config_map("a", "1"))] if refusal is None else [refusal] * 99
+        )
         self.sources.append(source)
         return source
 
@@ -124,16 +128,32 @@ async def test_one_that_is_asked_for_later_starts_at_once() -> None:
         assert late.synced.is_set
 
 
-async def test_those_that_are_not_synced_in_time_are_named() -> None:
-    informers = Server(silent=frozenset({SECRETS})).informers()
+FORBIDDEN = Forbidden("secrets is forbidden", code=403, reason="Forbidden")
+
+
+async def test_those_that_are_not_synced_in_time_are_named_and_say_why() -> None:
+    informers = Server(refusing={SECRETS: FORBIDDEN}).informers()
     informers.informer(CONFIG_MAPS)
     informers.informer(SECRETS, namespace="shop")
 
     async with informers:
-        with pytest.raises(NotSynced) as caught:
+        with pytest.raises(NotSynced, match=r"secrets in shop \(secrets is forbidden\)$") as caught:
             await informers.wait_synced(timeout=10)
 
-    assert caught.value.names == ("secrets in shop",)
+    assert (caught.value.names, caught.value.__cause__) == (("secrets in shop",), FORBIDDEN)
+
+
+async def test_what_waiting_does_not_mend_ends_the_wait_while_others_are_late() -> None:
+    late = ConnectionRefused("nobody listens")
+    informers = Server(refusing={CONFIG_MAPS: late, SECRETS: FORBIDDEN}).informers()
+    informers.informer(CONFIG_MAPS)
+    informers.informer(SECRETS)
+
+    async with informers:
+        with pytest.raises(Forbidden):
+            await informers.wait_synced(timeout=3600, fail_on=Forbidden)
+
+    assert asyncio.get_running_loop().time() < 10
 
 
 async def test_an_empty_set_is_synced() -> None:

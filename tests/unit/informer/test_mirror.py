@@ -9,7 +9,7 @@ import pytest
 
 from reflet.api.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS, NODES, Resource
-from reflet.errors import ConfigurationError, NotFound
+from reflet.errors import ConfigurationError, ConnectionRefused, Forbidden, NotFound
 from reflet.informer.informer_errors import NotSynced
 from reflet.informer.mirror import Mirror
 from reflet.testing.scripted_source import (
@@ -52,12 +52,33 @@ async def test_objects_are_read_by_name() -> None:
         assert ("a" in mirror, "c" in mirror, len(mirror)) == (True, False, 2)
 
 
-async def test_a_missing_object_is_not_found() -> None:
+@pytest.mark.parametrize("kind", [NotFound, KeyError])
+async def test_a_missing_object_is_not_found_and_no_key(kind: type[Exception]) -> None:
     async with mirror_of() as mirror:
         await mirror.synced()
 
-        with pytest.raises(NotFound, match=r'^configmaps "c" not found$'):
+        with pytest.raises(kind, match=r'^configmaps "c" not found$'):
             _ = mirror["c"]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "resource", "expected"),
+    [
+        ("shop", CONFIG_MAPS, {"a": A1, "b": B1, "bank/a": BANK}),
+        (None, CONFIG_MAPS, {"shop/a": A1, "shop/b": B1, "bank/a": BANK}),
+    ],
+)
+async def test_a_mirror_is_a_mapping_by_name(
+    namespace: str | None, resource: Resource, expected: dict[str, ConfigMap]
+) -> None:
+    async with mirror_of(A1, B1, BANK, namespace=namespace, resource=resource) as mirror:
+        await mirror.synced()
+
+        assert list(mirror) == mirror.keys() == list(expected)
+        assert mirror.values() == list(expected.values())
+        assert mirror.items() == list(expected.items())
+        assert dict(mirror) == expected
+        assert all(name in mirror for name in mirror)
 
 
 async def test_a_mirror_of_all_namespaces_is_asked_with_the_namespace() -> None:
@@ -77,7 +98,7 @@ async def test_resources_without_namespaces_have_names_only() -> None:
     async with mirror_of(node, namespace=None, resource=NODES) as mirror:
         await mirror.synced()
 
-        assert mirror["node"] == node
+        assert (mirror["node"], list(mirror)) == (node, ["node"])
 
 
 async def test_objects_are_listed_by_selector_namespace_and_index() -> None:
@@ -85,7 +106,7 @@ async def test_objects_are_listed_by_selector_namespace_and_index() -> None:
     async with mirror:
         await mirror.synced()
 
-        assert names(mirror.list()) == names(mirror) == ["a", "a", "b"]
+        assert names(mirror.list()) == names(mirror.values()) == ["a", "a", "b"]
         assert names(mirror.list("app=a", namespace="shop")) == ["a"]
         assert names(mirror.by_index("users", "x")) == ["a"]
 
@@ -127,19 +148,53 @@ async def test_a_mirror_says_how_far_it_is_and_whether_it_lives() -> None:
     assert after == (True, False)
 
 
-async def test_a_mirror_that_is_not_filled_in_time_is_named() -> None:
-    source = ScriptedSource[ConfigMap]()
-    mirror = Mirror(
-        source,
-        CONFIG_MAPS,
-        namespace="shop",
-        clock=VirtualClock(),
-        on_error=lambda error: None,
-        streaming=False,
-    )
+def refused(*errors: Exception) -> Mirror[ConfigMap]:
+    """A mirror whose lists are refused."""
+    source = ScriptedSource[ConfigMap](lists=errors)
+    return Mirror(source, CONFIG_MAPS, namespace="shop", clock=VirtualClock(), streaming=False)
+
+
+FORBIDDEN = Forbidden("configmaps is forbidden", code=403, reason="Forbidden")
+REFUSED = ConnectionRefused("nobody listens")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(FORBIDDEN, "configmaps is forbidden"), (REFUSED, "nobody listens")],
+)
+async def test_a_mirror_that_is_not_filled_in_time_says_why(error: Exception, text: str) -> None:
+    async with refused(*[error] * 99) as mirror:
+        with pytest.raises(NotSynced, match=rf"configmaps in shop \({text}\)$") as caught:
+            await mirror.synced(timeout=30)
+
+    assert caught.value.__cause__ is error
+
+
+async def test_what_waiting_does_not_mend_ends_the_wait_at_once() -> None:
+    loop = asyncio.get_running_loop()
+    async with refused(REFUSED, FORBIDDEN) as mirror:
+        with pytest.raises(Forbidden, match="configmaps is forbidden"):
+            await mirror.synced(timeout=3600, fail_on=(Forbidden, NotFound))
+
+    assert loop.time() < 60
+
+
+async def test_what_was_met_before_ends_the_wait_too() -> None:
+    async with refused(FORBIDDEN) as mirror:
+        await asyncio.sleep(0.1)
+
+        with pytest.raises(Forbidden):
+            await mirror.synced(timeout=1, fail_on=Forbidden)
+
+
+async def test_a_mirror_that_is_filled_in_the_end_has_not_failed() -> None:
+    source = ScriptedSource[ConfigMap](lists=[REFUSED, FORBIDDEN, listing("1", A1)])
+    mirror = Mirror(source, CONFIG_MAPS, clock=VirtualClock(), streaming=False)
     async with mirror:
-        with pytest.raises(NotSynced, match=r"^not synced after 3 s: configmaps in shop$"):
-            await mirror.synced(timeout=3)
+        await mirror.synced(timeout=60)
+
+        await mirror.synced(timeout=1, fail_on=Forbidden)
+        assert mirror.informer.failure is None
 
 
 async def test_it_asks_for_what_is_selected() -> None:

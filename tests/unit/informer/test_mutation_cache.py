@@ -108,3 +108,16 @@ def test_an_index_does_not_find_what_the_store_lacks_unless_it_is_asked_for() ->
     scene.cache.wrote(config_map("new", "2", users="me"))
 
     assert scene.cache.by_index("users", "me") == []
+
+
+def test_a_write_that_an_index_cannot_digest_does_not_hide_the_others() -> None:
+    def fussy(item: ConfigMap) -> list[str]:
+        if "bad" in users_of(item):
+            raise ValueError("bad users")
+        return users_of(item)
+
+    scene = Scene(config_map("a", "1", users="me"), config_map("b", "1", users="me"))
+    scene.store.add_indexers({"fussy": fussy})
+    scene.cache.wrote(config_map("a", "2", users="bad"))
+
+    assert names(scene.cache.by_index("fussy", "me")) == ["b"]

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from reflet.api.config import ConfigMap
+from reflet.api.watch_events import WatchEvent
 from reflet.informer.ordered_queue import LARGEST_BATCH, OrderedQueue
 from reflet.informer.queued_deltas import DeltaType, QueueClosed, QueuedDelta
 from reflet.informer.updater import Updater
@@ -105,6 +106,71 @@ def test_objects_are_transformed_and_tombstones_are_not() -> None:
     assert isinstance(deltas[1].object, ConfigMap)
     assert deltas[1].object.data == {"transformed": "yes"}
     assert deltas[2].object == Tombstone("shop/b", B1)
+
+
+def picky(item: ConfigMap) -> ConfigMap:
+    """Cannot digest the second version of anything."""
+    if item.metadata.resource_version == "2":
+        raise ValueError("no")
+    return item
+
+
+def test_what_the_transform_cannot_digest_counts_as_gone(caplog: pytest.LogCaptureFixture) -> None:
+    queue = OrderedQueue(transform=picky)
+
+    queue.apply(Changed([modified(A2), deleted(A2)]))
+
+    deltas = [queue.pop_now(ignored)[0] for _ in range(2)]
+    assert deltas == [QueuedDelta(DeltaType.DELETED, Tombstone("shop/a", None))] * 2
+    assert "shop/a left out" in caplog.text
+
+
+def test_a_list_has_what_the_transform_can_digest() -> None:
+    queue = OrderedQueue(transform=picky)
+
+    queue.replace([A2, B1], "5")
+
+    assert queue.pop_now(ignored)[0].items == (B1,)
+
+
+def test_with_known_objects_what_is_left_out_of_a_list_is_gone() -> None:
+    queue = OrderedQueue(known=knowing(A1), transform=picky)
+
+    queue.replace([A2, B1], "5")
+
+    deltas = [queue.pop_now(ignored)[0] for _ in range(2)]
+    assert deltas == [
+        QueuedDelta(DeltaType.DELETED, Tombstone("shop/a", A1)),
+        QueuedDelta(DeltaType.REPLACED, B1),
+    ]
+
+
+def test_an_event_of_an_unknown_type_is_reported_and_only_its_version_counts(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    strange: Any = "RENAMED"
+    queue = OrderedQueue[ConfigMap]()
+
+    queue.apply(Changed([WatchEvent(type=strange, object=A2), added(B1)]))
+
+    assert types(queue) == ["Bookmark", "Added"]
+    assert "unable to understand watch event of type 'RENAMED'" in caplog.text
+
+
+@pytest.mark.virtual_time
+@pytest.mark.parametrize("pop", [OrderedQueue.pop, OrderedQueue.pop_batch])
+async def test_a_coroutine_function_that_processes_is_waited_for(pop: Any) -> None:
+    queue = OrderedQueue[ConfigMap]()
+    queue.replace([A1], "5")
+    seen: list[tuple[bool, bool]] = []
+
+    async def process(deltas: Sequence[QueuedDelta[ConfigMap]], is_initial: bool) -> None:
+        await asyncio.sleep(5)
+        seen.append((is_initial, queue.synced.is_set))
+
+    await pop(queue, process)
+
+    assert (seen, queue.synced.is_set) == ([(True, False)], True)
 
 
 @pytest.mark.virtual_time

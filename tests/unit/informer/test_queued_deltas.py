@@ -11,7 +11,6 @@ from reflet.informer.queued_deltas import (
     InitialList,
     QueueClosed,
     QueuedDelta,
-    transformed_object,
 )
 from reflet.store.keys import Tombstone
 from tests.unit.store.config_maps import config_map
@@ -70,19 +69,6 @@ def test_more_than_the_list_may_go_through() -> None:
     initial.passed(5)
 
     assert (initial.synced.is_set, initial.left) == (True, 0)
-
-
-def test_tombstones_are_not_transformed() -> None:
-    tombstone = Tombstone("shop/a", config_map("a"))
-
-    assert transformed_object(tombstone, lambda item: config_map("b")) is tombstone
-
-
-def test_objects_are_transformed_where_there_is_a_transform() -> None:
-    a, b = config_map("a"), config_map("b")
-
-    assert transformed_object(a, lambda item: b) is b
-    assert transformed_object(a, None) is a
 
 
 def test_a_closed_queue_says_so_as_client_go_does() -> None:

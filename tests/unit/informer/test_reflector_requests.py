@@ -65,6 +65,24 @@ async def test_a_token_that_expires_on_the_way_begins_the_list_anew() -> None:
     assert scene.source.requests == ["list at '5'", "page 'more'", "list at '5'"]
 
 
+async def test_a_server_that_goes_in_circles_is_noticed() -> None:
+    scene = Scene(listing("7", A, continue_="more"), listing("7", B, continue_="more"))
+
+    with pytest.raises(RefletError, match="the same continue token twice"):
+        await scene.requests.list("0")
+
+
+async def test_objects_of_a_list_share_what_they_have_in_common() -> None:
+    def decoded(name: str) -> ConfigMap:  # with a text of its own, as a decoder makes it
+        return ConfigMap(metadata=ObjectMeta(name=name, namespace=b"shop".decode()))
+
+    scene = Scene(listing("7", decoded("a"), continue_="more"), listing("7", decoded("b")))
+
+    first, second = (await scene.requests.list("0")).items
+
+    assert first.metadata.namespace is second.metadata.namespace
+
+
 async def test_a_refused_list_raises_and_is_no_sign_of_life() -> None:
     scene = Scene(Expired("too old", code=410, reason="Expired"))
 

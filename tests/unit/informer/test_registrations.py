@@ -331,6 +331,31 @@ async def test_cancelling_waits_for_the_call_in_a_thread_and_makes_no_other() ->
     assert run.cancelled()
 
 
+async def test_cancelling_again_waits_for_the_call_in_a_thread_all_the_same() -> None:
+    begun, go_on = Latch(), threading.Event()
+    ended: list[bool] = []
+
+    def waits(change: Change[ConfigMap]) -> None:
+        begun.set()
+        ended.append(go_on.wait(30))
+
+    with ThreadPoolExecutor(1) as executor:
+        registration = registration_of(waits, executor=executor)
+        registration.tell(came("a"))
+        run = asyncio.create_task(registration.run())
+        await begun.wait()
+        for _ in range(3):
+            run.cancel()
+            await asyncio.sleep(0)
+        asyncio.get_running_loop().call_later(0.01, go_on.set)
+        await asyncio.wait((run,))
+        ended_before_the_run_did = list(ended)
+        go_on.set()
+
+    assert ended_before_the_run_did == [True]
+    assert run.cancelled()
+
+
 async def test_the_pace_is_reported() -> None:
     metrics = MemoryMetrics()
 

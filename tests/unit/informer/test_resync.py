@@ -7,7 +7,9 @@ import pytest
 from reflet.informer.resync import ResyncPlan
 
 
-def joined(plan: ResyncPlan[str], name: str, wanted: float, *, started: bool = False) -> float:
+def joined(
+    plan: ResyncPlan[str], name: str, wanted: float | None, *, started: bool = False
+) -> float:
     return plan.join(name, wanted, started=started, now=0.0)
 
 
@@ -17,6 +19,13 @@ def test_a_handler_gets_the_period_that_it_asks_for() -> None:
 
 def test_who_asks_for_none_gets_none() -> None:
     assert joined(ResyncPlan(10), "a", 0) == 0
+
+
+def test_who_does_not_say_gets_the_informers_period_however_often_others_are_told() -> None:
+    plan = ResyncPlan[str](60)
+    joined(plan, "often", 5)
+
+    assert (joined(plan, "a", None), plan.check_every) == (60, 5)
 
 
 def test_less_than_a_second_becomes_a_second(caplog: pytest.LogCaptureFixture) -> None:

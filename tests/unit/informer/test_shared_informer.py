@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
 import pytest
 
 from reflet.api.config import ConfigMap
-from reflet.errors import ApiError, Expired
+from reflet.api.meta import ObjectMeta
+from reflet.api.watch_events import WatchEvent
+from reflet.errors import ApiError, ConnectionRefused, Expired
 from reflet.informer.changes import Change
 from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
 from reflet.informer.intake import QueueKind
 from reflet.informer.registrations import Registration
 from reflet.informer.shared_informer import SharedInformer
+from reflet.runtime.latch import Latch
+from reflet.runtime.metrics import MemoryMetrics
 from reflet.store.deltas import Changed, Replaced, Resynced
 from reflet.testing.scripted_source import (
     After,
@@ -183,21 +189,104 @@ async def test_the_transform_reaches_the_store_and_the_handlers() -> None:
     assert heard.changes[1].object is informer.store.get("shop/a")
 
 
-async def test_a_transform_that_fails_at_one_event_costs_that_event_only() -> None:
-    def fussy(item: ConfigMap) -> ConfigMap:
-        if item.metadata.name == "b":
-            raise ValueError("no")
-        return item
+def fussy(item: ConfigMap) -> Any:
+    """Neither an index function nor a transform that can digest b."""
+    if item.metadata.name == "b":
+        raise ValueError("no")
+    return item
 
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({"indexers": {"fussy": lambda item: [fussy(item).metadata.name]}}, {"a": "3", "b": "2"}),
+        ({"transform": fussy}, {"a": "3"}),
+    ],
+    ids=["index", "transform"],
+)
+async def test_an_object_that_cannot_be_digested_keeps_it_neither_from_syncing_nor_from_following(
+    queue: QueueKind, options: dict[str, Any], kept: dict[str, str]
+) -> None:
     source = ScriptedSource[ConfigMap](
-        lists=[listing("1", A1)], watches=[[[added(B1), added(C1)], Quiet.HEALTHY]]
+        lists=[listing("1", A1, B1), listing("5", A2, B2)],
+        watches=[[After(5), GONE], [After(5), modified(A3), Quiet.HEALTHY]],
     )
-    informer = informer_of(source, transform=fussy)
+    informer = informer_of(source, queue=queue, **options)
+
+    async with informer:
+        await informer.wait_synced(timeout=1)
+        await source.until_quiet()
+
+    assert {
+        item.metadata.name: item.metadata.resource_version for item in informer.store.objects()
+    } == kept
+    assert source.requests == [
+        "list at '0'",
+        "watch since '1'",
+        "list at '1'",
+        "watch since '5'",
+    ]
+
+
+async def test_what_is_left_out_is_counted_under_the_resource() -> None:
+    metrics = MemoryMetrics()
+    informer = idle(transform=fussy, metrics=metrics, resource="configmaps.v1")
+
+    informer.apply(Replaced([A1, B1], "1"))
+
+    labels = {"resource": "configmaps.v1", "place": "store"}
+    assert metrics.counted("reflet_store_left_out_total", **labels) == 1
+
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+async def test_what_is_left_out_does_not_make_it_inconsistent(queue: QueueKind) -> None:
+    source = ScriptedSource[ConfigMap](lists=[listing("5", A1, B1), listing("5", A1, B1)])
+    informer = informer_of(source, queue=queue, transform=fussy)
+    async with informer:
+        await source.until_quiet()
+        assert informer.reflector is not None
+
+        assert await informer.reflector.check_consistency(transform=fussy)
+
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+async def test_changes_are_told_of_objects_whose_version_the_transform_drops(
+    queue: QueueKind,
+) -> None:
+    def without_metadata(item: ConfigMap) -> ConfigMap:
+        metadata = ObjectMeta(name=item.metadata.name, namespace="shop")
+        return ConfigMap(metadata=metadata, data={"seen": item.metadata.resource_version})
+
+    informer = idle(queue=queue, transform=without_metadata)
+    async with informer:
+        changes = informer.changes()
+        informer.apply(Replaced([A1], "1"))
+        informer.apply(Replaced([A1], "1"))
+        informer.apply(Changed([modified(A2)]))
+
+        heard = [(change.type, change.object.data["seen"]) for change in await changes.next_batch()]
+
+    assert heard == [("ADDED", "1"), ("UPDATED", "2")]
+    assert informer.store.version == "2"
+
+
+@pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
+async def test_an_event_of_an_unknown_type_is_skipped_and_the_version_moves(
+    queue: QueueKind,
+) -> None:
+    strange: Any = "RENAMED"
+    source = ScriptedSource[ConfigMap](
+        lists=[listing("1", A1)],
+        watches=[[[WatchEvent(type=strange, object=A2)], Quiet.HEALTHY]],
+    )
+    informer = informer_of(source, queue=queue)
 
     async with informer:
         await source.until_quiet()
 
-    assert sorted(informer.store.keys()) == ["shop/a", "shop/c"]
+    assert informer.store.snapshot() == ({"shop/a": A1}, "2")
+    assert informer.last_version == "2"
 
 
 # Repetitions
@@ -206,8 +295,8 @@ async def test_a_transform_that_fails_at_one_event_costs_that_event_only() -> No
 async def test_a_relist_repeats_nothing_once_a_check_has_happened() -> None:
     never, due = Heard(), Heard()
     informer = idle(resync_every=10)
-    informer.add_handler(never)
-    informer.add_handler(due, resync_every=10)
+    informer.add_handler(never, resync_every=0)
+    informer.add_handler(due)
 
     async with informer:
         informer.apply(Replaced([A1, B1], "1"))
@@ -229,7 +318,7 @@ async def test_a_relist_repeats_nothing_once_a_check_has_happened() -> None:
 async def test_a_watch_that_repeats_a_version_tells_only_who_is_due() -> None:
     heard = Heard()
     informer = idle(resync_every=10)
-    informer.add_handler(heard)
+    informer.add_handler(heard, resync_every=0)
 
     async with informer:
         informer.apply(Replaced([A1], "1"))
@@ -240,18 +329,33 @@ async def test_a_watch_that_repeats_a_version_tells_only_who_is_due() -> None:
     assert heard.told == [("ADDED", "a", "1"), ("UPDATED", "a", "2")]
 
 
-async def test_a_resync_runs_beside_the_watch() -> None:
+async def test_a_resync_runs_beside_the_watch_for_whoever_does_not_decline() -> None:
     source = ScriptedSource[ConfigMap](lists=[listing("1", A1)])
-    heard, never = Heard(), Heard()
+    heard, rarely, never = Heard(), Heard(), Heard()
     informer = informer_of(source, resync_every=30)
-    informer.add_handler(heard, resync_every=30)
-    informer.add_handler(never)
+    informer.add_handler(heard)
+    informer.add_handler(rarely, resync_every=60)
+    informer.add_handler(never, resync_every=0)
 
     async with informer:
         await asyncio.sleep(100)
 
     assert heard.told == [("ADDED", "a", "1")] + [("UPDATED", "a", "1")] * 3
+    assert rarely.told == [("ADDED", "a", "1"), ("UPDATED", "a", "1")]
     assert never.told == [("ADDED", "a", "1")]
+
+
+async def test_where_resync_is_never_configured_a_new_list_is_told_to_everybody_in_full() -> None:
+    heard = Heard()
+    informer = idle()
+    informer.add_handler(heard)
+
+    async with informer:
+        informer.apply(Replaced([A1, B1], "1"))
+        informer.apply(Replaced([A1, B2], "5"))
+        await settled()
+
+    assert heard.told[2:] == [("UPDATED", "a", "1"), ("UPDATED", "b", "2")]
 
 
 # Joining and leaving
@@ -363,7 +467,7 @@ async def test_changes_repeat_nothing_unless_they_are_asked_to() -> None:
     informer = idle(resync_every=10)
     async with informer:
         informer.apply(Replaced([A1], "1"))
-        news, everything = informer.changes(), informer.changes(resync_every=10)
+        news, everything = informer.changes(resync_every=0), informer.changes()
         informer.apply(Resynced())
         informer.apply(Changed([modified(A2)]))
 
@@ -454,9 +558,62 @@ async def test_running_ends_when_it_is_cancelled() -> None:
     assert (running.cancelled(), informer.is_stopped, source.open_watches) == (True, True, 0)
 
 
+async def test_no_thread_of_a_handler_outlives_it_even_if_leaving_it_is_cancelled() -> None:
+    begun, go_on = Latch(), threading.Event()
+    ended: list[bool] = []
+
+    def waits(change: Change[ConfigMap]) -> None:
+        begun.set()
+        ended.append(go_on.wait(30))
+
+    async def live() -> None:
+        async with idle() as informer:
+            informer.add_handler(waits, executor=executor)
+            informer.apply(Replaced([A1], "1"))
+            await begun.wait()
+
+    with ThreadPoolExecutor(1) as executor:
+        living = asyncio.create_task(live())
+        await begun.wait()
+        await settled()  # it is leaving now
+        living.cancel()
+        asyncio.get_running_loop().call_later(0.01, go_on.set)
+        await asyncio.wait((living,))
+        ended_before_it_did = list(ended)
+        go_on.set()
+
+    assert ended_before_it_did == [True]
+
+
+async def test_metrics_that_fail_do_not_keep_it_from_following(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Failing(MemoryMetrics):
+        def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+            raise OSError("the backend is away")
+
+        gauge = observe = count
+
+    source = ScriptedSource[ConfigMap](
+        lists=[listing("1", A1)], watches=[[After(5), modified(A2), Quiet.HEALTHY]]
+    )
+    heard = Heard()
+    informer = informer_of(source, metrics=Failing())
+    informer.add_handler(heard)
+
+    async with informer:
+        await source.until_quiet()
+        await settled()
+
+    assert heard.told == [("ADDED", "a", "1"), ("UPDATED", "a", "2")]
+    said = [record.getMessage() for record in caplog.records]
+    assert len(set(said)) == len(said)
+    assert "reflet_handler_waiting is not reported: OSError('the backend is away')" in said
+
+
 async def test_who_waits_too_long_is_told_for_whom() -> None:
     async with idle() as informer:
-        with pytest.raises(NotSynced, match=r"^not synced after 5 s: configmaps$"):
+        with pytest.raises(NotSynced, match=r"^not synced after 5 s: configmaps \("):
             await informer.wait_synced(timeout=5)
 
 
@@ -480,6 +637,28 @@ async def test_the_error_handler_hears_why_a_list_failed() -> None:
         await informer.wait_synced()
 
     assert ["no" in str(error) for error in errors] == [True]
+
+
+async def test_where_nobody_wants_to_hear_why_a_list_failed_it_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    source = ScriptedSource[ConfigMap](lists=[ApiError("no", code=500), listing("1", A1)])
+
+    async with informer_of(source, on_error=None) as informer:
+        await informer.wait_synced()
+
+    assert "configmaps: Failed to watch configmaps: failed to list configmaps: no" in caplog.text
+
+
+async def test_whoever_follows_the_connection_is_told_beside_those_who_wait_to_be_synced() -> None:
+    connection: list[Exception | None] = []
+    refused = ConnectionRefused("nobody listens")
+    source = ScriptedSource[ConfigMap](lists=[refused, listing("1", A1)])
+
+    async with informer_of(source, on_connection=connection.append) as informer:
+        await informer.wait_synced()
+
+    assert connection == [refused, None]
 
 
 async def test_it_says_what_it_holds() -> None:

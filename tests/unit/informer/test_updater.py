@@ -13,7 +13,7 @@ from reflet.informer.changes import Change
 from reflet.informer.queued_deltas import DeltaType, QueuedDelta
 from reflet.informer.updater import BatchFailed, Updater
 from reflet.store.keys import Tombstone
-from reflet.store.store import EventsRefused, Store
+from reflet.store.store import Store
 from reflet.testing.scripted_source import added, bookmark, deleted, modified
 from tests.unit.store.config_maps import Keyless, config_map
 
@@ -24,13 +24,8 @@ B1, B2, C1 = config_map("b", "1"), config_map("b", "2"), config_map("c", "1")
 class Scene:
     """An updater, its store, and everything it told with what the store showed then."""
 
-    def __init__(self, *present: ConfigMap, refusing: str = "") -> None:
-        def fussy(item: ConfigMap) -> list[str]:
-            if item.metadata.name == refusing:
-                raise ValueError("no")
-            return []
-
-        self.store: Store[ConfigMap] = Store(indexers={"fussy": fussy})
+    def __init__(self, *present: ConfigMap) -> None:
+        self.store: Store[ConfigMap] = Store()
         self.store.replace(present, "1")
         self.told: list[Change[ConfigMap]] = []
         self.shown: list[dict[str, str]] = []
@@ -46,6 +41,12 @@ class Scene:
     def content(self) -> dict[str, str]:
         items, _ = self.store.snapshot()
         return {key: item.metadata.resource_version for key, item in items.items()}
+
+
+def without_b_or_version_2(item: ConfigMap) -> ConfigMap:
+    if item.metadata.name == "b" or item.metadata.resource_version == "2":
+        raise ValueError("no")
+    return item
 
 
 def test_events_are_told_as_what_they_mean_to_the_store() -> None:
@@ -81,13 +82,22 @@ def test_an_event_that_brings_a_known_version_is_a_repetition(event: Any, repeat
     assert scene.repeated == [repeated]
 
 
-def test_events_that_the_store_refuses_are_not_told_and_the_others_are() -> None:
-    scene = Scene(A1, refusing="b")
+def test_an_object_that_the_transform_cannot_digest_any_more_is_a_stale_deletion() -> None:
+    scene = Scene(A1)
+    scene.store.set_transform(without_b_or_version_2)
 
-    with pytest.raises(EventsRefused):
-        scene.updater.changed([modified(A2), added(B1), added(C1)])
+    scene.updater.changed([added(B1), modified(A2), modified(A3)])
 
-    assert scene.told == [Change("UPDATED", A2, A1), Change("ADDED", C1)]
+    assert scene.told == [Change("DELETED", A1, A1, stale=True), Change("ADDED", A3)]
+
+
+def test_an_object_of_a_list_that_the_transform_cannot_digest_is_a_stale_deletion() -> None:
+    scene = Scene(A1)
+    scene.store.set_transform(without_b_or_version_2)
+
+    scene.updater.replaced([A2, B1, C1], "7", initial=False)
+
+    assert scene.told == [Change("DELETED", A1, A1, stale=True), Change("ADDED", C1)]
 
 
 def test_a_list_is_told_as_the_difference_deletions_first() -> None:
@@ -224,20 +234,6 @@ def test_deltas_that_fail_in_a_batch_are_not_told_and_the_others_are() -> None:
         )
 
     assert scene.told == [Change("ADDED", A1), Change("ADDED", B1)]
-
-
-def test_what_follows_a_refused_delta_of_the_same_key_is_told_by_what_is_stored() -> None:
-    scene = Scene(refusing="a")
-    deltas = [
-        QueuedDelta(DeltaType.ADDED, A1),
-        QueuedDelta(DeltaType.DELETED, A2),
-        QueuedDelta(DeltaType.ADDED, B1),
-    ]
-
-    with pytest.raises(BatchFailed):
-        scene.updater.process(deltas, False)
-
-    assert scene.told == [Change("DELETED", A2, None), Change("ADDED", B1)]
 
 
 def test_a_delta_about_the_whole_collection_cannot_be_part_of_a_batch() -> None:

@@ -34,6 +34,14 @@ def test_a_state_that_no_container_is_in_any_more_goes_back_to_zero() -> None:
     assert metrics.level("reflet_pleg_containers", state="running") == 0
 
 
+def test_metrics_that_fail_do_not_end_a_relist() -> None:
+    class Failing(MemoryMetrics):
+        def gauge(self, name: str, value: float, /, **labels: str) -> None:
+            raise OSError("the backend is away")
+
+    PlegMetrics(Failing()).listed([], 0)
+
+
 def test_the_first_relist_has_no_interval() -> None:
     metrics = MemoryMetrics()
     reported = PlegMetrics(metrics)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from reflet.runtime.metrics import NO_METRICS, MemoryMetrics, Metrics, NoMetrics
+from reflet.runtime.metrics import NO_METRICS, MemoryMetrics, Metrics, NoMetrics, guarded
 
 
 def test_counters_add_up_for_each_set_of_labels() -> None:
@@ -94,3 +94,44 @@ def test_no_metrics_takes_the_same_calls() -> None:
     metrics.observe("c", 1, label="x")
 
     assert isinstance(metrics, NoMetrics)
+
+
+def test_guarded_metrics_get_what_is_reported() -> None:
+    metrics = MemoryMetrics()
+
+    guarded(metrics).count("a", 2, label="x")
+    guarded(metrics).gauge("b", 3, label="x")
+    guarded(metrics).observe("c", 4, label="x")
+
+    assert metrics.counted("a", label="x") == 2
+    assert metrics.level("b", label="x") == 3
+    assert metrics.observed("c", label="x") == (4,)
+
+
+class Failing:
+    def count(self, name: str, amount: float = 1, /, **labels: str) -> None:
+        raise OSError("the backend is away")
+
+    gauge = observe = count
+
+
+def test_guarded_metrics_that_fail_are_logged_once_for_each_name(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    metrics = guarded(Failing())
+
+    for _ in range(3):
+        metrics.count("a")
+        metrics.gauge("b", 1)
+        metrics.observe("c", 1)
+
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{name} is not reported: OSError('the backend is away')" for name in "abc"
+    ]
+
+
+def test_a_guard_is_put_where_there_is_none() -> None:
+    metrics = guarded(MemoryMetrics())
+
+    assert guarded(metrics) is metrics
+    assert guarded(NO_METRICS) is NO_METRICS

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reflet.api.config import ConfigMap
-from reflet.store.indexes import FunctionIndex, Move, NamespaceIndex
+from reflet.store.indexes import FunctionIndex, IndexFunction, Move, NamespaceIndex
+from reflet.store.left_out import LeftOut
 from tests.unit.store.config_maps import config_map, users_of
 
 
 def index_of(**users: str) -> FunctionIndex[ConfigMap]:
+    return index_by(users_of, **users)
+
+
+def index_by(function: IndexFunction[ConfigMap], **users: str) -> FunctionIndex[ConfigMap]:
     items = {key: config_map(key, users=text) for key, text in users.items()}
-    return FunctionIndex("users", users_of, items)
+    return FunctionIndex(function, items, LeftOut("index", "of the index"))
+
+
+def content(index: FunctionIndex[ConfigMap]) -> dict[str, list[str]]:
+    return {value: list(index.keys(value)) for value in index.values()}
 
 
 def changed(
@@ -19,7 +30,7 @@ def changed(
 ) -> None:
     move = index.plan(key, old, new)
     if move is not None:
-        index.carry_out(key, move)
+        index.carry_out(key, new, move)
 
 
 def test_an_object_is_found_by_each_of_its_values() -> None:
@@ -73,24 +84,53 @@ def test_a_value_twice_is_a_value_once() -> None:
     assert list(index.values()) == []
 
 
-def test_an_index_function_that_fails_is_named_with_the_key() -> None:
-    def fails(item: ConfigMap) -> list[str]:
-        raise ValueError("no")
-
-    index: FunctionIndex[ConfigMap] = FunctionIndex("mine", fails, {})
-
-    with pytest.raises(
-        RuntimeError,
-        match=r'^unable to calculate an index entry for key "a" on index "mine": no$',
-    ):
-        index.plan("a", None, config_map("a"))
+def fussy(item: ConfigMap) -> list[str]:
+    if "bad" in users_of(item):
+        raise ValueError("bad users")
+    return users_of(item)
 
 
-def test_an_index_function_that_gives_a_text_is_not_taken_for_letters() -> None:
-    index: FunctionIndex[ConfigMap] = FunctionIndex("mine", lambda item: item.metadata.name, {})
+def test_a_function_that_fails_is_planned_as_the_loss_of_every_value() -> None:
+    index = index_by(fussy, one="ernie,bert")
 
-    with pytest.raises(RuntimeError, match="gave the text 'name'"):
-        index.plan("name", None, config_map("name"))
+    move = index.plan(
+        "one", config_map("one", users="ernie,bert"), config_map("one", users="ernie,bad")
+    )
+
+    assert move is not None
+    assert (move.lost, move.gained, str(move.failure)) == (("ernie", "bert"), (), "bad users")
+
+
+def test_a_function_that_has_changed_its_mind_leaves_no_value_behind() -> None:
+    hated: set[str] = set()
+
+    def moody(item: ConfigMap) -> list[str]:
+        if hated & set(users_of(item)):
+            raise ValueError("hated")
+        return users_of(item)
+
+    index = index_by(moody, one="ernie,bert", two="bert")
+    hated.add("ernie")
+
+    changed(index, "one", config_map("one", users="ernie,bert"), config_map("one", users="elmo"))
+
+    assert content(index) == {"bert": ["two"], "elmo": ["one"]}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda item: item.metadata.name,
+        lambda item: None,
+        lambda item: [5],
+        lambda item: ["x", ["unhashable"]],
+    ],
+    ids=["a text", "nothing", "numbers", "lists"],
+)
+def test_a_function_that_does_not_give_texts_has_failed(function: Any) -> None:
+    index = index_by(function, one="ernie")
+
+    assert (content(index), index.values_of("one", config_map("one"))) == ({}, ())
 
 
 @pytest.mark.parametrize("asked_before", [True, False])

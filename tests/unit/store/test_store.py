@@ -8,13 +8,28 @@ import msgspec
 import pytest
 
 from reflet.api.config import ConfigMap
+from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
-from reflet.store.deltas import Changed, Replaced, Resynced
+from reflet.runtime.metrics import MemoryMetrics
+from reflet.store.deltas import Changed, ChangeType, Replaced, Resynced
 from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone
-from reflet.store.store import EventsRefused, IndexConflict, IndexMissing, Store
+from reflet.store.store import IndexConflict, IndexMissing, Store
 from reflet.store.transactions import Put, Remove, TransactionError
 from reflet.testing.scripted_source import added, bookmark, deleted, modified
 from tests.unit.store.config_maps import Keyless, config_map, names, users_of
+
+Noted = tuple[ChangeType, ConfigMap, ConfigMap | None, bool]
+
+
+def noted(
+    what: ChangeType, item: ConfigMap, old: ConfigMap | None = None, /, *, stale: bool = False
+) -> Noted:
+    return what, item, old, stale
+
+
+def change(store: Store[ConfigMap], *events: WatchEvent[ConfigMap]) -> list[Noted]:
+    """Apply a batch; the answer is what is noted of it."""
+    return store.change(events, noted)[0]
 
 
 def store_of(*items: ConfigMap) -> Store[ConfigMap]:
@@ -44,38 +59,53 @@ def index(store: Store[ConfigMap], name: str = "users") -> dict[str, list[str]]:
 def test_events_add_change_and_remove_objects() -> None:
     store = store_of(config_map("a", "1"), config_map("b", "1"))
 
-    store.change(
-        [
-            added(config_map("c", "2")),
-            modified(config_map("a", "3")),
-            deleted(config_map("b", "4")),
-        ]
+    change(
+        store,
+        added(config_map("c", "2")),
+        modified(config_map("a", "3")),
+        deleted(config_map("b", "4")),
     )
 
     assert content(store) == {"shop/a": "3", "shop/c": "2"}
 
 
-def test_a_batch_says_what_each_event_found() -> None:
-    first, second = config_map("a", "1"), config_map("a", "2")
-    store = store_of(first)
+def test_a_batch_says_what_became_of_each_object_and_what_was_there_before() -> None:
+    a1, a2, a3, a4, a6 = (config_map("a", version) for version in "12346")
+    store = store_of(a1)
 
-    found = store.change(
-        [
-            modified(second),
-            deleted(config_map("a", "3")),
-            deleted(config_map("a", "4")),
-            bookmark("5"),
-            added(config_map("a", "6")),
-        ]
-    )
+    made = change(store, modified(a2), deleted(a3), deleted(a4), bookmark("5"), added(a6))
 
-    assert found == [first, second, None, None, None]
+    assert made == [
+        ("UPDATED", a2, a1, False),
+        ("DELETED", a3, a2, False),
+        ("DELETED", a4, None, False),
+        ("ADDED", a6, None, False),
+    ]
+
+
+@pytest.mark.parametrize(("version", "repeated"), [("1", True), ("2", False)])
+def test_a_batch_says_whether_it_brings_a_version_again(version: str, repeated: bool) -> None:
+    store = store_of(config_map("a", "1"))
+
+    assert store.change([modified(config_map("a", version))], noted)[1] is repeated
+
+
+def test_an_event_of_an_unknown_type_is_reported_and_only_its_version_counts(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    strange: Any = "RENAMED"
+    store = store_of(config_map("a", "1"))
+
+    made = change(store, WatchEvent(type=strange, object=config_map("a", "2")))
+
+    assert (made, content(store), store.version) == ([], {"shop/a": "1"}, "2")
+    assert "unable to understand watch event of type 'RENAMED'" in caplog.text
 
 
 def test_the_version_is_that_of_the_last_event() -> None:
     store = store_of()
 
-    store.change([added(config_map("a", "9")), bookmark("5")])
+    change(store, added(config_map("a", "9")), bookmark("5"))
 
     assert store.version == "5"
 
@@ -83,53 +113,22 @@ def test_the_version_is_that_of_the_last_event() -> None:
 def test_no_events_change_nothing() -> None:
     store = store_of(config_map("a", "1"))
 
-    assert store.change([]) == []
+    assert change(store) == []
     assert store.version == "1"
 
 
 def test_events_keep_every_index_true() -> None:
     store = store_of(config_map("a", users="x,y"), config_map("b", users="y"))
 
-    store.change(
-        [
-            modified(config_map("a", users="y,z")),
-            deleted(config_map("b")),
-            added(config_map("c", users="x", namespace="bank")),
-        ]
+    change(
+        store,
+        modified(config_map("a", users="y,z")),
+        deleted(config_map("b")),
+        added(config_map("c", users="x", namespace="bank")),
     )
 
     assert index(store) == {"x": ["bank/c"], "y": ["shop/a"], "z": ["shop/a"]}
     assert index(store, "namespace") == {"shop": ["shop/a"], "bank": ["bank/c"]}
-
-
-def test_an_event_whose_index_values_fail_is_left_out_alone() -> None:
-    store = Store(indexers={"users": users_of, "fussy": fussy})
-    store.replace([config_map("a", "1", users="x")], "1")
-
-    with pytest.raises(EventsRefused, match=r"^1 of 3 events were not stored: .*bad users$"):
-        store.change(
-            [
-                added(config_map("b", "2", users="x")),
-                modified(config_map("a", "3", users="y,bad")),
-                added(config_map("c", "4", users="z")),
-            ]
-        )
-
-    assert content(store) == {"shop/a": "1", "shop/b": "2", "shop/c": "4"}
-    assert index(store) == index(store, "fussy") == {"x": ["shop/a", "shop/b"], "z": ["shop/c"]}
-    assert store.version == "4"
-
-
-def test_a_refusal_says_which_events_and_what_the_others_found() -> None:
-    store = Store(indexers={"fussy": fussy})
-    a = config_map("a", "1")
-    store.put(a)
-
-    with pytest.raises(EventsRefused) as caught:
-        store.change([modified(config_map("a", users="bad")), modified(config_map("a", "2"))])
-
-    assert set(caught.value.refused) == {0}
-    assert caught.value.found == [a, a]
 
 
 def test_a_deltas_events_are_applied() -> None:
@@ -164,12 +163,12 @@ def test_objects_are_transformed_before_they_are_stored() -> None:
     store = Store(transform=without_users)
 
     store.put(config_map("a", users="x"))
-    store.change([added(config_map("b", users="x"))])
+    change(store, added(config_map("b", users="x")))
 
     assert [users_of(item) for item in store.objects()] == [[], []]
 
 
-def test_a_transform_that_fails_stores_nothing() -> None:
+def test_putting_what_cannot_be_transformed_is_an_error_and_stores_nothing() -> None:
     store = Store(transform=without_users)
 
     with pytest.raises(RefletError, match=r"^transforming: no$"):
@@ -178,23 +177,21 @@ def test_a_transform_that_fails_stores_nothing() -> None:
     assert len(store) == 0
 
 
-def test_an_event_that_cannot_be_transformed_is_left_out_alone() -> None:
-    store = Store(transform=without_users)
-
-    with pytest.raises(EventsRefused, match="transforming: no"):
-        store.change([added(config_map("bad")), added(config_map("a"))])
-
-    assert list(store.keys()) == ["shop/a"]
+def without_version(item: ConfigMap) -> ConfigMap:
+    metadata = msgspec.structs.replace(item.metadata, resource_version="")
+    return msgspec.structs.replace(item, metadata=metadata)
 
 
-def test_a_list_that_cannot_be_transformed_changes_nothing() -> None:
-    store = Store(transform=without_users)
-    store.put(config_map("a", "1"))
+def test_the_version_is_the_servers_whatever_the_transform_leaves() -> None:
+    store = Store(transform=without_version)
+    versions = []
 
-    with pytest.raises(RefletError, match="transforming: no"):
-        store.replace([config_map("b"), config_map("bad")], "2")
+    store.put(config_map("a", "2"))
+    versions.append(store.version)
+    change(store, modified(config_map("a", "3")))
+    versions.append(store.version)
 
-    assert (content(store), store.version) == ({"shop/a": "1"}, "1")
+    assert versions == ["2", "3"]
 
 
 def test_a_key_is_taken_before_the_transform() -> None:
@@ -263,17 +260,6 @@ def test_deleting_what_has_no_key_is_reported_too() -> None:
         store_of().delete(keyless)
 
 
-def test_an_object_whose_index_values_fail_is_not_stored() -> None:
-    store = Store(indexers={"users": users_of, "fussy": fussy})
-    store.put(config_map("a", "1", users="x"))
-
-    with pytest.raises(RuntimeError, match="bad users"):
-        store.put(config_map("a", "2", users="bad"))
-
-    assert content(store) == {"shop/a": "1"}
-    assert index(store) == index(store, "fussy") == {"x": ["shop/a"]}
-
-
 # Replace
 
 
@@ -296,18 +282,6 @@ def test_a_list_with_an_object_without_a_key_changes_nothing() -> None:
         store.replace([config_map("b"), keyless], "2")
 
     assert (content(store), store.version) == ({"shop/a": "1"}, "1")
-
-
-def test_a_list_whose_index_values_fail_changes_nothing() -> None:
-    store = Store(indexers={"users": users_of, "fussy": fussy})
-    store.replace([config_map("a", "1", users="x")], "1")
-
-    with pytest.raises(RuntimeError, match="bad users"):
-        store.replace([config_map("b", users="y"), config_map("c", users="bad")], "2")
-
-    assert (content(store), store.version) == ({"shop/a": "1"}, "1")
-    assert index(store) == index(store, "fussy") == {"x": ["shop/a"]}
-    assert names(store.by_index("users", "x")) == ["a"]
 
 
 # Transactions
@@ -337,16 +311,6 @@ def test_operations_without_a_key_are_left_out_and_reported() -> None:
         "failed to execute (2/4) transactions failed due to: [couldn't create key for object"
     )
     assert (content(store), store.version) == ({"shop/a": "1", "shop/b": "2"}, "2")
-
-
-def test_operations_whose_index_values_fail_are_left_out_and_reported() -> None:
-    store = Store(indexers={"fussy": fussy})
-
-    with pytest.raises(TransactionError) as caught:
-        store.transaction([Put(config_map("a", "1")), Put(config_map("b", "2", users="bad"))])
-
-    assert caught.value.successful == (0,)
-    assert (content(store), store.version) == ({"shop/a": "1"}, "1")
 
 
 def test_an_empty_transaction_changes_nothing() -> None:
@@ -397,6 +361,212 @@ def test_the_values_that_an_object_would_have_can_be_asked() -> None:
 
     assert store.index_values_of("users", config_map("a", users="x,y")) == ("x", "y")
     assert store.index_values_of("namespace", config_map("a")) == ("shop",)
+
+
+# What an index function cannot digest
+
+
+WRITES = {
+    "put": lambda store, item: store.put(item),
+    "event": lambda store, item: store.apply(Changed([modified(item)])),
+    "list": lambda store, item: store.replace([item, config_map("b", users="z")], "9"),
+    "transaction": lambda store, item: store.transaction([Put(item)]),
+}
+
+
+def fussy_store(*items: ConfigMap) -> Store[ConfigMap]:
+    store = Store(indexers={"users": users_of, "fussy": fussy}, resource="configmaps")
+    store.replace(items, "1")
+    return store
+
+
+@pytest.fixture(params=WRITES)
+def write(request: pytest.FixtureRequest) -> Any:
+    """One of the ways in which an object comes in."""
+    return WRITES[request.param]
+
+
+def test_an_object_is_left_out_of_that_index_alone(write: Any) -> None:
+    store = fussy_store(config_map("b", users="z"))
+
+    write(store, config_map("a", "2", users="x,bad"))
+
+    assert content(store)["shop/a"] == "2"
+    assert index(store) == {"x": ["shop/a"], "bad": ["shop/a"], "z": ["shop/b"]}
+    assert index(store, "fussy") == {"z": ["shop/b"]}
+
+
+def test_nothing_is_left_of_the_values_that_it_had(write: Any) -> None:
+    store = fussy_store(config_map("a", "1", users="x"), config_map("b", users="z"))
+
+    write(store, config_map("a", "2", users="bad"))
+
+    assert index(store, "fussy") == {"z": ["shop/b"]}
+
+
+def test_it_is_found_again_as_soon_as_it_can_be_digested(write: Any) -> None:
+    store = fussy_store(config_map("a", "1", users="bad"), config_map("b", users="z"))
+
+    write(store, config_map("a", "2", users="x"))
+
+    assert index(store, "fussy") == {"x": ["shop/a"], "z": ["shop/b"]}
+
+
+def test_it_goes_as_any_other_does() -> None:
+    store = fussy_store(config_map("a", "1", users="bad"))
+
+    change(store, deleted(config_map("a", "2", users="bad")))
+
+    assert (len(store), index(store), index(store, "fussy")) == (0, {}, {})
+
+
+def test_it_is_logged_and_counted_once_however_often_it_comes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    metrics = MemoryMetrics()
+    store = Store(indexers={"fussy": fussy}, resource="configmaps", metrics=metrics)
+    bad = config_map("a", "1", users="bad")
+
+    change(store, added(bad))
+    change(store, modified(bad))
+    for _ in range(3):
+        store.replace([bad], "1")
+
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        'configmaps: shop/a left out of the index "fussy", because its function failed: '
+        "ValueError('bad users')"
+    )
+    labels = {"resource": "configmaps", "place": "index fussy"}
+    assert metrics.counted("reflet_store_left_out_total", **labels) == 1
+
+
+def test_its_next_version_is_logged_again(caplog: pytest.LogCaptureFixture) -> None:
+    store = fussy_store(config_map("a", "1", users="bad"))
+
+    change(store, modified(config_map("a", "2", users="bad")))
+
+    assert len(caplog.records) == 2
+
+
+def test_a_function_that_fails_for_everything_is_one_line_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fussy_store(*(config_map(str(number), users="bad") for number in range(100)))
+
+    (record,) = caplog.records
+    assert "shop/0, shop/1, shop/2, shop/3, shop/4 and 95 more left out" in record.getMessage()
+
+
+def test_a_new_index_has_what_it_can_digest() -> None:
+    store = store_of(config_map("a", users="bad"), config_map("b", users="x"))
+
+    store.add_indexers({"fussy": fussy})
+
+    assert index(store, "fussy") == {"x": ["shop/b"]}
+
+
+def test_what_is_left_out_shares_nothing_and_has_no_values() -> None:
+    bad = config_map("a", users="x,bad")
+    store = fussy_store(bad, config_map("b", users="x"))
+
+    assert store.sharing_index("fussy", bad) == []
+    assert store.index_values_of("fussy", bad) == ()
+
+
+# What the transform cannot digest
+
+
+def picky(item: ConfigMap) -> ConfigMap:
+    if "bad" in users_of(item):
+        raise ValueError("bad users")
+    return item
+
+
+def picky_store(*items: ConfigMap) -> Store[ConfigMap]:
+    store = Store(indexers={"users": users_of}, transform=picky, resource="configmaps")
+    store.replace(items, "1")
+    return store
+
+
+def test_an_object_of_a_list_is_left_out_and_the_others_are_there() -> None:
+    store = picky_store(config_map("a", "1"))
+
+    store.replace([config_map("a", "2", users="bad"), config_map("b", "2", users="x")], "9")
+
+    assert (content(store), store.version) == ({"shop/b": "2"}, "9")
+
+
+def test_the_old_state_of_what_can_no_longer_be_digested_is_a_stale_end() -> None:
+    a1, bad = config_map("a", "1", users="x"), config_map("a", "2", users="bad")
+    store = picky_store(a1)
+
+    made = change(store, modified(bad), added(config_map("b", "3")))
+
+    assert made == [("DELETED", a1, a1, True), ("ADDED", config_map("b", "3"), None, False)]
+    assert (content(store), index(store), store.version) == ({"shop/b": "3"}, {}, "3")
+
+
+def test_what_was_never_there_ends_without_a_word() -> None:
+    store = picky_store()
+
+    assert change(store, added(config_map("a", "1", users="bad"))) == []
+
+
+def test_what_can_be_digested_again_comes_anew() -> None:
+    a3 = config_map("a", "3")
+    store = picky_store(config_map("a", "1"))
+    change(store, modified(config_map("a", "2", users="bad")))
+
+    assert change(store, modified(a3)) == [("ADDED", a3, None, False)]
+
+
+def test_a_deletion_that_cannot_be_digested_deletes_all_the_same() -> None:
+    a1 = config_map("a", "1", users="x")
+    store = picky_store(a1)
+
+    made = change(store, deleted(config_map("a", "2", users="bad")))
+
+    assert made == [("DELETED", a1, a1, True)]
+    assert (content(store), index(store)) == ({}, {})
+
+
+def test_what_the_transform_leaves_out_is_logged_and_counted_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    metrics = MemoryMetrics()
+    store = Store(transform=picky, resource="configmaps", metrics=metrics)
+    bad = config_map("a", "1", users="bad")
+
+    change(store, added(bad))
+    for _ in range(3):
+        store.replace([bad], "1")
+    change(store, deleted(bad))
+
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "configmaps: shop/a left out of the store, because the transform failed: "
+        "ValueError('bad users')"
+    )
+    labels = {"resource": "configmaps", "place": "store"}
+    assert metrics.counted("reflet_store_left_out_total", **labels) == 1
+
+
+@pytest.mark.parametrize("write", [WRITES["event"], WRITES["list"]])
+def test_a_function_that_is_interrupted_changes_nothing(write: Any) -> None:
+    def interrupted(item: ConfigMap) -> list[str]:
+        if item.metadata.resource_version == "2":
+            raise KeyboardInterrupt
+        return users_of(item)
+
+    store = Store(indexers={"users": users_of, "slow": interrupted})
+    store.replace([config_map("a", "1", users="x")], "1")
+
+    with pytest.raises(KeyboardInterrupt):
+        write(store, config_map("a", "2", users="y"))
+
+    assert content(store) == {"shop/a": "1"}
+    assert index(store) == index(store, "slow") == {"x": ["shop/a"]}
 
 
 # Indexes
