@@ -26,6 +26,7 @@ from reflet.informer.reflector import Reflector, log_failure
 from reflet.informer.registrations import Handler, Registration
 from reflet.informer.source import Source
 from reflet.informer.updater import Updater
+from reflet.informer.watch_endings import PROGRAMMING_ERRORS
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
@@ -215,15 +216,17 @@ class SharedInformer(Generic[T]):
 
         Raises NotSynced, which is a TimeoutError and has the reason as its ``__cause__``, when it
         takes longer than *timeout* seconds, and InformerStopped when it will never be.  An error
-        of *fail_on* is raised as soon as the reflector meets it.
+        of *fail_on* is raised as soon as the reflector meets it, and so is one of a program that
+        is wrong, which ends the reflector.
         """
         try:
             async with asyncio.timeout(timeout) as limit:
                 while not self.synced.is_set:
                     if self._stopped:
                         raise InformerStopped(f"informer {self.name} stopped before it was synced")
-                    if self._failure is not None and isinstance(self._failure, fail_on):
-                        raise self._failure
+                    failure = self._failure
+                    if isinstance(failure, PROGRAMMING_ERRORS) or isinstance(failure, fail_on):
+                        raise failure
                     await self._news.wait()
         except TimeoutError:
             if not limit.expired():

@@ -18,7 +18,7 @@ from reflet.api.status import (
     is_too_large_version,
     is_too_many_requests,
 )
-from reflet.errors import DeadlineExceeded, DecodeError, TransportError
+from reflet.errors import DeadlineExceeded, DecodeError, MisuseError, TransportError
 
 SHORTEST_HONEST_WATCH: Final = 1.0
 """Seconds; a stream that brings nothing and ends sooner is a fault."""
@@ -30,6 +30,7 @@ PROGRAMMING_ERRORS: Final = (
     AssertionError,
     AttributeError,
     ImportError,
+    MisuseError,
     NameError,
     NotImplementedError,
     TypeError,

@@ -13,7 +13,7 @@ import pytest
 from reflet.api.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.watch_events import WatchEvent
-from reflet.errors import ApiError, ConnectionRefused, Expired
+from reflet.errors import ApiError, ConnectionRefused, Expired, MisuseError
 from reflet.informer.changes import Change
 from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
 from reflet.informer.intake import QueueKind
@@ -686,3 +686,16 @@ async def test_its_contents_can_be_compared_with_the_server() -> None:
 
     assert result is not None
     assert result.missing == ("shop/b",)
+
+
+@pytest.mark.parametrize("wrong", [TypeError("two were given"), MisuseError("another loop")])
+async def test_a_program_that_is_wrong_is_not_waited_for(wrong: Exception) -> None:
+    source = ScriptedSource[ConfigMap](watches=[wrong])
+    informer = SharedInformer(source, name="configmaps")
+
+    with pytest.raises(ExceptionGroup) as raised:  # of the informer's tasks, when it is left
+        async with informer:
+            with pytest.raises(type(wrong)):
+                await informer.wait_synced()
+
+    assert raised.value.exceptions == (wrong,)
