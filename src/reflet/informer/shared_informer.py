@@ -225,7 +225,7 @@ class SharedInformer(Generic[T]):
                     if self._stopped:
                         raise InformerStopped(f"informer {self.name} stopped before it was synced")
                     failure = self._failure
-                    if isinstance(failure, PROGRAMMING_ERRORS) or isinstance(failure, fail_on):
+                    if isinstance(failure, (PROGRAMMING_ERRORS, fail_on)):
                         raise failure
                     await self._news.wait()
         except TimeoutError:

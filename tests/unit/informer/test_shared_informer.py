@@ -693,9 +693,12 @@ async def test_a_program_that_is_wrong_is_not_waited_for(wrong: Exception) -> No
     source = ScriptedSource[ConfigMap](watches=[wrong])
     informer = SharedInformer(source, name="configmaps")
 
-    with pytest.raises(ExceptionGroup) as raised:  # of the informer's tasks, when it is left
+    async def live() -> None:
         async with informer:
             with pytest.raises(type(wrong)):
                 await informer.wait_synced()
+
+    with pytest.raises(ExceptionGroup) as raised:  # of the informer's tasks, when it is left
+        await live()
 
     assert raised.value.exceptions == (wrong,)
