@@ -7,14 +7,14 @@ how names stand in a pod, nor what a store does about references.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+
+import msgspec
 
 from reflet.api.pods import Pod
 
 
-@dataclass(frozen=True, slots=True)
-class PodKey:
+class PodKey(msgspec.Struct, frozen=True, gc=False):
     """A pod and no other: one of the same name that comes later has another *uid*."""
 
     namespace: str
@@ -38,6 +38,9 @@ class ReferenceStore(Protocol):
     def delete_reference(self, namespace: str, name: str, referrer: str, /) -> None:
         """One reference less."""
         ...
+
+
+_NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 class PodRegistry:
@@ -69,17 +72,23 @@ class PodRegistry:
         """Add the references that are new, and delete those that went away."""
         names = frozenset(self._names_of(pod))
         key = PodKey.of(pod)
-        before = self._names.get(key, frozenset())
+        before = self._names.get(key, _NO_NAMES)
         self._names[key] = names
-        for name in names - before:
-            self._users.setdefault((key.namespace, name), {})[key] = None
-            self._store.add_reference(key.namespace, name, key.uid)
-        self._release(key, before - names)
+        namespace, uid, all_users = key.namespace, key.uid, self._users
+        add_reference = self._store.add_reference
+        for name in names - before if before else names:
+            users = all_users.get((namespace, name))
+            if users is None:
+                users = all_users[namespace, name] = {}
+            users[key] = None
+            add_reference(namespace, name, uid)
+        if before:
+            self._release(key, before - names)
 
     def unregister(self, pod: Pod) -> None:
         """Delete every reference of the pod."""
         key = PodKey.of(pod)
-        self._release(key, self._names.pop(key, frozenset()))
+        self._release(key, self._names.pop(key, _NO_NAMES))
 
     def pods_using(self, namespace: str, name: str) -> tuple[PodKey, ...]:
         """The registered pods that refer to an object."""
@@ -87,12 +96,14 @@ class PodRegistry:
 
     def names_used_by(self, pod: Pod) -> frozenset[str]:
         """The names that the registered pod refers to; none for one that is not registered."""
-        return self._names.get(PodKey.of(pod), frozenset())
+        return self._names.get(PodKey.of(pod), _NO_NAMES)
 
     def _release(self, key: PodKey, names: frozenset[str]) -> None:
+        namespace, uid, all_users = key.namespace, key.uid, self._users
+        delete_reference = self._store.delete_reference
         for name in names:
-            users = self._users[key.namespace, name]
+            users = all_users[namespace, name]
             del users[key]
             if not users:
-                del self._users[key.namespace, name]
-            self._store.delete_reference(key.namespace, name, key.uid)
+                del all_users[namespace, name]
+            delete_reference(namespace, name, uid)

@@ -5,8 +5,9 @@ Must not know whether the objects exist.  Nothing transitive is followed.
 """
 
 import enum
-from collections.abc import Callable, Iterator
-from typing import Final, final
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any, Final, final
 
 from reflet.api.containers import ConfigMapEnvSource, EnvVarSource, SecretEnvSource
 from reflet.api.frozen import Frozen
@@ -58,6 +59,14 @@ _CREDENTIALS: Final = (
     ("storageos", "storageos", "secret_ref"),
     ("csi", "csi", "node_publish_secret_ref"),
 )
+_ENV_FROM: Final[Mapping[ConfigKind, Callable[[Any], Any]]] = {
+    "ConfigMap": attrgetter("config_map_ref"),
+    "Secret": attrgetter("secret_ref"),
+}
+_ENV: Final[Mapping[ConfigKind, Callable[[Any], Any]]] = {
+    "ConfigMap": attrgetter("config_map_key_ref"),
+    "Secret": attrgetter("secret_key_ref"),
+}
 _CREDENTIAL_FIELDS: Final = {
     "secret_name": "secretName",
     "secret_ref": "secretRef.name",
@@ -89,7 +98,26 @@ def secret_names(pod: PodLike) -> tuple[str, ...]:
 
 
 def _names(pod: PodLike, kind: ConfigKind) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(item.name for item in references_of(pod) if item.kind == kind))
+    """The names in ``references_of``, without its References: pods are registered all the time."""
+    spec = pod.spec
+    whole_of, key_of = _ENV_FROM[kind], _ENV[kind]
+    names: dict[str, None] = {}
+    if kind == "Secret":
+        names.update((item.name, None) for item in spec.image_pull_secrets if item.name)
+    for containers in (spec.init_containers, spec.containers, spec.ephemeral_containers):
+        for container in containers:
+            for source in container.env_from:
+                whole = whole_of(source)
+                if whole is not None and whole.name:
+                    names[whole.name] = None
+            for variable in container.env:
+                if variable.value_from is not None:
+                    one = key_of(variable.value_from)
+                    if one is not None and one.name:
+                        names[one.name] = None
+    for index, volume in enumerate(spec.volumes):
+        names.update((it.name, None) for it in _of_volume(index, volume) if it.kind == kind)
+    return tuple(names)
 
 
 def visit_config_map_names(pod: PodLike, visitor: Visitor) -> bool:
