@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from reflet.api.config import ConfigMap
+from reflet.api.meta import ObjectMeta
 from reflet.managers.namespace_streams import NamespaceStreams
 from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_watch import StreamSettings
 from reflet.managers.stream_plan import StreamLimits
 from reflet.runtime.tasks import TaskOwner
+from reflet.store.deltas import Changed
+from reflet.testing.scripted_source import added, modified
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import Place, ServedObjects
 
@@ -322,3 +325,88 @@ async def test_who_waits_learns_what_the_trouble_is() -> None:
         await moment()
 
         assert type(it.entries["a"].failure).__name__ == "ConnectionRefused"
+
+
+# Replicas that lag
+
+
+def state(name: str, version: str) -> ConfigMap:
+    metadata = ObjectMeta(namespace="shop", name=name, uid="u", resource_version=version)
+    return ConfigMap(metadata=metadata)
+
+
+async def test_a_deletion_that_the_namespace_has_listed_is_not_lost_to_a_replica_that_lags() -> (
+    None
+):
+    server = ServedObjects(streaming=False, replicas=2)
+    for name in "abcx":
+        server.put("shop", name)
+    server.lag(1, replica=1)
+    server.delete("shop", "x")
+    async with TaskOwner("test") as tasks:
+        it = Scene(server, tasks)
+        it.need("a", "b", "c")
+        await moment()
+        assert it.open == ["*"]  # listed after the deletion
+        server.route = lambda: 1
+        it.need("x")
+        await moment()
+        server.route = lambda: 0
+        server.lag(0, replica=1)
+        for _ in range(3):
+            server.put("shop", "a")
+            server.bookmark_everywhere()
+            await asyncio.sleep(60)
+
+        assert it.version("x") is None
+        it.streams.close()
+
+
+async def test_a_batch_of_the_namespace_shows_a_late_entry_nothing_older() -> None:
+    async with scene("a", "b", "c") as it:
+        it.need("a", "b", "c")
+        await moment()
+        it.need("d")
+        it.entries["d"].show(state("d", "120"), "120")  # by its own stream
+        it.versions.clear()
+
+        wide = it.streams._wide
+        assert wide is not None
+        wide.apply(Changed([added(state("d", "110")), modified(state("d", "120"))]))
+
+        assert it.versions == []
+        assert it.version("d") == "120"
+
+
+async def test_an_entry_that_goes_idle_while_it_leaves_the_namespace_does_not_go_back() -> None:
+    server = ServedObjects(replicas=2)
+    for name in "abc":
+        server.put("shop", name)
+    server.lag(1, replica=1)
+    async with TaskOwner("test") as tasks:
+        it = Scene(server, tasks)
+        it.need("a", "b", "c")
+        await moment()
+        server.delays = lambda place: 0.0 if place == WHOLE else 5.0
+        it.release("b", "c")
+        await moment()  # the stream of its own is being opened, from 101 on
+        entry = it.entries["a"]
+        entry.idle = True
+        it.streams.idle(entry)
+        wide = it.streams._wide
+        assert wide is not None
+        wide.apply(Changed([modified(server.put("shop", "a"))]))
+        assert it.version("a") == "104"
+        await moment()
+        server.delays = lambda place: 0.0
+        server.route = lambda: 1
+        entry.idle = False
+
+        it.need("a")  # and a replica answers that has not heard of 104
+        await asyncio.sleep(1)
+        assert it.versions[-1] == "104"
+        server.lag(0, replica=1)
+        await asyncio.sleep(60)
+
+        assert (it.version("a"), it.versions[-1]) == ("104", "104")
+        it.streams.close()

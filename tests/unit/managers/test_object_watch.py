@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from reflet.api.config import ConfigMap
 from reflet.api.options import WatchOptions
+from reflet.api.watch_events import WatchEvent
+from reflet.informer.filling import ListFailed
+from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_watch import ObjectWatch, StreamSettings
 from reflet.runtime.tasks import TaskOwner
-from reflet.store.deltas import Changed, Replaced, Resynced
 from reflet.testing.scripted_source import (
     Quiet,
     ScriptedSource,
@@ -51,7 +56,10 @@ def watch_of(
         version = watch.object.metadata.resource_version if watch.object else None
         shown.append((version, watch.claim, watch.version))
 
-    return ObjectWatch(settings, "shop", "a,b", shown=show, failed=shown.append, since=since)
+    entry = ObjectEntry[ConfigMap]("shop", "a,b", now=0.0, changed=lambda _: None)
+    if since:
+        entry.show(None, since)
+    return ObjectWatch(settings, entry, shown=show)
 
 
 async def test_it_asks_for_one_object_and_stays_for_half_an_hour_at_least() -> None:
@@ -89,15 +97,24 @@ async def test_the_first_request_names_no_version() -> None:
 
 async def test_only_its_own_object_counts() -> None:
     shown: list[Any] = []
-    watch = watch_of(ScriptedSource(), shown)
-
-    watch.apply(Replaced([config_map("other", "3"), config_map("a,b", "2")], "5"))
-    watch.apply(Changed([modified(config_map("other", "6"))]))
-    watch.apply(Changed([bookmark("7")]))
-    watch.apply(Resynced())
-    watch.apply(Changed([deleted(config_map("a,b", "8")), bookmark("9")]))
-    watch.apply(Changed([added(config_map("a,b", "10"))]))
-    watch.apply(Replaced([], "12"))
+    end = bookmark("5", ends_initial_events=True)
+    unknown = WatchEvent[ConfigMap](type="RENAMED", object=config_map("a,b", "11"))  # type: ignore[arg-type]  # of somebody's own source
+    source = ScriptedSource[ConfigMap](
+        watches=[
+            [
+                [added(config_map("other", "3")), added(config_map("a,b", "2")), end],
+                modified(config_map("other", "6")),
+                bookmark("7"),
+                [deleted(config_map("a,b", "8")), bookmark("9")],
+                added(config_map("a,b", "10")),
+                unknown,
+                Quiet.HEALTHY,
+            ]
+        ]
+    )
+    async with TaskOwner("test") as tasks:
+        watch_of(source, shown).start(tasks)
+        await source.until_quiet()
 
     assert shown == [
         ("2", "5", "5"),
@@ -105,8 +122,47 @@ async def test_only_its_own_object_counts() -> None:
         ("2", "5", "7"),
         (None, "8", "9"),
         ("10", "10", "10"),
-        (None, "12", "12"),
+        ("10", "10", "11"),
     ]
+
+
+class _Swallows(ScriptedSource[ConfigMap]):
+    """Goes on after a cancel, as ``asyncio.wait_for`` of Python 3.11 may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ended = asyncio.Event()
+
+    @asynccontextmanager
+    async def watch(self, options: WatchOptions, /, *, silence: float | None) -> AsyncIterator[Any]:
+        yield self
+
+    received_bytes = 0
+
+    async def batches(self) -> AsyncIterator[list[WatchEvent[ConfigMap]]]:
+        yield [added(config_map("a,b", "2")), bookmark("5", ends_initial_events=True)]
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            self.ended.set()
+        yield [modified(config_map("a,b", "6"))]
+        await asyncio.sleep(3600)
+
+
+async def test_a_watch_that_is_stopped_shows_nothing_more_though_its_source_goes_on() -> None:
+    shown: list[Any] = []
+    source = _Swallows()
+    async with TaskOwner("test") as tasks:
+        watch = watch_of(source, shown)
+        watch.start(tasks)
+        await asyncio.sleep(0.1)
+        watch.stop()
+        await source.ended.wait()
+        await asyncio.sleep(1)
+        running = tasks.running
+
+    assert shown == [("2", "5", "5")]
+    assert (watch.synced, running) == (False, frozenset())
 
 
 async def test_a_watch_that_is_started_again_goes_on_from_its_last_version() -> None:
@@ -129,11 +185,11 @@ async def test_a_watch_that_is_started_again_goes_on_from_its_last_version() -> 
 
 
 async def test_errors_are_told() -> None:
-    failure = ValueError("broken")
-    told: list[Any] = []
-    source = ScriptedSource[ConfigMap](lists=[failure, listing("5")])
+    source = ScriptedSource[ConfigMap](lists=[ValueError("broken"), listing("5")])
     async with TaskOwner("test") as tasks:
-        watch_of(source, told, streaming=False).start(tasks)
-        await source.until_quiet()
+        watch = watch_of(source, [], streaming=False)
+        watch.start(tasks)
+        await asyncio.sleep(0.1)
+        failure = watch.entry.failure
 
-    assert [type(each).__name__ for each in told] == ["ValueError", "ListFailed", "tuple"]
+    assert isinstance(failure, ListFailed)

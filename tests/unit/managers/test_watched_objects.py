@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reflet.api.config import ConfigMap
+from reflet.api.meta import ObjectMeta
 from reflet.errors import CacheNotSynced, ConnectionRefused, Forbidden, NotFound, NotRegistered
 from reflet.managers.idle_watches import IdleRule
 from reflet.managers.individual_streams import IndividualStreams
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
+from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_watch import StreamSettings
 from reflet.managers.watched_objects import WatchedObjects
 from reflet.testing.virtual_time import VirtualClock
@@ -352,3 +355,45 @@ def test_any_thread_may_look_into_memory() -> None:
     asyncio.run(scene())
 
     assert read == [item]
+
+
+class _Torn(ObjectEntry[ConfigMap]):
+    """An entry whose first answer arrives between the two looks of a reader in another thread."""
+
+    __slots__ = ("arrivals",)
+    arrivals: list[Callable[[], None]]
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name in {"object", "synced"} and self.arrivals:
+            self.arrivals.pop()()
+        return found
+
+
+async def test_a_look_never_takes_what_arrives_meanwhile_for_absent() -> None:
+    objects = watched(ServedObjects())
+    objects.add_reference("shop", "a", "uid")
+    entry = _Torn("shop", "a", now=0.0, changed=lambda _: None)
+    entry.arrivals = []
+    found = ConfigMap(metadata=ObjectMeta(namespace="shop", name="a", resource_version="1"))
+    entry.arrivals.append(lambda: entry.show(found, "1"))
+    objects._entries["shop", "a"] = entry
+
+    with pytest.raises(CacheNotSynced):
+        objects.peek("shop", "a")
+
+    assert objects.peek("shop", "a") is found
+
+
+async def test_nothing_waits_of_what_nobody_refers_to_any_more() -> None:
+    server = ServedObjects()
+    following = changes()
+    async with watched(server) as objects:
+        objects.follow(following)
+        for number in range(50):
+            server.put("shop", f"job-{number}")
+            objects.add_reference("shop", f"job-{number}", "uid")
+            await asyncio.sleep(0.01)
+            objects.delete_reference("shop", f"job-{number}", "uid")
+
+        assert len(following._waiting) == 0
