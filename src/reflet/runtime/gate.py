@@ -19,7 +19,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from reflet.api.status import is_from_gateway
+from reflet.api.status import is_from_gateway, suggests_delay
 from reflet.errors import ApiError, TLSFailure, TransportError
 from reflet.runtime.backoff import Backoff
 
@@ -49,7 +49,10 @@ An API server answers before it has loaded its authenticators (401), its RBAC ru
 everybody) and its watch caches (429, 500).
 """
 ASK_AGAIN: Final = 0.25
-"""Seconds, and up to twice as many, after such a refusal."""
+"""Seconds, and up to twice as many, after such a refusal; more when the server asks for more.
+
+When it asks for so much that it will have come up by then, it is believed at once.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -163,14 +166,15 @@ class Gate:
                 if verdict in (_Verdict.ANSWERED, _Verdict.NOTHING):
                     raise
                 failed(error)
+                pause = self._pause(error) if verdict is _Verdict.NOT_READY else None
             except BaseException:
                 self._ended(attempt, _Verdict.NOTHING)
                 raise
             else:
                 self._ended(attempt, _Verdict.ANSWERED)
                 return answer
-            if verdict is _Verdict.NOT_READY:
-                await asyncio.sleep(self._pause())
+            if pause is not None:
+                await asyncio.sleep(pause)
 
     def broke(self) -> None:
         """A stream broke: the next request goes alone, and tells whether the server is there.
@@ -228,15 +232,17 @@ class Gate:
             return _Verdict.AWAY
         if not isinstance(error, ApiError):
             return _Verdict.NOTHING
-        if (error.code in {401, 403, 429} or error.code >= 500) and self._is_coming_up():
-            return _Verdict.NOT_READY
+        if error.code in {401, 403, 429} or error.code >= 500:
+            return _Verdict.NOT_READY if self._is_coming_up(error) else _Verdict.ANSWERED
         return _Verdict.ANSWERED
 
-    def _is_coming_up(self) -> bool:
+    def _is_coming_up(self, error: ApiError) -> bool:
+        """Whether the server may not mean what it says, and will still be coming up when asked."""
         now = asyncio.get_running_loop().time()
         if self._away_since is not None and self._refusals_count_from is None:
             self._refusals_count_from = now + COMING_UP  # the first answer after the outage
-        return self._refusals_count_from is not None and now < self._refusals_count_from
+        asked_for = suggests_delay(error) or 0.0
+        return self._refusals_count_from is not None and now + asked_for < self._refusals_count_from
 
     def _ended(self, attempt: _Attempt, verdict: _Verdict, error: Exception | None = None) -> None:
         """A request was answered, or failed with *error*."""
@@ -251,7 +257,7 @@ class Gate:
             case _Verdict.AWAY if error is not None and is_news:
                 self._is_away(error)
             case _Verdict.NOT_READY if is_news:
-                self._try_after(self._pause())
+                self._try_after(self._pause(error))
             case _:
                 pass
         self._admit()
@@ -298,5 +304,5 @@ class Gate:
         self._window = 1
         self._admit()
 
-    def _pause(self) -> float:
-        return ASK_AGAIN * (1 + self._chance())
+    def _pause(self, refusal: Exception | None) -> float:
+        return max(ASK_AGAIN, suggests_delay(refusal) or 0.0) * (1 + self._chance())

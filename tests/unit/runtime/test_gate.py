@@ -273,6 +273,32 @@ async def test_a_refusal_that_lasts_is_believed() -> None:
         await gate.send(server.request())
 
 
+async def test_a_server_that_asks_for_time_after_an_outage_gets_it() -> None:
+    server = Server()
+    async with sending(Gate(), server, 100):
+        await server.fails(REFUSED, seconds=5)
+        tried = len(server.asked)
+        await server.fails(TooManyRequests("slow down", code=429, retry_after=1.0), seconds=4)
+        throttled = [moment for moment, _ in server.asked[tried:]]
+
+    waits = [later - earlier for earlier, later in itertools.pairwise(throttled)]
+    assert waits
+    assert min(waits) >= 1.0
+
+
+async def test_a_server_that_asks_for_more_time_than_it_needs_to_come_up_is_believed() -> None:
+    server = Server()
+    throttled = TooManyRequests("slow down", code=429, retry_after=COMING_UP)
+    task = asyncio.create_task(Gate().send(server.request()))
+    await server.fails(REFUSED, seconds=5)
+    server.failure = throttled
+
+    with pytest.raises(TooManyRequests):
+        await task
+
+    assert now() < 5 + LONGEST_PROBE * 2
+
+
 async def test_one_who_may_not_does_not_hold_up_those_who_may() -> None:
     server = Server()
     gate = Gate()
