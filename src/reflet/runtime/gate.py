@@ -105,8 +105,8 @@ class Gate:
     that is not trusted is passed on, and so is whatever goes wrong before a request is sent.
 
     The window is how many requests may be without an answer: none while the server is away, one
-    when nobody knows (at first, and after a stream broke), twice as many with every answer, up to
-    ``MOST_UNANSWERED``.  Used by one event loop; starts no task.
+    when nobody knows (at first, and after a stream broke), one more with every answer, up to
+    ``MOST_UNANSWERED``: twice as many in every round.  Used by one event loop; starts no task.
     """
 
     def __init__(
@@ -278,7 +278,7 @@ class Gate:
             # Stable: within the two groups, those who came first go first.
             self._waiting = dict.fromkeys(sorted(self._waiting, key=lambda it: not it.urgent()))
         self._failure, self._broke = None, False
-        self._window = min(max(self._window, 1) * 2, MOST_UNANSWERED)
+        self._window = min(max(self._window, 1) + 1, MOST_UNANSWERED)
 
     def _is_away(self, error: Exception) -> None:
         now = asyncio.get_running_loop().time()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -104,6 +105,16 @@ async def test_nothing_is_known_at_first_so_one_goes_alone_and_then_more_and_mor
     assert moments.count(0.0) == 1
     assert server.most_at_once == MOST_UNANSWERED
     assert len(server.asked) == 1000
+
+
+async def test_twice_as_many_go_in_every_round_and_not_with_every_answer() -> None:
+    server = Server()
+
+    async with sending(Gate(), server, 1000):
+        pass
+
+    rounds = Counter(round(moment / server.takes) for moment, _ in server.asked)
+    assert [rounds[number] for number in range(9)] == [1, 2, 4, 8, 16, 32, 64, 64, 64]
 
 
 async def test_tries_do_not_grow_with_the_number_of_those_who_wait() -> None:
