@@ -40,7 +40,8 @@ MOST_UNANSWERED: Final = 64
 UNANSWERED: Final = 2.0
 """Seconds after which a request without an answer keeps nobody else waiting.
 
-A large list takes its time, and some proxies hold the head of a watch back until the first event.
+A large list takes its time, and some proxies hold the head of a watch back until the first event:
+behind those, one watch every two seconds would be all that a gate lets through.
 """
 COMING_UP: Final = 5.0
 """Seconds after an outage in which a refusal is not believed yet.
@@ -106,7 +107,9 @@ class Gate:
 
     The window is how many requests may be without an answer: none while the server is away, one
     when nobody knows (at first, and after a stream broke), one more with every answer, up to
-    ``MOST_UNANSWERED``: twice as many in every round.  Used by one event loop; starts no task.
+    ``MOST_UNANSWERED``: twice as many in every round.  A request that nobody has answered within
+    ``UNANSWERED`` seconds widens it too, unless the server is away.  Used by one event loop;
+    starts no task.
     """
 
     def __init__(
@@ -221,6 +224,8 @@ class Gate:
     def _count_no_longer(self, attempt: _Attempt) -> None:
         attempt.timer = None
         self._unanswered -= 1
+        if self._away_since is None:
+            self._widen()
         self._admit()
 
     # What is known of the server
@@ -278,7 +283,11 @@ class Gate:
             # Stable: within the two groups, those who came first go first.
             self._waiting = dict.fromkeys(sorted(self._waiting, key=lambda it: not it.urgent()))
         self._failure, self._broke = None, False
-        self._window = min(max(self._window, 1) + 1, MOST_UNANSWERED)
+        self._window = max(self._window, 1)
+        self._widen()
+
+    def _widen(self) -> None:
+        self._window = min(self._window + 1, MOST_UNANSWERED)
 
     def _is_away(self, error: Exception) -> None:
         now = asyncio.get_running_loop().time()

@@ -348,6 +348,31 @@ async def test_a_request_without_an_answer_keeps_nobody_waiting_for_ever() -> No
     slow.cancel()
 
 
+async def test_a_proxy_that_holds_answers_back_is_not_waited_for_one_by_one() -> None:
+    server = Server()
+    server.takes = 60
+    gate = Gate()
+    gate.broke()
+
+    async with sending(gate, server, 100):
+        pass
+
+    last, _ = server.asked[-1]
+    assert last <= 7 * UNANSWERED
+
+
+async def test_a_server_that_is_away_and_answers_nobody_meets_no_more_and_more_requests() -> None:
+    server = Server()
+    async with sending(Gate(), server, 100) as tasks:
+        await server.fails(REFUSED, seconds=5)
+        server.asked.clear()
+        server.takes = 600
+        await asyncio.sleep(20 * UNANSWERED)
+        assert len(server.asked) <= 20
+        for task in tasks:
+            task.cancel()
+
+
 async def test_a_failure_of_what_was_sent_before_an_answer_is_no_news() -> None:
     server = Server()
     gate = Gate()
