@@ -151,13 +151,15 @@ class Gate:
         *,
         urgent: Callable[[], bool] = lambda: False,
         failed: Callable[[Exception], None] = lambda _: None,
+        gives_up: Callable[[Exception], bool] = lambda _: False,
     ) -> Answer:
         """Make *request*, again and again until the server answers.
 
         Of those who wait for a server that comes back, the ones whose *urgent* is true go first.
         *failed* is told why there is no answer yet: what this request met, or another one that
-        tried before it.  Raises what *request* raises when that is the server's word, or says
-        nothing about the server.
+        tried before it.  *gives_up* is asked after a try of this request without an answer, and
+        when it is true that is raised.  Raises what *request* raises when that is the server's
+        word, or says nothing about the server.
         """
         while True:
             attempt = await self._admission(urgent, failed)
@@ -166,7 +168,7 @@ class Gate:
             except Exception as error:
                 verdict = self._verdict(error)
                 self._ended(attempt, verdict, error)
-                if verdict in (_Verdict.ANSWERED, _Verdict.NOTHING):
+                if verdict in (_Verdict.ANSWERED, _Verdict.NOTHING) or gives_up(error):
                     raise
                 failed(error)
                 pause = self._pause(error) if verdict is _Verdict.NOT_READY else None

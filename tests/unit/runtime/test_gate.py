@@ -394,6 +394,24 @@ async def test_a_failure_of_what_was_sent_before_an_answer_is_no_news() -> None:
     assert not gate.is_away
 
 
+async def test_one_that_gives_up_raises_and_the_others_wait_on() -> None:
+    server = Server()
+    gate = Gate()
+    failures = itertools.count(1)
+
+    async with sending(gate, server, 3):
+        given_up = asyncio.create_task(
+            gate.send(server.request("impatient"), gives_up=lambda _: next(failures) == 2)
+        )
+        await server.fails(REFUSED, seconds=20)
+        tries = len(server.asked)
+        with pytest.raises(ConnectionRefused):
+            await given_up
+
+    assert server.names.count("impatient") == 2
+    assert tries <= 25
+
+
 async def test_a_server_that_comes_and_goes_is_not_hammered() -> None:
     server = Server()
     gate = Gate()
