@@ -49,10 +49,16 @@ COMING_UP: Final = 5.0
 An API server answers before it has loaded its authenticators (401), its RBAC rules (403 for
 everybody) and its watch caches (429, 500).
 """
+SETTLING: Final = 30.0
+"""The same for 429: when a whole fleet is back, a server may throttle for longer than it comes up.
+
+Those who share a gate then ask one after the other.  By themselves each would wait longer and
+longer, and in a simulation the server had nothing to do while the last of them slept.
+"""
 ASK_AGAIN: Final = 0.25
 """Seconds, and up to twice as many, after such a refusal; more when the server asks for more.
 
-When it asks for so much that it will have come up by then, it is believed at once.
+When it asks for more than is left of the time above, it is believed at once.
 """
 
 logger = logging.getLogger(__name__)
@@ -102,8 +108,9 @@ class Gate:
     An outage is what has no answer: refused, reset, timed out, closed during the TLS handshake,
     and, once a stream has broken, a gateway that says 502, 503 or 504 in the API server's stead.
     The refusal of a server that is there (403, 410, 429, 500) is passed on to whoever asked; only
-    for the first seconds after an outage 401, 403, 429 and 5xx are asked again.  A certificate
-    that is not trusted is passed on, and so is whatever goes wrong before a request is sent.
+    for the first seconds after an outage 401, 403, 429 and 5xx are asked again, 429 for longer.
+    A certificate that is not trusted is passed on, and so is whatever goes wrong before a request
+    is sent.
 
     The window is how many requests may be without an answer: none while the server is away, one
     when nobody knows (at first, and after a stream broke), one more with every answer, up to
@@ -133,7 +140,7 @@ class Gate:
         self._away_since: float | None = None
         self._answered_at = -math.inf
         self._back_at = -math.inf
-        self._refusals_count_from: float | None = None  # None while no outage is recent
+        self._came_up_at: float | None = None  # the first answer after an outage
 
     @property
     def is_away(self) -> bool:
@@ -244,12 +251,13 @@ class Gate:
         return _Verdict.ANSWERED
 
     def _is_coming_up(self, error: ApiError) -> bool:
-        """Whether the server may not mean what it says, and will still be coming up when asked."""
+        """Whether *error* may be gone by the time at which the server can be asked again."""
         now = asyncio.get_running_loop().time()
-        if self._away_since is not None and self._refusals_count_from is None:
-            self._refusals_count_from = now + COMING_UP  # the first answer after the outage
+        if self._away_since is not None and self._came_up_at is None:
+            self._came_up_at = now
+        takes = SETTLING if error.code == 429 else COMING_UP
         asked_for = suggests_delay(error) or 0.0
-        return self._refusals_count_from is not None and now + asked_for < self._refusals_count_from
+        return self._came_up_at is not None and now + asked_for < self._came_up_at + takes
 
     def _ended(self, attempt: _Attempt, verdict: _Verdict, error: Exception | None = None) -> None:
         """A request was answered, or failed with *error*."""
@@ -280,8 +288,8 @@ class Gate:
                 len(self._waiting),
             )
             self._away_since, self._back_at = None, now
-            if self._refusals_count_from is None:
-                self._refusals_count_from = now + COMING_UP
+            if self._came_up_at is None:
+                self._came_up_at = now
             # Stable: within the two groups, those who came first go first.
             self._waiting = dict.fromkeys(sorted(self._waiting, key=lambda it: not it.urgent()))
         self._failure, self._broke = None, False
@@ -294,7 +302,7 @@ class Gate:
     def _is_away(self, error: Exception) -> None:
         now = asyncio.get_running_loop().time()
         self._failure, self._broke = error, True
-        self._refusals_count_from = None
+        self._came_up_at = None
         if self._away_since is None:
             self._away_since = now
             if now - self._back_at >= STEADY:

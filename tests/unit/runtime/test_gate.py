@@ -297,9 +297,21 @@ async def test_a_server_that_asks_for_time_after_an_outage_gets_it() -> None:
     assert min(waits) >= 1.0
 
 
+async def test_a_server_that_throttles_after_an_outage_is_asked_by_one_at_a_time() -> None:
+    server = Server()
+    async with sending(Gate(), server, 100) as tasks:
+        await server.fails(REFUSED, seconds=5)
+        tried = len(server.asked)
+        await server.fails(TooManyRequests("slow down", code=429, retry_after=1.0), seconds=20)
+        throttled = len(server.asked) - tried
+
+    assert [task.result() for task in tasks] == [str(number) for number in range(100)]
+    assert throttled <= 20
+
+
 async def test_a_server_that_asks_for_more_time_than_it_needs_to_come_up_is_believed() -> None:
     server = Server()
-    throttled = TooManyRequests("slow down", code=429, retry_after=COMING_UP)
+    throttled = TooManyRequests("slow down", code=429, retry_after=30.0)
     task = asyncio.create_task(Gate().send(server.request()))
     await server.fails(REFUSED, seconds=5)
     server.failure = throttled
