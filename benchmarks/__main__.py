@@ -27,6 +27,7 @@ from benchmarks.measuring import Result, write_result
 BENCHMARKS: Final = (
     "devserver",
     "faults",
+    "fleet",
     "idle",
     "managers",
     "mirror",

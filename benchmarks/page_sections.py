@@ -203,6 +203,48 @@ nobody is given any. The same scenes are tests of ours (`tests/integration/test_
 on the development server and the real one.
 """,
     ),
+    "fleet": Section(
+        "## A fleet",
+        """\
+What 5,000 agents with 20 streams each do to an API server that was away: 100,000 reflectors on
+virtual time. The reflectors and their gates are the real ones; the server and the connections are
+a model. Nothing depends on the machine: the same seed gives the same figures everywhere.
+
+- **The server** refuses connections for 40 s, or 10 s. Then it does 2,000 TLS handshakes and 40,000
+  requests a second, in the order in which they came, and answers 429 with `Retry-After: 1` while
+  4,000 requests wait. In its first second it knows no rules yet and answers 403. To a watch from
+  a version of before it answers 410, since its watch cache is new; the stream then lists. A round
+  trip takes 1 ms.
+- **These numbers are assumptions.** With a millisecond of a processor for each, 40,000 requests are
+  what three servers of 16 cores can do, and 4,000 at a time is what the servers of large clusters
+  are set to. 2,000 handshakes are few on purpose, the work of two to four cores, so that a storm
+  of connections shows. No client could be faster than the 2.5 s that 5,000 handshakes take, and
+  the 5 s of 200,000 requests: for every stream a watch, which finds its version gone, and a list.
+- **client-go's policy** is the same reflector without a gate: delays of 0.8 s that double up to
+  30 s, each with as much again by chance, and the next one after a 410 too; a dial for every
+  stream while there is no connection, as Go's `net/http` does it, for 10 s at most; a 429 is
+  asked again after the second that the server wants, ten times. Streams that follow it come back
+  as those of the kubelet's managers do on a real server.
+- **Live** is an agent when all its streams are, in seconds after the server listens. A refused
+  attempt costs the server nothing, since nobody is there; the network and the agents it does. In
+  an outage of minutes there are more of ours: 5,000 agents that try every 1.25 s on average are
+  4,000 a second, and 100,000 streams of client-go's that have come to wait for 45 s are 2,200.
+- **Peaks** are of the busiest second. That of requests is higher than client-go's: whoever is
+  connected asks for all its streams, and it is the 429s of the server that spread them over the
+  next seconds. client-go's come one by one as its streams wake up.
+- **The longest wait between two tries, and its jitter,** are what this simulation decides; first
+  waits are shorter and matter less. The longer the wait, the wider the return of the fleet is
+  spread, and jitter keeps it from coming back in step. But the last stream of one agent is to be
+  live a second after `/readyz`, and that comes a second after the server listens, so that it may
+  listen for less than two before it is tried. Of the waits that are good, Reflet has the one with
+  the lowest peak. The figure for one agent is that of the slowest of 40.
+- **Sizes**: the outage of 40 s was simulated with all 5,000 agents, that of 10 s with 1,000, the
+  other tables with 200, and with servers that are as much slower. All counts are those of 5,000.
+- **Other troubles** change one thing each. A handshake that its client has given up is worked at
+  all the same, which is what keeps client-go from ever coming back where handshakes are slow, or
+  everybody dials at once.
+""",
+    ),
     "resolution": Section(
         "## Resolution",
         """\

@@ -16,10 +16,11 @@ from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
 from reflet.api.options import ListOptions, ResourceVersionMatch, WatchOptions
 from reflet.api.paging import PAGE_SIZE, Paging
-from reflet.errors import ApiError, RefletError
+from reflet.errors import ApiError, ConnectionRefused, RefletError, TransportError
 from reflet.informer.liveness import Liveness
 from reflet.informer.open_watch import OpenWatch
 from reflet.informer.source import Source
+from reflet.informer.watch_endings import ENOUGH_ATTEMPTS
 from reflet.runtime.clock import Clock
 from reflet.store.sharing import Sharing
 
@@ -130,7 +131,16 @@ class ReflectorRequests(Generic[T]):
             context = self._source.watch(options, silence=self._selection.silence)
             return await OpenWatch.open(context, opened_at=version, since=since)
 
-        opened = await self._answered(open_watch)
+        broken = 0
+
+        def gives_up(error: Exception) -> bool:
+            # Who cannot stream lists may drop the connection, and can still list.
+            nonlocal broken
+            if isinstance(error, TransportError) and not isinstance(error, ConnectionRefused):
+                broken += 1
+            return initial_events and broken >= ENOUGH_ATTEMPTS
+
+        opened = await self._answered(open_watch, gives_up)
         self._liveness.reached()
         return opened
 
@@ -142,12 +152,18 @@ class ReflectorRequests(Generic[T]):
     async def _page(self, options: ListOptions) -> Listing[T]:
         return await self._answered(lambda: self._source.page(options))
 
-    async def _answered(self, request: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _answered(
+        self,
+        request: Callable[[], Awaitable[Answer]],
+        gives_up: Callable[[Exception], bool] = lambda _: False,
+    ) -> Answer:
         """What the server answers; while it cannot be reached, the gate waits for it."""
         gate = self._source.gate
         if gate is None:
             return await request()
-        return await gate.send(request, urgent=self._awaited, failed=self._liveness.lost)
+        return await gate.send(
+            request, urgent=self._awaited, failed=self._liveness.lost, gives_up=gives_up
+        )
 
     def _refuse_table(self, page: Listing[T]) -> None:
         if page.kind == "Table" and page.api_version in _TABLES:

@@ -19,7 +19,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from reflet.api.status import is_from_gateway
+from reflet.api.status import is_from_gateway, suggests_delay
 from reflet.errors import ApiError, TLSFailure, TransportError
 from reflet.runtime.backoff import Backoff
 
@@ -40,7 +40,8 @@ MOST_UNANSWERED: Final = 64
 UNANSWERED: Final = 2.0
 """Seconds after which a request without an answer keeps nobody else waiting.
 
-A large list takes its time, and some proxies hold the head of a watch back until the first event.
+A large list takes its time, and some proxies hold the head of a watch back until the first event:
+behind those, one watch every two seconds would be all that a gate lets through.
 """
 COMING_UP: Final = 5.0
 """Seconds after an outage in which a refusal is not believed yet.
@@ -48,8 +49,17 @@ COMING_UP: Final = 5.0
 An API server answers before it has loaded its authenticators (401), its RBAC rules (403 for
 everybody) and its watch caches (429, 500).
 """
+SETTLING: Final = 30.0
+"""The same for 429: when a whole fleet is back, a server may throttle for longer than it comes up.
+
+Those who share a gate then ask one after the other.  By themselves each would wait longer and
+longer, and in a simulation the server had nothing to do while the last of them slept.
+"""
 ASK_AGAIN: Final = 0.25
-"""Seconds, and up to twice as many, after such a refusal."""
+"""Seconds, and up to twice as many, after such a refusal; more when the server asks for more.
+
+When it asks for more than is left of the time above, it is believed at once.
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -98,12 +108,15 @@ class Gate:
     An outage is what has no answer: refused, reset, timed out, closed during the TLS handshake,
     and, once a stream has broken, a gateway that says 502, 503 or 504 in the API server's stead.
     The refusal of a server that is there (403, 410, 429, 500) is passed on to whoever asked; only
-    for the first seconds after an outage 401, 403, 429 and 5xx are asked again.  A certificate
-    that is not trusted is passed on, and so is whatever goes wrong before a request is sent.
+    for the first seconds after an outage 401, 403, 429 and 5xx are asked again, 429 for longer.
+    A certificate that is not trusted is passed on, and so is whatever goes wrong before a request
+    is sent.
 
     The window is how many requests may be without an answer: none while the server is away, one
-    when nobody knows (at first, and after a stream broke), twice as many with every answer, up to
-    ``MOST_UNANSWERED``.  Used by one event loop; starts no task.
+    when nobody knows (at first, and after a stream broke), one more with every answer, up to
+    ``MOST_UNANSWERED``: twice as many in every round.  A request that nobody has answered within
+    ``UNANSWERED`` seconds widens it too, unless the server is away.  Used by one event loop;
+    starts no task.
     """
 
     def __init__(
@@ -127,7 +140,7 @@ class Gate:
         self._away_since: float | None = None
         self._answered_at = -math.inf
         self._back_at = -math.inf
-        self._refusals_count_from: float | None = None  # None while no outage is recent
+        self._came_up_at: float | None = None  # the first answer after an outage
 
     @property
     def is_away(self) -> bool:
@@ -145,13 +158,15 @@ class Gate:
         *,
         urgent: Callable[[], bool] = lambda: False,
         failed: Callable[[Exception], None] = lambda _: None,
+        gives_up: Callable[[Exception], bool] = lambda _: False,
     ) -> Answer:
         """Make *request*, again and again until the server answers.
 
         Of those who wait for a server that comes back, the ones whose *urgent* is true go first.
         *failed* is told why there is no answer yet: what this request met, or another one that
-        tried before it.  Raises what *request* raises when that is the server's word, or says
-        nothing about the server.
+        tried before it.  *gives_up* is asked after a try of this request without an answer, and
+        when it is true that is raised.  Raises what *request* raises when that is the server's
+        word, or says nothing about the server.
         """
         while True:
             attempt = await self._admission(urgent, failed)
@@ -160,17 +175,18 @@ class Gate:
             except Exception as error:
                 verdict = self._verdict(error)
                 self._ended(attempt, verdict, error)
-                if verdict in (_Verdict.ANSWERED, _Verdict.NOTHING):
+                if verdict in (_Verdict.ANSWERED, _Verdict.NOTHING) or gives_up(error):
                     raise
                 failed(error)
+                pause = self._pause(error) if verdict is _Verdict.NOT_READY else None
             except BaseException:
                 self._ended(attempt, _Verdict.NOTHING)
                 raise
             else:
                 self._ended(attempt, _Verdict.ANSWERED)
                 return answer
-            if verdict is _Verdict.NOT_READY:
-                await asyncio.sleep(self._pause())
+            if pause is not None:
+                await asyncio.sleep(pause)
 
     def broke(self) -> None:
         """A stream broke: the next request goes alone, and tells whether the server is there.
@@ -217,6 +233,8 @@ class Gate:
     def _count_no_longer(self, attempt: _Attempt) -> None:
         attempt.timer = None
         self._unanswered -= 1
+        if self._away_since is None:
+            self._widen()
         self._admit()
 
     # What is known of the server
@@ -228,15 +246,18 @@ class Gate:
             return _Verdict.AWAY
         if not isinstance(error, ApiError):
             return _Verdict.NOTHING
-        if (error.code in {401, 403, 429} or error.code >= 500) and self._is_coming_up():
-            return _Verdict.NOT_READY
+        if error.code in {401, 403, 429} or error.code >= 500:
+            return _Verdict.NOT_READY if self._is_coming_up(error) else _Verdict.ANSWERED
         return _Verdict.ANSWERED
 
-    def _is_coming_up(self) -> bool:
+    def _is_coming_up(self, error: ApiError) -> bool:
+        """Whether *error* may be gone by the time at which the server can be asked again."""
         now = asyncio.get_running_loop().time()
-        if self._away_since is not None and self._refusals_count_from is None:
-            self._refusals_count_from = now + COMING_UP  # the first answer after the outage
-        return self._refusals_count_from is not None and now < self._refusals_count_from
+        if self._away_since is not None and self._came_up_at is None:
+            self._came_up_at = now
+        takes = SETTLING if error.code == 429 else COMING_UP
+        asked_for = suggests_delay(error) or 0.0
+        return self._came_up_at is not None and now + asked_for < self._came_up_at + takes
 
     def _ended(self, attempt: _Attempt, verdict: _Verdict, error: Exception | None = None) -> None:
         """A request was answered, or failed with *error*."""
@@ -251,7 +272,7 @@ class Gate:
             case _Verdict.AWAY if error is not None and is_news:
                 self._is_away(error)
             case _Verdict.NOT_READY if is_news:
-                self._try_after(self._pause())
+                self._try_after(self._pause(error))
             case _:
                 pass
         self._admit()
@@ -267,17 +288,21 @@ class Gate:
                 len(self._waiting),
             )
             self._away_since, self._back_at = None, now
-            if self._refusals_count_from is None:
-                self._refusals_count_from = now + COMING_UP
+            if self._came_up_at is None:
+                self._came_up_at = now
             # Stable: within the two groups, those who came first go first.
             self._waiting = dict.fromkeys(sorted(self._waiting, key=lambda it: not it.urgent()))
         self._failure, self._broke = None, False
-        self._window = min(max(self._window, 1) * 2, MOST_UNANSWERED)
+        self._window = max(self._window, 1)
+        self._widen()
+
+    def _widen(self) -> None:
+        self._window = min(self._window + 1, MOST_UNANSWERED)
 
     def _is_away(self, error: Exception) -> None:
         now = asyncio.get_running_loop().time()
         self._failure, self._broke = error, True
-        self._refusals_count_from = None
+        self._came_up_at = None
         if self._away_since is None:
             self._away_since = now
             if now - self._back_at >= STEADY:
@@ -298,5 +323,5 @@ class Gate:
         self._window = 1
         self._admit()
 
-    def _pause(self) -> float:
-        return ASK_AGAIN * (1 + self._chance())
+    def _pause(self, refusal: Exception | None) -> float:
+        return max(ASK_AGAIN, suggests_delay(refusal) or 0.0) * (1 + self._chance())

@@ -407,6 +407,20 @@ async def test_a_refusal_while_the_server_comes_up_reaches_nobody() -> None:
     assert mirror.reflector.synced.is_set
 
 
+async def test_who_drops_streaming_lists_is_listed_although_a_gate_waits_for_answers() -> None:
+    mirror = Mirror(
+        lists=[listing("5")],
+        watches=[TransportError("reset")] * 3 + [QUIET],
+        streaming=True,
+        gate=Gate(),
+    )
+
+    await mirror.run_for(10)
+
+    streams = ["stream at ''"] * 3
+    assert mirror.source.requests == [*streams, "list at '0'", "watch since '5'"]
+
+
 async def test_the_reflectors_of_one_gate_ask_together_as_often_as_one() -> None:
     gate = Gate(chance=lambda: 0.0)
     mirrors = [

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -104,6 +105,16 @@ async def test_nothing_is_known_at_first_so_one_goes_alone_and_then_more_and_mor
     assert moments.count(0.0) == 1
     assert server.most_at_once == MOST_UNANSWERED
     assert len(server.asked) == 1000
+
+
+async def test_twice_as_many_go_in_every_round_and_not_with_every_answer() -> None:
+    server = Server()
+
+    async with sending(Gate(), server, 1000):
+        pass
+
+    rounds = Counter(round(moment / server.takes) for moment, _ in server.asked)
+    assert [rounds[number] for number in range(9)] == [1, 2, 4, 8, 16, 32, 64, 64, 64]
 
 
 async def test_tries_do_not_grow_with_the_number_of_those_who_wait() -> None:
@@ -273,6 +284,44 @@ async def test_a_refusal_that_lasts_is_believed() -> None:
         await gate.send(server.request())
 
 
+async def test_a_server_that_asks_for_time_after_an_outage_gets_it() -> None:
+    server = Server()
+    async with sending(Gate(), server, 100):
+        await server.fails(REFUSED, seconds=5)
+        tried = len(server.asked)
+        await server.fails(TooManyRequests("slow down", code=429, retry_after=1.0), seconds=4)
+        throttled = [moment for moment, _ in server.asked[tried:]]
+
+    waits = [later - earlier for earlier, later in itertools.pairwise(throttled)]
+    assert waits
+    assert min(waits) >= 1.0
+
+
+async def test_a_server_that_throttles_after_an_outage_is_asked_by_one_at_a_time() -> None:
+    server = Server()
+    async with sending(Gate(), server, 100) as tasks:
+        await server.fails(REFUSED, seconds=5)
+        tried = len(server.asked)
+        await server.fails(TooManyRequests("slow down", code=429, retry_after=1.0), seconds=20)
+        throttled = len(server.asked) - tried
+
+    assert [task.result() for task in tasks] == [str(number) for number in range(100)]
+    assert throttled <= 20
+
+
+async def test_a_server_that_asks_for_more_time_than_it_needs_to_come_up_is_believed() -> None:
+    server = Server()
+    throttled = TooManyRequests("slow down", code=429, retry_after=30.0)
+    task = asyncio.create_task(Gate().send(server.request()))
+    await server.fails(REFUSED, seconds=5)
+    server.failure = throttled
+
+    with pytest.raises(TooManyRequests):
+        await task
+
+    assert now() < 5 + LONGEST_PROBE * 2
+
+
 async def test_one_who_may_not_does_not_hold_up_those_who_may() -> None:
     server = Server()
     gate = Gate()
@@ -311,6 +360,31 @@ async def test_a_request_without_an_answer_keeps_nobody_waiting_for_ever() -> No
     slow.cancel()
 
 
+async def test_a_proxy_that_holds_answers_back_is_not_waited_for_one_by_one() -> None:
+    server = Server()
+    server.takes = 60
+    gate = Gate()
+    gate.broke()
+
+    async with sending(gate, server, 100):
+        pass
+
+    last, _ = server.asked[-1]
+    assert last <= 7 * UNANSWERED
+
+
+async def test_a_server_that_is_away_and_answers_nobody_meets_no_more_and_more_requests() -> None:
+    server = Server()
+    async with sending(Gate(), server, 100) as tasks:
+        await server.fails(REFUSED, seconds=5)
+        server.asked.clear()
+        server.takes = 600
+        await asyncio.sleep(20 * UNANSWERED)
+        assert len(server.asked) <= 20
+        for task in tasks:
+            task.cancel()
+
+
 async def test_a_failure_of_what_was_sent_before_an_answer_is_no_news() -> None:
     server = Server()
     gate = Gate()
@@ -330,6 +404,24 @@ async def test_a_failure_of_what_was_sent_before_an_answer_is_no_news() -> None:
     assert await old == "again"
     assert now() == pytest.approx(30)
     assert not gate.is_away
+
+
+async def test_one_that_gives_up_raises_and_the_others_wait_on() -> None:
+    server = Server()
+    gate = Gate()
+    failures = itertools.count(1)
+
+    async with sending(gate, server, 3):
+        given_up = asyncio.create_task(
+            gate.send(server.request("impatient"), gives_up=lambda _: next(failures) == 2)
+        )
+        await server.fails(REFUSED, seconds=20)
+        tries = len(server.asked)
+        with pytest.raises(ConnectionRefused):
+            await given_up
+
+    assert server.names.count("impatient") == 2
+    assert tries <= 25
 
 
 async def test_a_server_that_comes_and_goes_is_not_hammered() -> None:
