@@ -160,7 +160,11 @@ class _Story:
         statuses = self._pods["shop"].status.container_statuses
         click.echo(f"the process ran on: {statuses[0].restart_count} restarts, files untouched")
         delay = await self._set_level("back again", counted=False)
-        click.echo(f"most → back again: in the file {_shown(delay)} after the write")
+        click.echo(f"most → back again: in the file {_shown(delay)} after the server was back")
+        click.echo(
+            "\nOne stream looks for the server, for all of them. Caches of client-go are\n"
+            "stale for seconds after such a second, and for a minute and a half after 40."
+        )
 
     async def _why_one_does_not_start(self) -> None:
         title("reflet why dapi-test-pod")
