@@ -199,8 +199,10 @@ the development server without TLS, so that everybody speaks HTTP/1.1, client-go
 Clients that only wait do so at the same time; one that asks again without a pause meets the fault
 alone, so that it slows nobody down. `ended` is a client that gave up, with the error that it left
 to its caller; who is `wrong` had time to become right, but for the silent stall, after which
-nobody is given any. The same scenes are tests of ours (`tests/integration/test_mirror_faults.py`),
-on the development server and the real one.
+nobody is given any. There the server stops talking on one stream while its connection lives, which
+looks like a cluster in which nothing happens: Reflet opens such a stream again after 15 minutes,
+and a connection whose other end is gone is noticed within one. The same scenes are tests of ours
+(`tests/integration/test_mirror_faults.py`), on the development server and the real one.
 """,
     ),
     "fleet": Section(

@@ -181,7 +181,7 @@ class FunctionIndex(Generic[T]):
         found = self._function(item)
         if isinstance(found, str):
             # Its letters would be taken for values.
-            raise TypeError(f"the index function gave the text {found!r}: it gives a tuple")
+            raise TypeError("the index function gave a text: it gives a tuple of texts")
         return tuple(found)
 
 
