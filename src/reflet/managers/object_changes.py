@@ -39,7 +39,7 @@ class ObjectChanges(Generic[C]):
 
     An object that changes again before it was taken is told once, as it is when it is taken: a
     slow reader misses states and never the last one, and what waits is bounded by the number of
-    objects.  An object that nobody refers to any more is not told.
+    objects that are referred to.  One that nobody refers to any more is not told.
 
     Leaving the loop is enough: what nothing refers to any more is told nothing.  Belongs to one
     event loop.
@@ -61,6 +61,10 @@ class ObjectChanges(Generic[C]):
         if not self.closed:
             self._waiting[namespace, name] = None
             self._news.set()
+
+    def forget(self, namespace: str, name: str) -> None:
+        """Nobody refers to an object any more."""
+        self._waiting.pop((namespace, name), None)
 
     def __aiter__(self) -> Self:
         return self

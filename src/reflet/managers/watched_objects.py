@@ -135,6 +135,8 @@ class WatchedObjects(Generic[C]):
         del self._entries[namespace, name]
         self._streams.release(entry)
         entry.wake()
+        for follower in self._followers:
+            follower.forget(namespace, name)
 
     def references(self, namespace: str, name: str) -> int:
         """How many references there are to an object."""
@@ -178,9 +180,10 @@ class WatchedObjects(Generic[C]):
         entry.last_access = self._now()
         if entry.idle:
             self._soon(self._resume, entry)
-        found = entry.object
+        # In this order: ``show`` writes the object first, perhaps while we look.
         if not entry.synced:
             raise self._not_synced(entry, reason="nothing is known yet")
+        found = entry.object
         if found is None:
             raise not_found(self._word, name)
         if found.immutable and not entry.frozen:

@@ -10,13 +10,16 @@ import pytest
 
 from reflet.api.config import ConfigMap
 from reflet.errors import CacheNotSynced, ConnectionRefused, Forbidden, NotFound, NotRegistered
+from reflet.managers import watched_objects
 from reflet.managers.idle_watches import IdleRule
 from reflet.managers.individual_streams import IndividualStreams
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
+from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_watch import StreamSettings
 from reflet.managers.watched_objects import WatchedObjects
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects
+from tests.unit.store.config_maps import config_map
 
 pytestmark = pytest.mark.virtual_time
 
@@ -352,3 +355,51 @@ def test_any_thread_may_look_into_memory() -> None:
     asyncio.run(scene())
 
     assert read == [item]
+
+
+async def test_what_nobody_refers_to_any_more_does_not_wait_for_a_stuck_follower() -> None:
+    stuck = changes()
+    async with watched(ServedObjects()) as objects:
+        objects.follow(stuck)
+        for number in range(100):
+            objects.add_reference("shop", f"job-{number}", "pod")
+            await asyncio.sleep(A_MOMENT)
+            objects.delete_reference("shop", f"job-{number}", "pod")
+        objects.add_reference("shop", "a", "pod")
+        await asyncio.sleep(A_MOMENT)
+
+        assert ", 1 waiting" in repr(stuck)
+
+
+class InterruptedEntry(ObjectEntry[ConfigMap]):
+    """An entry that another thread writes to when *after* fields of it have been read."""
+
+    after: int
+    shown: ConfigMap
+    FIELDS = frozenset({"idle", "object", "synced"})
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if name in InterruptedEntry.FIELDS:
+            self.after -= 1
+            if self.after == 0:
+                self.show(self.shown, "2")
+        return value
+
+
+@pytest.mark.parametrize("after", [1, 2])
+async def test_a_look_that_is_overtaken_by_the_answer_says_nothing_false(
+    monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    monkeypatch.setattr(watched_objects, "ObjectEntry", InterruptedEntry)
+    objects = watched(ServedObjects())
+    objects.add_reference("shop", "a", "pod")
+    entry: Any = objects._entries["shop", "a"]
+    entry.after, entry.shown = after, config_map("a", "2")
+
+    try:
+        answer: Any = objects.peek("shop", "a")
+    except CacheNotSynced:
+        answer = "nothing is known yet"
+
+    assert answer in ("nothing is known yet", entry.shown)
