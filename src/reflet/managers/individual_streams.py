@@ -68,7 +68,7 @@ class IndividualStreams(Generic[C]):
             return
         watch = self._watches.get(entry)
         if watch is None:
-            watch = self._watches[entry] = watch_for(entry, self._settings)
+            watch = self._watches[entry] = ObjectWatch(self._settings, entry, shown=_show)
         watch.start(self._tasks)
 
     def idle(self, entry: ObjectEntry[C]) -> None:
@@ -93,13 +93,5 @@ class IndividualStreams(Generic[C]):
         )
 
 
-def watch_for(entry: ObjectEntry[C], settings: StreamSettings[C]) -> ObjectWatch[C]:
-    """A watch that shows whatever it learns in *entry*."""
-
-    def shown(watch: ObjectWatch[C]) -> None:
-        entry.show(watch.object, watch.claim)
-
-    def failed(error: Exception) -> None:
-        entry.failure = error
-
-    return ObjectWatch(settings, entry.namespace, entry.name, shown=shown, failed=failed)
+def _show(watch: ObjectWatch[C]) -> None:
+    watch.entry.show(watch.object, watch.claim)

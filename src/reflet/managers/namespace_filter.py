@@ -28,9 +28,9 @@ class NamespaceFilter(Generic[C]):
 
     While the collection is being filled, from the beginning of a list or streaming list until
     ``take_dropped``, the names that were dropped are remembered: of one that is wanted meanwhile
-    nothing is known.  ``seen_up_to`` is the rank of the newest version of any object that ever
-    came, dropped or not: who comes to want a name later must know at least as much.
-    *counted* is told, while it is being filled, how many objects there are so far.
+    nothing is known.  ``seen_up_to`` is the rank of the newest version of any object that came
+    with it, dropped or not.  *counted* is told how many objects there are, with everything that
+    comes.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class NamespaceFilter(Generic[C]):
         self._counted = counted
         self._filling = True
         self._dropped: set[str] = set()
-        self._kept = 0
+        self._objects = 0
 
     def take_dropped(self) -> frozenset[str]:
         """The names that were dropped; the collection is filled now."""
         dropped = frozenset(self._dropped)
-        self._begin()
+        self._dropped.clear()
         self._filling = False
         return dropped
 
@@ -63,7 +63,8 @@ class NamespaceFilter(Generic[C]):
             self._begin()
         page = await self._source.page(options)
         items = tuple(item for item in page.items if self._is_kept(item))
-        self._counted(self._kept + len(self._dropped))
+        self._objects += len(page.items)
+        self._counted(self._objects)
         return Listing(
             items=items, metadata=page.metadata, api_version=page.api_version, kind=page.kind
         )
@@ -80,11 +81,15 @@ class NamespaceFilter(Generic[C]):
 
     def kept(self, events: Sequence[WatchEvent[C]]) -> Sequence[WatchEvent[C]]:
         """The events that count, at least one, the last with the version of the last."""
-        kept = [
-            event for event in events if event.type == "BOOKMARK" or self._is_kept(event.object)
-        ]
-        if self._filling:
-            self._counted(self._kept + len(self._dropped))
+        kept: list[WatchEvent[C]] = []
+        for event in events:
+            if event.type == "ADDED":
+                self._objects += 1
+            elif event.type == "DELETED":
+                self._objects -= 1
+            if event.type == "BOOKMARK" or self._is_kept(event.object):
+                kept.append(event)
+        self._counted(self._objects)
         last = events[-1]
         if not kept or kept[-1] is not last:
             metadata = ObjectMeta(resource_version=last.object.metadata.resource_version)
@@ -94,17 +99,17 @@ class NamespaceFilter(Generic[C]):
     def _begin(self) -> None:
         self._filling = True
         self._dropped.clear()
-        self._kept = 0
+        self._objects = 0
+        self.seen_up_to = 0.0
 
     def _is_kept(self, item: C) -> bool:
         metadata = item.metadata
-        self.seen_up_to = max(self.seen_up_to, rank(metadata.resource_version))
-        if metadata.name in self._wanted:
-            self._kept += 1
-            return True
+        is_wanted = metadata.name in self._wanted
         if self._filling:
-            self._dropped.add(metadata.name)
-        return False
+            self.seen_up_to = max(self.seen_up_to, rank(metadata.resource_version))
+            if not is_wanted:
+                self._dropped.add(metadata.name)
+        return is_wanted
 
 
 class _FilteredStream(Generic[C]):

@@ -29,8 +29,8 @@ class _Member(Generic[C]):
     ``needed`` is false while it is idle.  ``covered`` says that the stream of the namespace
     feeds it, else its own ``watch`` does, if there is one.  While it is not covered, ``seen``
     holds what the stream of the namespace says of it, once that says anything: ``seen_at`` is
-    the version of that, None before.  Whatever that stream brought before it was to tell of this
-    entry has at most the rank ``joined``.
+    the version of that, None before.  Before it was to tell of this entry, that stream had come
+    up to the rank ``joined``.
     """
 
     __slots__ = ("covered", "entry", "joined", "needed", "seen", "seen_at", "watch")
@@ -47,6 +47,12 @@ class _Member(Generic[C]):
         """Nothing is known from the stream of the namespace."""
         self.seen: C | None = None
         self.seen_at: str | None = None
+
+    def drop_watch(self) -> None:
+        """End its own stream, for good."""
+        if self.watch is not None:
+            self.watch.stop()
+            self.watch = None
 
 
 class NamespaceStreams(Generic[C]):
@@ -112,8 +118,7 @@ class NamespaceStreams(Generic[C]):
         member = self._members.pop(entry.name, None)
         if member is not None:
             self._part(member)
-            if member.watch is not None:
-                member.watch.stop()
+            member.drop_watch()
             self._replan_soon()
 
     def open_streams(self) -> list[OpenStream]:
@@ -156,8 +161,6 @@ class NamespaceStreams(Generic[C]):
             self._leave_namespace()
         self._open_watches()
         self._close_if_left()
-        if self._decision.shape is Shape.NAMESPACE and self._wide is None:
-            self._replan_soon()  # the one that was refused is gone, a new one may come
         if not self._members and self._wide is None and self._refusal is None:
             self._emptied(self)
 
@@ -179,12 +182,11 @@ class NamespaceStreams(Generic[C]):
             self._tasks.start(
                 self._lose_patience(wide), name=f"patience with namespace {self.namespace}"
             )
-        elif self._leaving and self._wide.running:
+        elif self._leaving:
             self._leaving = False
             for member in self._members.values():
-                if member.covered and member.watch is not None:
-                    member.watch.stop()
-                    member.watch = None
+                if member.covered:
+                    member.drop_watch()
                 elif member.needed:
                     self._join(member)
 
@@ -201,23 +203,8 @@ class NamespaceStreams(Generic[C]):
                 self._open_watch(member)
 
     def _open_watch(self, member: _Member[C]) -> None:
-        entry = member.entry
         if member.watch is None:
-
-            def shown(watch: ObjectWatch[C]) -> None:
-                self._shown(member, watch)
-
-            def failed(error: Exception) -> None:
-                entry.failure = error
-
-            member.watch = ObjectWatch(
-                self._settings,
-                entry.namespace,
-                entry.name,
-                shown=shown,
-                failed=failed,
-                since=entry.version if entry.known else "",
-            )
+            member.watch = ObjectWatch(self._settings, member.entry, shown=self._shown)
         member.watch.start(self._tasks)
 
     async def _lose_patience(self, wide: NamespaceWatch[C]) -> None:
@@ -234,7 +221,8 @@ class NamespaceStreams(Generic[C]):
         if wide is None or self._leaving or member.covered or wide.wants(name):
             return
         member.forget()
-        member.joined = wide.want(name)
+        wide.want(name)
+        member.joined = wide.reached
         self._uncovered.add(name)
 
     def _part(self, member: _Member[C]) -> None:
@@ -244,6 +232,10 @@ class NamespaceStreams(Generic[C]):
         self._uncovered.discard(member.entry.name)
         if self._wide is not None:
             self._wide.unwant(member.entry.name)
+
+    def _settle_all(self) -> None:
+        for name in tuple(self._uncovered):
+            self._settle(self._members[name])
 
     def _settle(self, member: _Member[C]) -> None:
         """Move an entry into the stream of the namespace, if that has come far enough."""
@@ -261,9 +253,7 @@ class NamespaceStreams(Generic[C]):
         member.covered = True
         member.forget()
         self._uncovered.discard(entry.name)
-        if member.watch is not None:
-            member.watch.stop()
-            member.watch = None
+        member.drop_watch()
         entry.show(found, version)
 
     def _watch_knows_what_came_before(self, member: _Member[C]) -> bool:
@@ -275,11 +265,10 @@ class NamespaceStreams(Generic[C]):
 
     # Moving out of it
 
-    def _shown(self, member: _Member[C], watch: ObjectWatch[C]) -> None:
+    def _shown(self, watch: ObjectWatch[C]) -> None:
         """An entry's own stream has brought something."""
-        entry = member.entry
-        if member.watch is not watch:
-            return
+        entry = watch.entry
+        member = self._members[entry.name]
         if member.covered:
             if not is_at_least(watch.version, entry.version):
                 return
@@ -305,7 +294,10 @@ class NamespaceStreams(Generic[C]):
             wide.stop()
         for member in self._members.values():
             if member.covered:
-                member.entry.hide()
+                # It has not come as far as what readers have seen; the next one is asked to.
+                member.drop_watch()
+                if not member.needed:
+                    member.entry.hide()
             member.covered = False
             member.forget()
 
@@ -317,12 +309,9 @@ class NamespaceStreams(Generic[C]):
         if wide is None:
             return
         for name, member in self._members.items():
-            if not wide.wants(name):
-                continue
-            if name in unknown:
-                member.joined = max(member.joined, wide.seen_up_to)
-            else:
+            if wide.wants(name) and name not in unknown:
                 self._saw(member, found.get(name), wide.version)
+        self._settle_all()
         self._replan_soon()
 
     def changed(self, events: list[WatchEvent[C]]) -> None:
@@ -333,15 +322,14 @@ class NamespaceStreams(Generic[C]):
             if member is not None:
                 gone = event.type == "DELETED"
                 self._saw(member, None if gone else item, item.metadata.resource_version)
-        for name in tuple(self._uncovered):
-            self._settle(self._members[name])
+        # After all of them: the stream has come as far as the last one.
+        self._settle_all()
 
     def _saw(self, member: _Member[C], found: C | None, version: str) -> None:
         if member.covered:
             member.entry.show(found, version)
         else:
             member.seen, member.seen_at = found, version
-            self._settle(member)
 
     def refused(self, reason: str) -> None:
         """Remember it, and give every object a stream of its own."""
@@ -351,9 +339,7 @@ class NamespaceStreams(Generic[C]):
         self._tasks.start(
             self._forgive(), name=f"memory of a refusal in namespace {self.namespace}"
         )
-        if self._wide is not None:
-            # What it has brought is shown until the individual streams are there.
-            self._wide.stop()
+        self._close_namespace()
         self._replan_soon()
 
     def failed(self, error: Exception) -> None:

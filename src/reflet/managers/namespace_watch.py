@@ -17,6 +17,7 @@ from reflet.informer.reflector import Reflector
 from reflet.managers.configuration import C
 from reflet.managers.namespace_filter import NamespaceFilter
 from reflet.managers.object_watch import MINIMUM_WATCH_TIMEOUT, StreamSettings
+from reflet.managers.resource_versions import rank
 from reflet.runtime.tasks import TaskOwner
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 
@@ -52,7 +53,7 @@ class NamespaceWatch(Generic[C]):
     ``version`` is the one up to which everything has come.  Names may be wanted before and
     after the start; of one that is wanted late nothing is known until something happens to it,
     or until the collection is filled anew.  *since* is the newest version that readers of it
-    have seen.
+    have seen.  A namespace that has, or comes to have, more than *most_objects* is refused.
     """
 
     def __init__(
@@ -93,15 +94,20 @@ class NamespaceWatch(Generic[C]):
     def __repr__(self) -> str:
         return f"<NamespaceWatch {self._reflector.name}, {len(self._wanted)} at {self.version!r}>"
 
-    def want(self, name: str) -> float:
-        """Hear of a name from now on; all that came before has at most this rank."""
+    def want(self, name: str) -> None:
+        """Hear of a name from now on; of what came until now, ``reached`` tells how far it went."""
         self._wanted.add(name)
-        return self.seen_up_to
 
     @property
-    def seen_up_to(self) -> float:
-        """The rank of the newest version of any object that has come."""
-        return self._filter.seen_up_to
+    def reached(self) -> float:
+        """The rank of the newest version of which the stream has told anything.
+
+        That is its own version, not only those of the objects that came: a list says also what
+        was deleted before it, and a deletion leaves no object.  What comes while the collection
+        is being filled may be ahead of that.
+        """
+        ahead = self._filter.seen_up_to
+        return max(ahead, rank(self.version)) if self.version else ahead
 
     def unwant(self, name: str) -> None:
         """Hear of a name no more."""
@@ -130,7 +136,8 @@ class NamespaceWatch(Generic[C]):
     def apply(self, delta: Delta[C], /) -> None:
         """Take what the reflector learned."""
         if not self._running:
-            return  # it was told to end by what it told
+            # It was stopped by what it told; or the source has swallowed that it was stopped.
+            raise asyncio.CancelledError
         match delta:
             case Replaced(items=items, version=version):
                 self.version = version

@@ -107,6 +107,11 @@ class ObjectEntry(Generic[C]):
 
     # Waiting
 
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return bool(self._waiters)
+
     async def wait(self, seconds: float) -> bool:
         """Wait for an answer, or for being woken; whether that was in time."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -1,7 +1,7 @@
 """The stream of one object, straight into a place for one object.
 
 Owns: the reflector of an object, its task, and the object as this stream shows it.  Must not
-know who reads, nor when a stream is worth having.
+know who reads, nor when a stream is worth having, nor whether readers see what it shows.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from reflet.api.field_selectors import FieldSelector
 from reflet.informer.reflector import Reflector
 from reflet.informer.source import Source
 from reflet.managers.configuration import C
+from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_server import ObjectServer
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics
@@ -48,49 +49,57 @@ class StreamSettings(Generic[C]):
 
 
 class ObjectWatch(Generic[C]):
-    """Follows one object while it is started.  Is a ``Sink``.
+    """Follows the object of an entry while it is started.  Is a ``Sink``.
 
     ``object`` is the last known state, None when there is none; ``claim`` is the version at
     which that was said, and ``version`` the one up to which it is known to hold.  All three mean
     something once it is ``synced``, and stay as they are when the stream breaks.
 
-    *shown* is called after everything that came, *failed* with every error.  *since* is a
-    version that readers have seen.  A watch that was stopped goes on from its last version when
-    it is started again.
+    *shown* is called after everything that came; errors are put into the entry.  If the entry is
+    known, the first state is asked to be at least as new as what readers have seen.  A watch that
+    was stopped goes on from its last version when it is started again.
     """
+
+    __slots__ = (
+        "_reflector",
+        "_running",
+        "_shown",
+        "_task",
+        "claim",
+        "entry",
+        "object",
+        "synced",
+        "version",
+    )
 
     def __init__(
         self,
         settings: StreamSettings[C],
-        namespace: str,
-        name: str,
+        entry: ObjectEntry[C],
         *,
         shown: Callable[[ObjectWatch[C]], None],
-        failed: Callable[[Exception], None],
-        since: str = "",
     ) -> None:
+        self.entry = entry
         self.object: C | None = None
         self.claim = ""
         self.version = ""
         self.synced = False
-        self._name = name
         self._shown = shown
-        self._failed = failed
         self._task: asyncio.Task[None] | None = None
         self._running = False
         self._reflector = Reflector(
-            settings.source(namespace),
+            settings.source(entry.namespace),
             self,
-            name=f'object-"{namespace}"/"{name}"',
+            name=f'object-"{entry.namespace}"/"{entry.name}"',
             resource=settings.word,
             description=settings.word,
-            field_selector=FieldSelector.one_object(name),
+            field_selector=FieldSelector.one_object(entry.name),
             clock=settings.clock,
             minimum_watch_timeout=MINIMUM_WATCH_TIMEOUT,
             streaming=settings.streaming,
             on_error=self._report,
             on_connection=self._connection,
-            since=since,
+            since=entry.version if entry.known else "",
             metrics=settings.metrics,
         )
 
@@ -125,6 +134,10 @@ class ObjectWatch(Generic[C]):
 
     def apply(self, delta: Delta[C], /) -> None:
         """Take what the reflector learned."""
+        if not self._running or asyncio.current_task() is not self._task:
+            # It was stopped, and the source has swallowed that: asyncio.wait_for of Python 3.11
+            # does so when something comes in the same moment.
+            raise asyncio.CancelledError
         match delta:
             case Replaced(items=items, version=version):
                 self.object = next((item for item in items if self._is_it(item)), None)
@@ -144,7 +157,7 @@ class ObjectWatch(Generic[C]):
         self._shown(self)
 
     def _is_it(self, item: C) -> bool:
-        return item.metadata.name == self._name
+        return item.metadata.name == self.entry.name
 
     async def _run(self, previous: asyncio.Task[None] | None) -> None:
         if previous is not None:
@@ -155,8 +168,8 @@ class ObjectWatch(Generic[C]):
 
     def _report(self, error: Exception) -> None:
         logger.warning("%s: %s", self._reflector.name, error)
-        self._failed(error)
+        self.entry.failure = error
 
     def _connection(self, error: Exception | None) -> None:
         if error is not None:
-            self._failed(error)
+            self.entry.failure = error

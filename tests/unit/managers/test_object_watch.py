@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from reflet.api.config import ConfigMap
 from reflet.api.options import WatchOptions
+from reflet.api.watch_events import WatchEvent
+from reflet.errors import Expired
+from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_watch import ObjectWatch, StreamSettings
 from reflet.runtime.tasks import TaskOwner
-from reflet.store.deltas import Changed, Replaced, Resynced
 from reflet.testing.scripted_source import (
     Quiet,
     ScriptedSource,
@@ -29,15 +34,23 @@ pytestmark = pytest.mark.virtual_time
 class OneSource:
     """A server that has one source for everything."""
 
-    def __init__(self, source: ScriptedSource[ConfigMap]) -> None:
+    def __init__(self, source: Any) -> None:
         self._source = source
 
     def resource(self, kind: type[Any], *, namespace: str) -> Any:
         return self._source
 
 
+def entry(since: str = "") -> ObjectEntry[ConfigMap]:
+    """An entry of which *since* is known."""
+    made: ObjectEntry[ConfigMap] = ObjectEntry("shop", "a,b", now=0.0, changed=lambda _: None)
+    if since:
+        made.show(None, since)
+    return made
+
+
 def watch_of(
-    source: ScriptedSource[ConfigMap], shown: list[Any], *, since: str = "", streaming: bool = True
+    source: Any, shown: list[Any], *, since: str = "", streaming: bool = True
 ) -> ObjectWatch[ConfigMap]:
     settings = StreamSettings(
         server=OneSource(source),
@@ -51,7 +64,7 @@ def watch_of(
         version = watch.object.metadata.resource_version if watch.object else None
         shown.append((version, watch.claim, watch.version))
 
-    return ObjectWatch(settings, "shop", "a,b", shown=show, failed=shown.append, since=since)
+    return ObjectWatch(settings, entry(since), shown=show)
 
 
 async def test_it_asks_for_one_object_and_stays_for_half_an_hour_at_least() -> None:
@@ -89,15 +102,21 @@ async def test_the_first_request_names_no_version() -> None:
 
 async def test_only_its_own_object_counts() -> None:
     shown: list[Any] = []
-    watch = watch_of(ScriptedSource(), shown)
-
-    watch.apply(Replaced([config_map("other", "3"), config_map("a,b", "2")], "5"))
-    watch.apply(Changed([modified(config_map("other", "6"))]))
-    watch.apply(Changed([bookmark("7")]))
-    watch.apply(Resynced())
-    watch.apply(Changed([deleted(config_map("a,b", "8")), bookmark("9")]))
-    watch.apply(Changed([added(config_map("a,b", "10"))]))
-    watch.apply(Replaced([], "12"))
+    source = ScriptedSource(
+        lists=[listing("5", config_map("other", "3"), config_map("a,b", "2")), listing("12")],
+        watches=[
+            [
+                modified(config_map("other", "6")),
+                bookmark("7"),
+                [deleted(config_map("a,b", "8")), bookmark("9")],
+                added(config_map("a,b", "10")),
+                Expired("too old"),
+            ]
+        ],
+    )
+    async with TaskOwner("test") as tasks:
+        watch_of(source, shown, streaming=False).start(tasks)
+        await source.until_quiet()
 
     assert shown == [
         ("2", "5", "5"),
@@ -129,11 +148,73 @@ async def test_a_watch_that_is_started_again_goes_on_from_its_last_version() -> 
 
 
 async def test_errors_are_told() -> None:
-    failure = ValueError("broken")
-    told: list[Any] = []
-    source = ScriptedSource[ConfigMap](lists=[failure, listing("5")])
+    source = ScriptedSource[ConfigMap](lists=[ValueError("broken")])
+    watch = watch_of(source, [], streaming=False)
     async with TaskOwner("test") as tasks:
-        watch_of(source, told, streaming=False).start(tasks)
-        await source.until_quiet()
+        watch.start(tasks)
+        await asyncio.sleep(0.001)
 
-    assert [type(each).__name__ for each in told] == ["ValueError", "ListFailed", "tuple"]
+    assert str(watch.entry.failure) == "failed to list configmap: broken"
+
+
+class Deaf:
+    """A source that does not hear a cancel when something happens in the same moment.
+
+    So does ``asyncio.wait_for`` of Python 3.11.
+    """
+
+    def __init__(self) -> None:
+        self.open = 0
+        self.happens = asyncio.Event()
+        self._version = 0
+
+    @asynccontextmanager
+    async def watch(self, options: WatchOptions, /, *, silence: float | None) -> Any:
+        self.open += 1
+        try:
+            yield self
+        finally:
+            self.open -= 1
+
+    received_bytes = 0
+
+    async def batches(self) -> AsyncIterator[list[WatchEvent[ConfigMap]]]:
+        yield [bookmark("1", ends_initial_events=True)]
+        while True:
+            try:
+                await self.happens.wait()
+            except asyncio.CancelledError:
+                if not self.happens.is_set():
+                    raise
+            self.happens.clear()
+            self._version += 1
+            yield [added(config_map("a,b", f"1{self._version}"))]
+
+
+async def test_a_stopped_watch_shows_nothing_though_its_source_did_not_hear_it() -> None:
+    source, shown = Deaf(), list[Any]()
+    watch = watch_of(source, shown)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(0.001)
+        source.happens.set()
+        watch.stop()
+        await asyncio.sleep(0.001)
+
+        assert (shown, source.open) == ([(None, "1", "1")], 0)
+        assert (watch.last_version, watch.synced) == ("1", False)
+
+
+async def test_a_watch_that_goes_on_begins_anew_though_its_source_did_not_hear_the_end() -> None:
+    source, shown = Deaf(), list[Any]()
+    watch = watch_of(source, shown)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(0.001)
+        source.happens.set()
+        watch.stop()
+        watch.start(tasks)
+        await asyncio.sleep(0.001)
+
+        assert (shown, source.open) == ([(None, "1", "1")] * 2, 1)
+        assert watch.synced
