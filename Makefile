@@ -29,8 +29,8 @@ test: install ## run every test; tests/real too when `make kube` has been run
 soak: install ## ten minutes of chaos on both servers; REFLET_SEED tells another story
 	@REFLET_CHAOS_SECONDS=$${REFLET_CHAOS_SECONDS:-125} $(BIN)/python -m pytest -q -rP --show-capture=stdout tests/integration/test_chaos.py tests/real/test_chaos.py
 
-fuzz: install ## feed the parsers a hundred times as much nonsense as the tests do
-	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties/test_parsers.py tests/properties/test_hostile_servers.py
+fuzz: install ## a hundred times as much nonsense for the parsers, and stories for the managers
+	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties/test_parsers.py tests/properties/test_hostile_servers.py tests/properties/test_managers.py
 
 check: install ## everything CI runs: format, lint, types, import contracts, documentation, tests
 	$(BIN)/ruff format --check .
