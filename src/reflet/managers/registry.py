@@ -7,14 +7,14 @@ how names stand in a pod, nor what a store does about references.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from reflet.api.pods import Pod
 
 
-@dataclass(frozen=True, slots=True)
-class PodKey:
+class PodKey(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A pod and no other: one of the same name that comes later has another *uid*."""
 
     namespace: str

@@ -6,9 +6,10 @@ Must not know whether the objects exist.  Nothing transitive is followed.
 
 import enum
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Final, final
 
-from reflet.api.containers import ConfigMapEnvSource, EnvVarSource, SecretEnvSource
+from reflet.api.containers import ConfigMapEnvSource, Container, EnvVarSource, SecretEnvSource
 from reflet.api.frozen import Frozen
 from reflet.api.volumes import KeyToPath, ProjectedVolumeSource, Volume
 from reflet.resolution.objects import ConfigKind
@@ -58,6 +59,8 @@ _CREDENTIALS: Final = (
     ("storageos", "storageos", "secret_ref"),
     ("csi", "csi", "node_publish_secret_ref"),
 )
+_drivers: Final = attrgetter(*(attribute for attribute, _, _ in _CREDENTIALS))
+_NO_DRIVER: Final = (None,) * len(_CREDENTIALS)
 _CREDENTIAL_FIELDS: Final = {
     "secret_name": "secretName",
     "secret_ref": "secretRef.name",
@@ -80,16 +83,67 @@ def references_of(pod: PodLike) -> Iterator[Reference]:
 
 def config_map_names(pod: PodLike) -> tuple[str, ...]:
     """Return the names of the ConfigMaps that the pod needs, each once, first mention first."""
-    return _names(pod, "ConfigMap")
+    return tuple(_names(pod)[0])
 
 
 def secret_names(pod: PodLike) -> tuple[str, ...]:
     """Return the names of the Secrets that the pod needs, each once, first mention first."""
-    return _names(pod, "Secret")
+    return tuple(_names(pod)[1])
 
 
-def _names(pod: PodLike, kind: ConfigKind) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(item.name for item in references_of(pod) if item.kind == kind))
+_Names = dict[str, None]  # a set that knows its order
+
+
+def _names(pod: PodLike) -> tuple[_Names, _Names]:
+    """The names of the ConfigMaps and those of the Secrets, as ``references_of`` has them.
+
+    Without the references: whoever registers a pod needs the names only, and telling the places
+    would be most of the work.
+    """
+    spec = pod.spec
+    config_maps: _Names = {}
+    secrets: _Names = {}
+    for pull_secret in spec.image_pull_secrets:
+        secrets[pull_secret.name] = None
+    for containers in (spec.init_containers, spec.containers, spec.ephemeral_containers):
+        for container in containers:
+            _add_container(container, config_maps, secrets)
+    for volume in spec.volumes:
+        _add_volume(volume, config_maps, secrets)
+    config_maps.pop("", None)
+    secrets.pop("", None)
+    return config_maps, secrets
+
+
+def _add_container(container: Container, config_maps: _Names, secrets: _Names) -> None:
+    for whole in container.env_from:
+        if whole.config_map_ref is not None:
+            config_maps[whole.config_map_ref.name] = None
+        if whole.secret_ref is not None:
+            secrets[whole.secret_ref.name] = None
+    for variable in container.env:
+        source = variable.value_from
+        if source is not None:
+            if source.config_map_key_ref is not None:
+                config_maps[source.config_map_key_ref.name] = None
+            if source.secret_key_ref is not None:
+                secrets[source.secret_key_ref.name] = None
+
+
+def _add_volume(volume: Volume, config_maps: _Names, secrets: _Names) -> None:
+    if _drivers(volume) != _NO_DRIVER:
+        for reference in _of_volume(0, volume):
+            secrets[reference.name] = None
+    elif volume.projected is not None:
+        for part in volume.projected.sources:
+            if part.secret is not None:
+                secrets[part.secret.name] = None
+            if part.config_map is not None:
+                config_maps[part.config_map.name] = None
+    elif volume.secret is not None and volume.secret.secret_name:
+        secrets[volume.secret.secret_name] = None
+    elif volume.config_map is not None:
+        config_maps[volume.config_map.name] = None
 
 
 def visit_config_map_names(pod: PodLike, visitor: Visitor) -> bool:
