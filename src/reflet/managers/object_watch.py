@@ -122,7 +122,8 @@ class ObjectWatch(Generic[C]):
         if self._running:
             return
         self._running = True
-        self._task = tasks.start(self._run(self._task), name=f"reflector {self._reflector.name}")
+        run = self._reflector.run() if self._task is None else self._run_after(self._task)
+        self._task = tasks.start(run, name=f"reflector {self._reflector.name}")
 
     def stop(self) -> None:
         """Close the stream, without waiting for its end; nothing is shown from now on."""
@@ -159,10 +160,9 @@ class ObjectWatch(Generic[C]):
     def _is_it(self, item: C) -> bool:
         return item.metadata.name == self.entry.name
 
-    async def _run(self, previous: asyncio.Task[None] | None) -> None:
-        if previous is not None:
-            # Two runs of one reflector at a time would disagree about where it is.
-            await asyncio.wait((previous,))
+    async def _run_after(self, previous: asyncio.Task[None]) -> None:
+        # Two runs of one reflector at a time would disagree about where it is.
+        await asyncio.wait((previous,))
         del previous
         await self._reflector.run()
 

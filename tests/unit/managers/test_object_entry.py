@@ -71,7 +71,7 @@ async def test_waiting_has_an_end_and_leaves_nothing_behind() -> None:
     item = entry()
 
     assert not await item.wait(1.0)
-    assert item._waiters == []
+    assert not item.awaited
     item.wake()
 
 
