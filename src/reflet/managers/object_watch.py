@@ -65,6 +65,7 @@ class ObjectWatch(Generic[C]):
         "_running",
         "_shown",
         "_task",
+        "_waits",
         "claim",
         "entry",
         "object",
@@ -87,6 +88,7 @@ class ObjectWatch(Generic[C]):
         self._shown = shown
         self._task: asyncio.Task[None] | None = None
         self._running = False
+        self._waits = False  # for the end of the run before
         self._reflector = Reflector(
             settings.source(entry.namespace),
             self,
@@ -122,7 +124,13 @@ class ObjectWatch(Generic[C]):
         if self._running:
             return
         self._running = True
-        run = self._reflector.run() if self._task is None else self._run_after(self._task)
+        if self._waits:
+            return
+        if self._task is None:
+            run = self._reflector.run()
+        else:
+            self._waits = True
+            run = self._run_after(self._task)
         self._task = tasks.start(run, name=f"reflector {self._reflector.name}")
 
     def stop(self) -> None:
@@ -130,14 +138,14 @@ class ObjectWatch(Generic[C]):
         if not self._running:
             return
         self._running = self.synced = False
-        if self._task is not None:
+        if self._task is not None and not self._waits:
             self._task.cancel()
 
     def apply(self, delta: Delta[C], /) -> None:
         """Take what the reflector learned."""
-        if not self._running or asyncio.current_task() is not self._task:
-            # It was stopped, and the source has swallowed that: asyncio.wait_for of Python 3.11
-            # does so when something comes in the same moment.
+        if not self._running or self._waits:
+            # This run was stopped, and the source has swallowed that: asyncio.wait_for of Python
+            # 3.11 does so when something comes in the same moment.
             raise asyncio.CancelledError
         match delta:
             case Replaced(items=items, version=version):
@@ -164,7 +172,9 @@ class ObjectWatch(Generic[C]):
         # Two runs of one reflector at a time would disagree about where it is.
         await asyncio.wait((previous,))
         del previous
-        await self._reflector.run()
+        self._waits = False
+        if self._running:
+            await self._reflector.run()
 
     def _report(self, error: Exception) -> None:
         logger.warning("%s: %s", self._reflector.name, error)

@@ -164,13 +164,14 @@ class Deaf:
     """
 
     def __init__(self) -> None:
-        self.open = 0
+        self.open = self.most_open = 0
         self.happens = asyncio.Event()
         self._version = 0
 
     @asynccontextmanager
     async def watch(self, options: WatchOptions, /, *, silence: float | None) -> Any:
         self.open += 1
+        self.most_open = max(self.most_open, self.open)
         try:
             yield self
         finally:
@@ -205,16 +206,34 @@ async def test_a_stopped_watch_shows_nothing_though_its_source_did_not_hear_it()
         assert (watch.last_version, watch.synced) == ("1", False)
 
 
-async def test_a_watch_that_goes_on_begins_anew_though_its_source_did_not_hear_the_end() -> None:
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_a_watch_goes_on_with_one_stream_though_its_source_did_not_hear_the_end(
+    times: int,
+) -> None:
     source, shown = Deaf(), list[Any]()
     watch = watch_of(source, shown)
     async with TaskOwner("test") as tasks:
         watch.start(tasks)
         await asyncio.sleep(0.001)
         source.happens.set()
-        watch.stop()
-        watch.start(tasks)
+        for _ in range(times):
+            watch.stop()
+            watch.start(tasks)
         await asyncio.sleep(0.001)
 
         assert (shown, source.open) == ([(None, "1", "1")] * 2, 1)
-        assert watch.synced
+        assert (watch.synced, source.most_open) == (True, 1)
+
+
+async def test_a_watch_that_was_stopped_while_it_waited_for_its_own_end_does_not_go_on() -> None:
+    source, shown = Deaf(), list[Any]()
+    watch = watch_of(source, shown)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(0.001)
+        watch.stop()
+        watch.start(tasks)
+        watch.stop()
+        await asyncio.sleep(0.001)
+
+        assert (len(shown), source.open, tasks.running) == (1, 0, frozenset())
