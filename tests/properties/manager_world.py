@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import pytest
 
@@ -135,9 +135,10 @@ class World:
             limits=LIMITS,
             streaming=it.streaming,
         )
-        self.store = cast("Any", self.manager._store)
-        self.store._idle = it.idle
-        self._soon, self.store._soon = self.store._soon, self._unless_only_looking
+        store: Any = self.manager._store
+        store._idle = it.idle
+        self._soon, store._soon = store._soon, self._unless_only_looking
+        self.store = store
         self._looks = 0
         self.model = Model(it.idle)
         self.changes: ObjectChanges[ConfigMap] | None = None
@@ -312,10 +313,12 @@ class World:
         return max(begun, not_before) if state == found else None
 
     async def hear(self) -> None:
-        """Take whatever a subscriber has not taken yet."""
-        while self.changes is not None and self.changes._waiting:
+        """Take whatever a subscriber has not taken yet; that is of what is needed only."""
+        if self.changes is None:
+            return
+        assert {name for _, name in self.changes._waiting} <= self.model.needed
+        while self.changes._waiting:
             change = await anext(self.changes)
-            assert change.name in self.model.needed
             self.model.heard[change.name] = change.object
 
     # What is claimed at a quiet point
@@ -351,12 +354,9 @@ class World:
             assert await self.read(name) == found
 
     async def claim_news(self) -> None:
-        """What waits is bounded by what is needed, and the last that was told is what is read."""
-        if self.changes is None:
-            return
-        assert {name for _, name in self.changes._waiting} <= self.model.needed
+        """The last that a subscriber was told is what is read."""
         await self.hear()
-        assert self.model.heard == {
+        assert self.changes is None or self.model.heard == {
             name: None if isinstance(found := self.peek(name), str) else found
             for name in self.model.needed
         }

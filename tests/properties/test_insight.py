@@ -158,13 +158,6 @@ def test_an_object_is_used_exactly_by_whom_names_it(pod: Pod, kind: ConfigKind, 
 
 
 @given(pods())
-def test_names_are_those_of_the_references_in_their_order(pod: Pod) -> None:
-    for kind, names in (("ConfigMap", config_map_names(pod)), ("Secret", secret_names(pod))):
-        mentioned = [each.name for each in references_of(pod) if each.kind == kind]
-        assert names == tuple(dict.fromkeys(mentioned))
-
-
-@given(pods())
 def test_rights_name_exactly_what_the_pod_names(pod: Pod) -> None:
     source = PodSource(kind="Pod", namespace="shop", name="web", pod=pod)
 

@@ -1,6 +1,8 @@
 """Whatever pods come and go, and whatever happens on the server: exactly what is needed is open.
 
-And what is read is what the server has, never older than what was read before.
+And what is read is what the server has, never older than what was read before.  Every run tells
+the same stories of API servers that lag; ``REFLET_SEED`` tells others, ``REFLET_FUZZ`` so many
+times as many (``make fuzz``).
 """
 
 from __future__ import annotations

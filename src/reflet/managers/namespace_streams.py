@@ -313,9 +313,7 @@ class NamespaceStreams(Generic[C]):
         if wide is None:
             return
         for name, member in self._members.items():
-            if name in unknown:
-                member.joined = wide.reached
-            elif wide.wants(name):
+            if wide.wants(name) and name not in unknown:
                 self._saw(member, found.get(name), wide.version)
         self._settle_all()
         self._replan_soon()

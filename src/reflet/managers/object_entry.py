@@ -54,7 +54,7 @@ class ObjectEntry(Generic[C]):
         self.last_access = now
         self.failure: Exception | None = None
         self._changed = changed
-        self._waiters: list[asyncio.Future[None]] = []
+        self._waiters: list[asyncio.Future[None]] | None = None  # hardly ever any
 
     def __repr__(self) -> str:
         return f"<ObjectEntry {self.namespace}/{self.name} {self.state} at {self.version!r}>"
@@ -114,19 +114,22 @@ class ObjectEntry(Generic[C]):
     async def wait(self, seconds: float) -> bool:
         """Wait for an answer, or for being woken; whether that was in time."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._waiters is None:
+            self._waiters = []
         self._waiters.append(waiter)
         try:
             # Unlike asyncio.timeout, this prefers an arrival to a deadline at the same moment.
             done, _ = await asyncio.wait((waiter,), timeout=seconds)
             return bool(done)
         finally:
-            if waiter in self._waiters:
-                self._waiters.remove(waiter)
+            waiters = self._waiters
+            if waiters and waiter in waiters:
+                waiters.remove(waiter)
 
     def wake(self) -> None:
         """Let whoever waits look again."""
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
+        waiters, self._waiters = self._waiters, None
+        for waiter in waiters or ():
             if not waiter.done():
                 waiter.set_result(None)
 

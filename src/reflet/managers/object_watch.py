@@ -68,6 +68,7 @@ class ObjectWatch(Generic[C]):
         "_running",
         "_shown",
         "_task",
+        "_waits",
         "claim",
         "entry",
         "object",
@@ -90,6 +91,7 @@ class ObjectWatch(Generic[C]):
         self._shown = shown
         self._task: asyncio.Task[None] | None = None
         self._running = False
+        self._waits = False  # for the end of the run before
         self._reflector = Reflector(
             settings.source(entry.namespace),
             self,
@@ -126,21 +128,28 @@ class ObjectWatch(Generic[C]):
         if self._running:
             return
         self._running = True
-        self._task = tasks.start(self._run(self._task), name=f"reflector {self._reflector.name}")
+        if self._waits:
+            return
+        if self._task is None:
+            run = self._reflector.run()
+        else:
+            self._waits = True
+            run = self._run_after(self._task)
+        self._task = tasks.start(run, name=f"reflector {self._reflector.name}")
 
     def stop(self) -> None:
         """Close the stream, without waiting for its end; nothing is shown from now on."""
         if not self._running:
             return
         self._running = self.synced = False
-        if self._task is not None:
+        if self._task is not None and not self._waits:
             self._task.cancel()
 
     def apply(self, delta: Delta[C], /) -> None:
         """Take what the reflector learned."""
-        if not self._running or asyncio.current_task() is not self._task:
-            # It was stopped, and the source has swallowed that: asyncio.wait_for of Python 3.11
-            # does so when something comes in the same moment.
+        if not self._running or self._waits:
+            # This run was stopped, and the source has swallowed that: asyncio.wait_for of Python
+            # 3.11 does so when something comes in the same moment.
             raise asyncio.CancelledError
         match delta:
             case Replaced(items=items, version=version):
@@ -163,12 +172,13 @@ class ObjectWatch(Generic[C]):
     def _is_it(self, item: C) -> bool:
         return item.metadata.name == self.entry.name
 
-    async def _run(self, previous: asyncio.Task[None] | None) -> None:
-        if previous is not None:
-            # Two runs of one reflector at a time would disagree about where it is.
-            await asyncio.wait((previous,))
+    async def _run_after(self, previous: asyncio.Task[None]) -> None:
+        # Two runs of one reflector at a time would disagree about where it is.
+        await asyncio.wait((previous,))
         del previous
-        await self._reflector.run()
+        self._waits = False
+        if self._running:
+            await self._reflector.run()
 
     def _report(self, error: Exception) -> None:
         logger.warning("%s: %s", self._reflector.name, error)

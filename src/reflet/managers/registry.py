@@ -14,7 +14,7 @@ import msgspec
 from reflet.api.pods import Pod
 
 
-class PodKey(msgspec.Struct, frozen=True, gc=False):
+class PodKey(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A pod and no other: one of the same name that comes later has another *uid*."""
 
     namespace: str

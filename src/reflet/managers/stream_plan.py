@@ -25,8 +25,8 @@ class StreamLimits:
 
     It does so from *namespace_from* needed objects on, and gives way again below
     *namespace_until*, so that a pod that comes and goes does not make the streams come and go.
-    A namespace with more than *most_objects* objects is not watched as a whole: most of what
-    came would be for nobody.
+    A namespace that has, or comes to have, more than *most_objects* objects is not watched as a
+    whole: most of what came would be for nobody.
 
     While the stream of a namespace is loading for more than *patience* seconds, objects get
     streams of their own until it is there.  A refusal is remembered for *refused_for* seconds.

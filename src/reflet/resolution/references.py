@@ -5,11 +5,11 @@ Must not know whether the objects exist.  Nothing transitive is followed.
 """
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from operator import attrgetter
-from typing import Any, Final, final
+from typing import Final, final
 
-from reflet.api.containers import ConfigMapEnvSource, EnvVarSource, SecretEnvSource
+from reflet.api.containers import ConfigMapEnvSource, Container, EnvVarSource, SecretEnvSource
 from reflet.api.frozen import Frozen
 from reflet.api.volumes import KeyToPath, ProjectedVolumeSource, Volume
 from reflet.resolution.objects import ConfigKind
@@ -59,14 +59,8 @@ _CREDENTIALS: Final = (
     ("storageos", "storageos", "secret_ref"),
     ("csi", "csi", "node_publish_secret_ref"),
 )
-_ENV_FROM: Final[Mapping[ConfigKind, Callable[[Any], Any]]] = {
-    "ConfigMap": attrgetter("config_map_ref"),
-    "Secret": attrgetter("secret_ref"),
-}
-_ENV: Final[Mapping[ConfigKind, Callable[[Any], Any]]] = {
-    "ConfigMap": attrgetter("config_map_key_ref"),
-    "Secret": attrgetter("secret_key_ref"),
-}
+_drivers: Final = attrgetter(*(attribute for attribute, _, _ in _CREDENTIALS))
+_NO_DRIVER: Final = (None,) * len(_CREDENTIALS)
 _CREDENTIAL_FIELDS: Final = {
     "secret_name": "secretName",
     "secret_ref": "secretRef.name",
@@ -89,35 +83,67 @@ def references_of(pod: PodLike) -> Iterator[Reference]:
 
 def config_map_names(pod: PodLike) -> tuple[str, ...]:
     """Return the names of the ConfigMaps that the pod needs, each once, first mention first."""
-    return _names(pod, "ConfigMap")
+    return tuple(_names(pod)[0])
 
 
 def secret_names(pod: PodLike) -> tuple[str, ...]:
     """Return the names of the Secrets that the pod needs, each once, first mention first."""
-    return _names(pod, "Secret")
+    return tuple(_names(pod)[1])
 
 
-def _names(pod: PodLike, kind: ConfigKind) -> tuple[str, ...]:
-    """The names in ``references_of``, without its References: pods are registered all the time."""
+_Names = dict[str, None]  # a set that knows its order
+
+
+def _names(pod: PodLike) -> tuple[_Names, _Names]:
+    """The names of the ConfigMaps and those of the Secrets, as ``references_of`` has them.
+
+    Without the references: whoever registers a pod needs the names only, and telling the places
+    would be most of the work.
+    """
     spec = pod.spec
-    whole_of, key_of = _ENV_FROM[kind], _ENV[kind]
-    names: dict[str, None] = {}
-    if kind == "Secret":
-        names.update((item.name, None) for item in spec.image_pull_secrets if item.name)
+    config_maps: _Names = {}
+    secrets: _Names = {}
+    for pull_secret in spec.image_pull_secrets:
+        secrets[pull_secret.name] = None
     for containers in (spec.init_containers, spec.containers, spec.ephemeral_containers):
         for container in containers:
-            for source in container.env_from:
-                whole = whole_of(source)
-                if whole is not None and whole.name:
-                    names[whole.name] = None
-            for variable in container.env:
-                if variable.value_from is not None:
-                    one = key_of(variable.value_from)
-                    if one is not None and one.name:
-                        names[one.name] = None
-    for index, volume in enumerate(spec.volumes):
-        names.update((it.name, None) for it in _of_volume(index, volume) if it.kind == kind)
-    return tuple(names)
+            _add_container(container, config_maps, secrets)
+    for volume in spec.volumes:
+        _add_volume(volume, config_maps, secrets)
+    config_maps.pop("", None)
+    secrets.pop("", None)
+    return config_maps, secrets
+
+
+def _add_container(container: Container, config_maps: _Names, secrets: _Names) -> None:
+    for whole in container.env_from:
+        if whole.config_map_ref is not None:
+            config_maps[whole.config_map_ref.name] = None
+        if whole.secret_ref is not None:
+            secrets[whole.secret_ref.name] = None
+    for variable in container.env:
+        source = variable.value_from
+        if source is not None:
+            if source.config_map_key_ref is not None:
+                config_maps[source.config_map_key_ref.name] = None
+            if source.secret_key_ref is not None:
+                secrets[source.secret_key_ref.name] = None
+
+
+def _add_volume(volume: Volume, config_maps: _Names, secrets: _Names) -> None:
+    if _drivers(volume) != _NO_DRIVER:
+        for reference in _of_volume(0, volume):
+            secrets[reference.name] = None
+    elif volume.projected is not None:
+        for part in volume.projected.sources:
+            if part.secret is not None:
+                secrets[part.secret.name] = None
+            if part.config_map is not None:
+                config_maps[part.config_map.name] = None
+    elif volume.secret is not None and volume.secret.secret_name:
+        secrets[volume.secret.secret_name] = None
+    elif volume.config_map is not None:
+        config_maps[volume.config_map.name] = None
 
 
 def visit_config_map_names(pod: PodLike, visitor: Visitor) -> bool:

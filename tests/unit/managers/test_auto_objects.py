@@ -7,13 +7,16 @@ import asyncio
 import pytest
 
 from reflet.api.config import ConfigMap
+from reflet.errors import NotFound
 from reflet.managers.auto_objects import AutoStreams
+from reflet.managers.config_map_manager import ConfigMapManager
 from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_watch import StreamSettings
 from reflet.managers.stream_plan import StreamLimits
 from reflet.runtime.tasks import TaskOwner
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects
+from tests.unit.managers.pods import pod
 
 pytestmark = pytest.mark.virtual_time
 
@@ -78,3 +81,32 @@ async def test_nothing_begins_before_the_opening_or_after_the_end() -> None:
         await asyncio.sleep(A_MOMENT)
 
     assert server.requests == []
+
+
+async def test_what_was_deleted_before_a_late_pod_came_is_not_shown_for_ever() -> None:
+    server = ServedObjects(streaming=False, replicas=2)
+    for name in "abcx":
+        server.put("shop", name)
+    server.lag(1, replica=1)
+    server.delete("shop", "x")
+    limits = StreamLimits(namespace_from=3, namespace_until=2)
+    clock = VirtualClock()
+    async with ConfigMapManager(server, strategy="auto", limits=limits, clock=clock) as manager:
+        manager.register_pod(pod("first", "a", "b", "c"))
+        await asyncio.sleep(0.1)
+        server.route = lambda: 1  # the other API server has not heard of the deletion yet
+        manager.register_pod(pod("late", "x"))
+        await asyncio.sleep(0.1)
+        before = await manager.get("shop", "x")
+        server.lag(0, replica=1)
+        for _ in range(120):
+            await asyncio.sleep(60)
+            server.put("shop", "a")
+            server.bookmark_everywhere()
+            for name in "abc":
+                await manager.get("shop", name)
+            with pytest.raises(NotFound):
+                await manager.get("shop", "x")
+
+        assert before.metadata.resource_version == "104"
+        assert len(manager.plan()) == 1

@@ -10,14 +10,11 @@ from typing import Any
 import pytest
 
 from reflet.api.config import ConfigMap
-from reflet.api.meta import ObjectMeta
 from reflet.managers.namespace_streams import NamespaceStreams
 from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_watch import StreamSettings
 from reflet.managers.stream_plan import StreamLimits
 from reflet.runtime.tasks import TaskOwner
-from reflet.store.deltas import Changed
-from reflet.testing.scripted_source import added, modified
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import Place, ServedObjects
 
@@ -75,9 +72,10 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(*names: str, streaming: bool = True) -> AsyncIterator[Scene]:
-    """A server that has the objects *names*, from version 101 on."""
-    server = ServedObjects(streaming=streaming)
+async def scene(*names: str, streaming: bool = True, opaque: bool = False) -> AsyncIterator[Scene]:
+    """Two API servers that have the objects *names*, from version 101 on."""
+    server = ServedObjects(streaming=streaming, replicas=2)
+    server.opaque = opaque
     for name in names:
         server.put("shop", name)
     async with TaskOwner("test") as tasks:
@@ -200,6 +198,25 @@ async def test_few_objects_that_are_left_get_their_own_streams_before_the_one_en
         assert (it.open, it.version("a")) == (["a"], "104")
 
 
+async def test_a_stream_of_its_own_that_is_behind_does_not_take_over_yet() -> None:
+    async with scene("a", "b", "c") as it:
+        it.need("a", "b", "c")
+        await moment()
+        it.server.lag(9, replica=1)
+        it.server.route = lambda: 1
+        it.server.delays = lambda place: 0.0 if place == WHOLE else 1.0
+        it.release("b", "c")
+        await asyncio.sleep(0.5)
+        it.server.put("shop", "a")
+        await asyncio.sleep(1.0)
+        behind = (it.open, it.version("a"))
+        it.server.lag(0, replica=1)
+        await asyncio.sleep(1.5)
+
+        assert behind == (["*", "a"], "104")
+        assert (it.open, it.version("a")) == (["a"], "104")
+
+
 async def test_a_change_of_mind_while_moving_keeps_the_one_stream() -> None:
     async with scene("a", "b", "c") as it:
         it.need("a", "b", "c")
@@ -211,6 +228,45 @@ async def test_a_change_of_mind_while_moving_keeps_the_one_stream() -> None:
         await asyncio.sleep(5.0)
 
         assert (it.open, sorted(it.versions[-2:])) == (["*"], ["102", "103"])
+
+
+async def test_a_batch_that_begins_behind_what_was_seen_shows_nothing_older() -> None:
+    async with scene("a", "b", "c") as it:
+        it.need("a", "b", "c")
+        await moment()
+        it.server.lag(9)
+        it.server.route = lambda: 1
+        for _ in range(3):
+            it.server.put("shop", "d")
+        it.need("d")
+        await moment()
+        it.versions.clear()
+        it.server.lag(0)
+        await moment()
+
+        assert (it.open, it.version("d"), it.versions) == (["*"], "106", [])
+
+
+async def test_what_went_idle_while_it_was_moving_goes_on_from_what_was_seen() -> None:
+    async with scene("a", "b", "c") as it:
+        it.need("a", "b", "c")
+        await moment()
+        it.server.delays = lambda place: 0.0 if place == WHOLE else 1.0
+        it.release("b", "c")
+        await moment()
+        it.server.lag(9, replica=1)
+        it.server.put("shop", "a")
+        await moment()
+        seen = it.version("a")
+        it.streams.idle(it.entries["a"])
+        await moment()
+        idle = (it.open, it.version("a"))
+        it.server.route = lambda: 1
+        it.need("a")
+        await asyncio.sleep(2.0)
+
+        assert (seen, idle) == ("104", ([], ""))
+        assert (it.server.requests[-1], it.version("a")) == ("stream shop/a at '104'", "104")
 
 
 async def test_a_forbidden_namespace_means_streams_for_each_and_is_remembered() -> None:
@@ -248,6 +304,56 @@ async def test_a_namespace_that_becomes_forbidden_is_left_without_a_gap() -> Non
         assert (it.open, it.version("a")) == (["a", "b", "c"], "104")
 
 
+async def test_versions_that_are_no_numbers_do_not_keep_what_a_forbidden_namespace_showed() -> None:
+    async with scene("a", "b", "c", opaque=True) as it:
+        it.need("a", "b", "c")
+        await moment()
+        it.server.forbids = lambda verb, place: place == WHOLE
+        it.server.go_away()
+        await moment()
+        it.server.come_back()
+        it.server.put("shop", "a")
+        await asyncio.sleep(30)
+
+        assert (it.open, it.version("a")) == (["a", "b", "c"], "version 104")
+
+
+@pytest.mark.parametrize("needed", ["ab", "abc", "abcd"])
+async def test_a_server_that_is_restored_from_a_backup_wins(needed: str) -> None:
+    async with scene("a", "b", "c") as it:
+        it.need(*needed[:3])
+        await moment()
+        it.need(*needed[3:])
+        for _ in range(100):
+            it.server.put("shop", "a")
+        it.server.put("shop", "d")
+        await moment()
+        before = it.version("a")
+        it.server.restore(101)
+        it.server.put("shop", "b")
+        await asyncio.sleep(30)
+        it.server.bookmark_everywhere()
+        await moment()
+
+        assert (before, it.version("a"), it.version("b")) == ("203", "101", "104")
+        assert it.open == (["a", "b"] if needed == "ab" else ["*"])
+        if "d" in needed:
+            assert it.version("d") is None
+
+
+async def test_a_restored_server_wins_over_what_was_seen_before_it_was_forbidden() -> None:
+    async with scene("a", "b", "c") as it:
+        it.need("a", "b", "c")
+        await moment()
+        it.server.put("shop", "a")
+        await moment()
+        it.server.forbids = lambda verb, place: place == WHOLE
+        it.server.restore(2)
+        await asyncio.sleep(30)
+
+        assert (it.open, it.version("a"), it.version("c")) == (["a", "b", "c"], "101", None)
+
+
 async def test_a_namespace_that_is_too_large_is_not_watched_as_a_whole() -> None:
     async with scene(*(f"object-{number}" for number in range(51))) as it:
         it.need("object-1", "object-2", "object-3")
@@ -256,6 +362,21 @@ async def test_a_namespace_that_is_too_large_is_not_watched_as_a_whole() -> None
         assert it.open == ["object-1", "object-2", "object-3"]
         reasons = {stream.reason for stream in it.streams.open_streams()}
         assert reasons == {"the namespace has more than 50 objects"}
+
+
+async def test_a_namespace_that_becomes_too_large_is_left_without_a_gap() -> None:
+    async with scene("a", "b", "c") as it:
+        it.need("a", "b", "c")
+        await moment()
+        it.server.delays = lambda place: 1.0
+        for number in range(48):
+            it.server.put("shop", f"object-{number}")
+        await asyncio.sleep(1.5)
+        during = (it.open, it.version("a"))
+        await asyncio.sleep(1.0)
+
+        assert during == ([], "101")
+        assert (it.open, it.version("a")) == (["a", "b", "c"], "101")
 
 
 async def test_when_one_stream_is_slow_objects_get_their_own_meanwhile() -> None:
@@ -325,88 +446,3 @@ async def test_who_waits_learns_what_the_trouble_is() -> None:
         await moment()
 
         assert type(it.entries["a"].failure).__name__ == "ConnectionRefused"
-
-
-# Replicas that lag
-
-
-def state(name: str, version: str) -> ConfigMap:
-    metadata = ObjectMeta(namespace="shop", name=name, uid="u", resource_version=version)
-    return ConfigMap(metadata=metadata)
-
-
-async def test_a_deletion_that_the_namespace_has_listed_is_not_lost_to_a_replica_that_lags() -> (
-    None
-):
-    server = ServedObjects(streaming=False, replicas=2)
-    for name in "abcx":
-        server.put("shop", name)
-    server.lag(1, replica=1)
-    server.delete("shop", "x")
-    async with TaskOwner("test") as tasks:
-        it = Scene(server, tasks)
-        it.need("a", "b", "c")
-        await moment()
-        assert it.open == ["*"]  # listed after the deletion
-        server.route = lambda: 1
-        it.need("x")
-        await moment()
-        server.route = lambda: 0
-        server.lag(0, replica=1)
-        for _ in range(3):
-            server.put("shop", "a")
-            server.bookmark_everywhere()
-            await asyncio.sleep(60)
-
-        assert it.version("x") is None
-        it.streams.close()
-
-
-async def test_a_batch_of_the_namespace_shows_a_late_entry_nothing_older() -> None:
-    async with scene("a", "b", "c") as it:
-        it.need("a", "b", "c")
-        await moment()
-        it.need("d")
-        it.entries["d"].show(state("d", "120"), "120")  # by its own stream
-        it.versions.clear()
-
-        wide = it.streams._wide
-        assert wide is not None
-        wide.apply(Changed([added(state("d", "110")), modified(state("d", "120"))]))
-
-        assert it.versions == []
-        assert it.version("d") == "120"
-
-
-async def test_an_entry_that_goes_idle_while_it_leaves_the_namespace_does_not_go_back() -> None:
-    server = ServedObjects(replicas=2)
-    for name in "abc":
-        server.put("shop", name)
-    server.lag(1, replica=1)
-    async with TaskOwner("test") as tasks:
-        it = Scene(server, tasks)
-        it.need("a", "b", "c")
-        await moment()
-        server.delays = lambda place: 0.0 if place == WHOLE else 5.0
-        it.release("b", "c")
-        await moment()  # the stream of its own is being opened, from 101 on
-        entry = it.entries["a"]
-        entry.idle = True
-        it.streams.idle(entry)
-        wide = it.streams._wide
-        assert wide is not None
-        wide.apply(Changed([modified(server.put("shop", "a"))]))
-        assert it.version("a") == "104"
-        await moment()
-        server.delays = lambda place: 0.0
-        server.route = lambda: 1
-        entry.idle = False
-
-        it.need("a")  # and a replica answers that has not heard of 104
-        await asyncio.sleep(1)
-        assert it.versions[-1] == "104"
-        server.lag(0, replica=1)
-        await asyncio.sleep(60)
-
-        assert (it.version("a"), it.versions[-1]) == ("104", "104")
-        it.streams.close()

@@ -73,7 +73,6 @@ async def test_of_what_is_wanted_late_nothing_is_known_until_it_changes() -> Non
     async with TaskOwner("test") as tasks:
         watch.start(tasks)
         await asyncio.sleep(A_MOMENT)
-        reached = watch.reached
         watch.want("a")
         server.put("shop", "a")
         await asyncio.sleep(A_MOMENT)
@@ -82,7 +81,36 @@ async def test_of_what_is_wanted_late_nothing_is_known_until_it_changes() -> Non
         await asyncio.sleep(A_MOMENT)
 
     assert heard.words == [("filled", [], []), [("MODIFIED", "a")], []]
-    assert (reached, watch.wants("a")) == (101, False)
+    assert not watch.wants("a")
+
+
+async def test_a_list_reaches_as_far_as_its_version_though_no_object_has_it() -> None:
+    server, heard = ServedObjects(streaming=False), Heard()
+    for name in ("a", "b"):
+        server.put("shop", name)
+    server.delete("shop", "b")
+    server.bookmark_everywhere()
+    watch = watch_of(server, heard)
+    async with TaskOwner("test") as tasks:
+        before = watch.reached
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+
+        assert (before, watch.reached) == (0, 104)
+
+
+async def test_what_is_being_filled_reaches_as_far_as_the_newest_object() -> None:
+    server, heard = ServedObjects(), Heard()
+    for name in ("a", "b", "c"):
+        server.put("shop", name)
+    server.page_size = 2
+    server.delays = lambda place: 1.0
+    watch = watch_of(server, heard)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(1.5)
+
+        assert (watch.version, watch.reached) == ("", 102)
 
 
 async def test_trying_a_forbidden_namespace_is_no_news_for_the_log(
@@ -138,3 +166,39 @@ async def test_trouble_is_told_and_a_stopped_watch_tells_nothing() -> None:
         await asyncio.sleep(60)
 
     assert (heard.words, watch.running) == (["ConnectionRefused"], False)
+
+
+async def test_a_namespace_that_becomes_too_large_is_refused() -> None:
+    server, heard = ServedObjects(), Heard()
+    for number in range(4):
+        server.put("shop", f"object-{number}")
+    watch = watch_of(server, heard, most_objects=4)
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+        for _ in range(3):
+            server.put("shop", "object-0")
+            server.delete("shop", "object-1")
+            server.put("shop", "object-1")
+            await asyncio.sleep(A_MOMENT)
+        as_many_as_before = "the namespace has more than 4 objects" in heard.words
+        server.put("shop", "object-4")
+        await asyncio.sleep(A_MOMENT)
+
+    assert (as_many_as_before, heard.words[-1]) == (False, [])
+    assert heard.words[-2] == "the namespace has more than 4 objects"
+
+
+async def test_a_stopped_watch_ends_though_its_source_did_not_hear_it() -> None:
+    server, heard = ServedObjects(), Heard()
+    server.swallows_cancels = True
+    watch = watch_of(server, heard)
+    watch.want("a")
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+        server.put("shop", "a")
+        watch.stop()
+        await asyncio.sleep(A_MOMENT)
+
+        assert (heard.words, server.streams) == ([("filled", [], [])], [])

@@ -51,3 +51,15 @@ async def test_closing_ends_the_iteration() -> None:
 
     assert await reading is None
     assert [change async for change in changes] == []
+
+
+async def test_what_is_forgotten_waits_no_more() -> None:
+    changes = ObjectChanges(described)
+    for number in range(1000):
+        changes.tell("shop", f"job-{number}")
+        changes.forget("shop", f"job-{number}")
+    changes.forget("shop", "never told")
+    changes.tell("shop", "a")
+
+    assert ", 1 waiting" in repr(changes)
+    assert (await anext(changes)).name == "a"

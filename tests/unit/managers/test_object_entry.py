@@ -71,7 +71,7 @@ async def test_waiting_has_an_end_and_leaves_nothing_behind() -> None:
     item = entry()
 
     assert not await item.wait(1.0)
-    assert item._waiters == []
+    assert not item.is_awaited()
     item.wake()
 
 
@@ -90,3 +90,15 @@ async def test_the_state_has_a_name(synced: bool, idle: bool, frozen: bool, stat
 
     assert item.state == state
     assert state in repr(item)
+
+
+async def test_it_is_known_whether_somebody_waits() -> None:
+    item = entry()
+    before = item.is_awaited()
+    waiting = asyncio.create_task(item.wait(1.0))
+    await asyncio.sleep(0.5)
+    meanwhile = item.is_awaited()
+    item.show(None, "5")
+
+    assert (before, meanwhile, item.is_awaited()) == (False, True, False)
+    assert await waiting
