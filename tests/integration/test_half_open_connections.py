@@ -48,7 +48,7 @@ def quiet_server(protocol: str) -> Http1Server | Http2Server:
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http1, "KEEPALIVE", http1.keepalive(idle=1, interval=1, count=1))
     monkeypatch.setattr(http2, "QUIET_BEFORE_PING", 0.2)
-    monkeypatch.setattr(http2, "PING_PATIENCE", 1.0)
+    monkeypatch.setattr(http2, "PING_PATIENCE", 2.0)
 
 
 def test_the_waits_of_production_add_up_to_less_than_a_minute() -> None:
