@@ -76,6 +76,6 @@ def test_the_numbers_that_are_explained_are_the_defaults() -> None:
 
     assert f"`namespace_from` needed objects on ({limits.namespace_from})" in text
     assert f"`namespace_until` ({limits.namespace_until})" in text
-    assert f"({limits.most_objects:,}) is not watched as a whole" in text
+    assert f"({limits.most_objects:,}), or grows beyond that" in text
     assert f"`patience` ({limits.patience:g} s)" in text
     assert (limits.refused_for, SYNC_PATIENCE) == (600, 1)
