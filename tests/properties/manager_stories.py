@@ -72,6 +72,52 @@ class Story:
         return story
 
 
+A_MOMENT: Step = ("pass", 0.01, None)
+TWO_SERVERS: Final = Circumstances(there="abcde", lags=(0, 0), routes=(0, 1), idle=AT_EVERY_TICK)
+ONCE_WRONG: Final = {
+    "deleted before a late pod came, and found again where that is not known yet": Story(
+        0,
+        replace(TWO_SERVERS, gone="d", streaming=False, lags=(0, 1), routes=(0, 0, 1, 1)),
+        [
+            ("register", "p", frozenset("abc")),
+            A_MOMENT,
+            ("register", "q", frozenset("d")),
+            A_MOMENT,
+        ],
+    ),
+    "two changes in one batch, of which the second was seen before": Story(
+        0,
+        TWO_SERVERS,
+        [
+            ("register", "p", frozenset("abc")),
+            A_MOMENT,
+            ("lag", 0, 9),
+            ("put", "d", False),
+            ("put", "d", False),
+            ("register", "q", frozenset("d")),
+            A_MOMENT,
+            ("lag", 0, 0),
+        ],
+    ),
+    "idle before its own stream was there, and read where less is known": Story(
+        0,
+        replace(TWO_SERVERS, delays={"a": 0.5}, lags=(0, 3)),
+        [
+            ("register", "p", frozenset("abc")),
+            A_MOMENT,
+            ("only", "a", None),
+            A_MOMENT,
+            ("put", "a", False),
+            A_MOMENT,
+            ("tick", None, None),
+            A_MOMENT,
+            ("read", "a", None),
+        ],
+    ),
+}
+"""Stories that chance tells rarely."""
+
+
 def told(seed: int, number: int) -> Story:
     """A story, the same for the same numbers."""
     chance = Random(f"{seed} {number}")

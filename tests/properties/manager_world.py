@@ -120,7 +120,7 @@ class World:
         self._begun_at = self.server.version
         for replica, versions in enumerate(it.lags):
             self.server.lag(versions, replica=replica)
-        for name in it.gone:
+        for name in sorted(it.gone):
             self.server.delete("shop", name)
         self.server.delays = lambda place: it.delays.get(place[1] or "*", 0.0)
         self.server.route = itertools.cycle(it.routes).__next__
@@ -168,7 +168,7 @@ class World:
                 assert len(self.manager.plan()) == 0
                 assert len(self.store) == 0
             finally:
-                # Whoever ends a task waits until it has ended.
+                # A manager that is closed waits for the end of its tasks.
                 self.server.swallows_cancels = False
         assert self.server.streams == []
 
@@ -182,7 +182,7 @@ class World:
                 self.manager.unregister_pod(pod(name))
                 self.model.registered(name, None, now)
             case ("put", name, immutable):
-                # Being told of an immutable object freezes it, some time later.
+                # To be told of an immutable object freezes it, at some later moment.
                 self.server.put("shop", name, immutable=immutable and not self.it.followed)
             case ("delete", name, _):
                 if ("shop", name) in self.server.objects:
@@ -293,7 +293,7 @@ class World:
         seen = self.seen(name)
         true = self._true_since(name, found, seen if not_before is None else not_before)
         if true is None:
-            # Not raised: whoever shows something may well survive that.
+            # Not raised: who shows something to readers may take that for an error of theirs.
             self.wrong.append(f"{name} was seen at {seen}, and then {found}")
         else:
             self.model.seen[name] = max(seen, true)
@@ -384,6 +384,11 @@ class World:
             assert refused or opened == [None]
 
 
+FIELDS: Final = frozenset({"object", "synced", "idle", "frozen"})
+FIELDS_READ: Final = 3
+"""The fields that a look reads before it knows its answer."""
+
+
 class Onlookers:
     """Other threads, which look at an entry at every moment at which it is written to.
 
@@ -417,11 +422,6 @@ class Onlookers:
         write, self._write = self._write, None
         if write is not None:
             write()
-
-
-FIELDS: Final = frozenset({"object", "synced", "idle", "frozen"})
-FIELDS_READ: Final = 3
-"""The fields that a look reads before it knows its answer."""
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.managers import BlockingManager
 from reflet.managers.config_map_manager import ConfigMapManager
 from reflet.testing import virtual_time
-from tests.properties.manager_stories import Story, told
+from tests.properties.manager_stories import ONCE_WRONG, Story, told
 from tests.properties.manager_world import (
     LIMITS,
     NAMES,
@@ -42,7 +42,7 @@ from tests.unit.managers.pods import pod
 
 SEED: Final = int(os.environ.get("REFLET_SEED", "0"))
 TIMES: Final = int(os.environ.get("REFLET_FUZZ", "1"))
-STORIES: Final = 500
+STORIES: Final = {"watch": 300, "auto": 700}
 PATIENCE = 10.0  # real seconds, for threads
 
 names = st.frozensets(st.sampled_from(NAMES), max_size=5)
@@ -104,10 +104,16 @@ def fails(strategy: str, story: Story) -> bool:
     return False
 
 
-@pytest.mark.time_limit(60.0 * TIMES)
 @pytest.mark.parametrize("strategy", ["watch", "auto"])
+@pytest.mark.parametrize("story", ONCE_WRONG.values(), ids=ONCE_WRONG)
+def test_what_went_wrong_once_comes_right(strategy: str, story: Story) -> None:
+    live(strategy, story)
+
+
+@pytest.mark.time_limit(60.0 * TIMES)
+@pytest.mark.parametrize("strategy", STORIES)
 def test_whatever_lags_no_reader_is_led_back_and_all_comes_right(strategy: str) -> None:
-    for number in range(STORIES * TIMES):
+    for number in range(STORIES[strategy] * TIMES):
         story = told(SEED, number)
         if fails(strategy, story):
             shortest = story.shortened(partial(fails, strategy))

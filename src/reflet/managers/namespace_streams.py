@@ -78,7 +78,8 @@ class NamespaceStreams(Generic[C]):
         self._tasks = tasks
         self._emptied = emptied
         self._members: dict[str, _Member[C]] = {}
-        self._uncovered: set[str] = set()  # the wanted ones among them; mostly none
+        # The wanted ones among them, mostly none; in their order, in which changes are told.
+        self._uncovered: dict[str, None] = {}
         self._wide: NamespaceWatch[C] | None = None
         self._leaving = False
         self._slow = False
@@ -227,13 +228,13 @@ class NamespaceStreams(Generic[C]):
         member.forget()
         wide.want(name)
         member.joined = wide.reached
-        self._uncovered.add(name)
+        self._uncovered[name] = None
 
     def _part(self, member: _Member[C]) -> None:
         """Let the stream of the namespace tell no more of an entry."""
         member.covered = False
         member.forget()
-        self._uncovered.discard(member.entry.name)
+        self._uncovered.pop(member.entry.name, None)
         if self._wide is not None:
             self._wide.unwant(member.entry.name)
 
@@ -256,7 +257,7 @@ class NamespaceStreams(Generic[C]):
             return
         member.covered = True
         member.forget()
-        self._uncovered.discard(entry.name)
+        self._uncovered.pop(entry.name, None)
         member.drop_watch()
         entry.show(found, version)
 

@@ -16,7 +16,7 @@ from reflet.errors import Forbidden
 from reflet.informer.reflector import Reflector
 from reflet.managers.configuration import C
 from reflet.managers.namespace_filter import NamespaceFilter
-from reflet.managers.object_watch import MINIMUM_WATCH_TIMEOUT, StreamSettings
+from reflet.managers.object_watch import MINIMUM_WATCH_TIMEOUT, OF_AN_OBJECT, StreamSettings
 from reflet.managers.resource_versions import rank
 from reflet.runtime.tasks import TaskOwner
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
@@ -157,7 +157,7 @@ class NamespaceWatch(Generic[C]):
                 assert_never(delta)
 
     def _is_wanted(self, event: WatchEvent[C]) -> bool:
-        return event.type != "BOOKMARK" and event.object.metadata.name in self._wanted
+        return event.type in OF_AN_OBJECT and event.object.metadata.name in self._wanted
 
     def _counted(self, objects: int) -> None:
         if objects > self._most_objects and self._running:

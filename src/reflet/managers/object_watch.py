@@ -26,7 +26,7 @@ from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 MINIMUM_WATCH_TIMEOUT: Final = 1800.0
 """Seconds.  Thousands of quiet streams are to be renewed rarely."""
 
-_OF_AN_OBJECT: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
+OF_AN_OBJECT: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
 """Other events move the version alone: bookmarks, and what somebody's own source makes up."""
 
 logger = logging.getLogger(__name__)
@@ -159,7 +159,7 @@ class ObjectWatch(Generic[C]):
             case Changed(events=events):
                 for event in events:
                     self.version = event.object.metadata.resource_version or self.version
-                    if event.type not in _OF_AN_OBJECT or not self._is_it(event.object):
+                    if event.type not in OF_AN_OBJECT or not self._is_it(event.object):
                         continue
                     self.object = None if event.type == "DELETED" else event.object
                     self.claim = self.version

@@ -7,7 +7,7 @@ how names stand in a pod, nor what a store does about references.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -40,9 +40,6 @@ class ReferenceStore(Protocol):
         ...
 
 
-_NO_NAMES: Final[frozenset[str]] = frozenset()
-
-
 class PodRegistry:
     """Turns pods into references.
 
@@ -57,8 +54,8 @@ class PodRegistry:
     def __init__(self, store: ReferenceStore, names_of: Callable[[Pod], Iterable[str]]) -> None:
         self._store = store
         self._names_of = names_of
-        self._names: dict[PodKey, frozenset[str]] = {}
-        # Dictionaries, because pods are told in the order in which they came.
+        # Dictionaries, because names and pods are told in the order in which they came.
+        self._names: dict[PodKey, dict[str, None]] = {}
         self._users: dict[tuple[str, str], dict[PodKey, None]] = {}
 
     def __len__(self) -> int:
@@ -70,25 +67,21 @@ class PodRegistry:
 
     def register(self, pod: Pod) -> None:
         """Add the references that are new, and delete those that went away."""
-        names = frozenset(self._names_of(pod))
+        names = dict.fromkeys(self._names_of(pod))
         key = PodKey.of(pod)
-        before = self._names.get(key, _NO_NAMES)
+        before = self._names.get(key, {})
         self._names[key] = names
-        namespace, uid, all_users = key.namespace, key.uid, self._users
-        add_reference = self._store.add_reference
-        for name in names - before if before else names:
-            users = all_users.get((namespace, name))
-            if users is None:
-                users = all_users[namespace, name] = {}
-            users[key] = None
-            add_reference(namespace, name, uid)
+        for name in names:
+            if name not in before:
+                self._users.setdefault((key.namespace, name), {})[key] = None
+                self._store.add_reference(key.namespace, name, key.uid)
         if before:
-            self._release(key, before - names)
+            self._release(key, [name for name in before if name not in names])
 
     def unregister(self, pod: Pod) -> None:
         """Delete every reference of the pod."""
         key = PodKey.of(pod)
-        self._release(key, self._names.pop(key, _NO_NAMES))
+        self._release(key, self._names.pop(key, ()))
 
     def pods_using(self, namespace: str, name: str) -> tuple[PodKey, ...]:
         """The registered pods that refer to an object."""
@@ -96,14 +89,12 @@ class PodRegistry:
 
     def names_used_by(self, pod: Pod) -> frozenset[str]:
         """The names that the registered pod refers to; none for one that is not registered."""
-        return self._names.get(PodKey.of(pod), _NO_NAMES)
+        return frozenset(self._names.get(PodKey.of(pod), ()))
 
-    def _release(self, key: PodKey, names: frozenset[str]) -> None:
-        namespace, uid, all_users = key.namespace, key.uid, self._users
-        delete_reference = self._store.delete_reference
+    def _release(self, key: PodKey, names: Iterable[str]) -> None:
         for name in names:
-            users = all_users[namespace, name]
+            users = self._users[key.namespace, name]
             del users[key]
             if not users:
-                del all_users[namespace, name]
-            delete_reference(namespace, name, uid)
+                del self._users[key.namespace, name]
+            self._store.delete_reference(key.namespace, name, key.uid)

@@ -13,8 +13,10 @@ from reflet.api.watch_events import WatchEvent
 from reflet.managers.namespace_watch import NamespaceWatch
 from reflet.managers.object_watch import StreamSettings
 from reflet.runtime.tasks import TaskOwner
+from reflet.store.deltas import Changed
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects
+from tests.unit.store.config_maps import config_map
 
 pytestmark = pytest.mark.virtual_time
 
@@ -202,3 +204,16 @@ async def test_a_stopped_watch_ends_though_its_source_did_not_hear_it() -> None:
         await asyncio.sleep(A_MOMENT)
 
         assert (heard.words, server.streams) == ([("filled", [], [])], [])
+
+
+async def test_an_event_of_a_type_that_nobody_knows_moves_the_version_alone() -> None:
+    server, heard = ServedObjects(), Heard()
+    renamed: Any = WatchEvent(type="RENAMED", object=config_map("a", "200"))  # type: ignore[arg-type]  # of somebody's own source
+    watch = watch_of(server, heard)
+    watch.want("a")
+    async with TaskOwner("test") as tasks:
+        watch.start(tasks)
+        await asyncio.sleep(A_MOMENT)
+        watch.apply(Changed([renamed]))
+
+    assert (heard.words, watch.version) == ([("filled", [], []), []], "200")
