@@ -292,7 +292,7 @@ def test_an_iterator_may_outlive_the_loop_inside_the_block(loop: LoopThread) -> 
         next(changes)
         loop.stop()
 
-        changes.close()  # type: ignore[attr-defined]  # the same
+        changes.close()  # type: ignore[attr-defined]  # a generator, as above
 
 
 def test_it_has_what_the_mirror_has() -> None:
