@@ -25,9 +25,9 @@ from reflet.cluster import Cluster
 from reflet.errors import NotFound
 from reflet.node.agent_root import memory_name
 from reflet.node.assembly import NodeAgent
+from reflet.node.container_records import records_below
 from reflet.node.options import NodeOptions
 from reflet.node.security import RunAs
-from reflet.node.stray_processes import container_of
 from reflet.processes.process_table import process_entries
 from reflet.volumes.memory_folders import memory_candidates
 
@@ -137,8 +137,8 @@ class Scene:
         return self.root / "node" / "pods" / pod.metadata.uid
 
     def container_root(self, pod: Pod, container: str = "main") -> Path:
-        """Where a container finds its mounts."""
-        return self.folder(pod) / "containers" / container / "root"
+        """Where a container that runs finds its mounts, seen from outside."""
+        return container_root(self.root, pod.metadata.uid, container)
 
     def log(self, pod: Pod, container: str = "main", attempt: int = 0) -> str:
         """What a life of a container wrote, without times."""
@@ -195,17 +195,30 @@ def waits_for(reason: str) -> Callable[[Pod], bool]:
     return check
 
 
+def container_root(root: Path, uid: str, container: str = "main") -> Path:
+    """The root of a container that runs; FileNotFoundError when none does."""
+    for record in records_below(root / "node" / "pods"):
+        if (record.uid, record.name, record.finished_at) == (uid, container, None):
+            if record.is_isolated:
+                return Path(f"/proc/{record.pid}/root")
+            return Path(record.folder, "root")
+    raise FileNotFoundError(f"container {container} of {uid} does not run")
+
+
 def processes_below(root: Path) -> list[int]:
-    """Every process of the containers of the agent that keeps everything below *root*."""
+    """Every process of the containers of the agent that keeps everything below *root*.
+
+    One with a root of its own has a scratch folder there, whatever became of its environment.
+    """
+    own = f"/{root.parent.name}/{root.name}/node/pods/".encode()
     found = []
     for entry in process_entries():
-        if entry.has_ended or container_of(entry.pid) is None:
-            continue
         try:
+            mounts = Path(f"/proc/{entry.pid}/mountinfo").read_bytes()
             environment = Path(f"/proc/{entry.pid}/environ").read_bytes()
         except OSError:
             continue
-        if f"REFLET_ROOT={root}".encode() in environment:
+        if own in mounts or f"REFLET_ROOT={root}".encode() in environment:
             found.append(entry.pid)
     return found
 

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 STRATEGIES = ("watch", "auto", "cache", "get")
 LONGEST_NAME = 63  # the name is a label of the Node, too
+NO_ISOLATION = """\
+WARNING: --no-isolation: containers are plain processes of this machine.  Whoever may create a pod
+  reads every file that the pod's user may read, sees and signals that user's processes, those of
+  other pods included, and can leave processes behind that outlive the pod.
+  Where that user is the agent's own, it also has the agent's token and every Secret that this may
+  read."""
 
 
 @click.command()
@@ -57,6 +63,20 @@ LONGEST_NAME = 63  # the name is a label of the Node, too
     multiple=True,
     type=click.Path(file_okay=True, path_type=Path),
     help="Let pods use this path of the machine; repeatable.",
+)
+@click.option(
+    "--isolation/--no-isolation",
+    default=True,
+    show_default=True,
+    help="Give containers namespaces and a file system of their own; without, they see this "
+    "machine as their user does.",
+)
+@click.option(
+    "--share",
+    multiple=True,
+    metavar="PATH[:rw]",
+    help="Path of this machine that containers see, read-only unless :rw; repeatable.  "
+    "'none' leaves out /usr, /etc/ssl and the like, which are shared otherwise.",
 )
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="Only these pods; repeatable.")
 @click.option(
@@ -127,7 +147,8 @@ def node(log_format: str, log_level: str, **given: Any) -> None:
     go to the API server.
 
     Whoever may create pods for this node may, with --run, run commands on this machine.  There
-    are no images and no isolation: it is a runtime for processes.
+    are no images: a container has namespaces and a file system of its own, made from this
+    machine's programs and the pod's volumes, but no network and no limits of its own.
     """
     import asyncio  # noqa: PLC0415 - not needed for --help
     import logging  # noqa: PLC0415 - not needed for --help
@@ -168,6 +189,8 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         run=given["run_commands"],
         user=_user(given["user"]),
         host_paths=tuple(str(path.absolute()) for path in given["host_paths"]),
+        isolation=given["isolation"],
+        share=given["share"],
         namespaces=frozenset(given["namespaces"]),
         selector=_selector(given["selector"]),
         address=_address(given["node_address"]),
@@ -316,6 +339,8 @@ def _introduce(agent: NodeAgent) -> None:
     click.echo(f"node {options.name}, kept in {options.root}")
     if not options.run:
         click.echo("no commands are run without --run: volumes and variables are written")
+    elif not options.isolation:
+        click.echo(NO_ISOLATION, err=True)
     if agent.health_url:
         click.echo(f"health at {agent.health_url}/readyz?verbose")
     if agent.secure_url:

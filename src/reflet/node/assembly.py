@@ -21,7 +21,7 @@ from reflet.api.services import Service
 from reflet.cluster import Cluster
 from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.service_account_tokens import ServiceAccountTokens
-from reflet.errors import Forbidden, RefletError
+from reflet.errors import ConfigurationError, Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
 from reflet.managers.node_ttl import ttl_from
@@ -54,6 +54,7 @@ from reflet.node.worker_parts import StatusSink, WorkerParts
 from reflet.podstatus.relist import Pleg
 from reflet.podstatus.status_cache import StatusCache
 from reflet.processes.crash_backoff import CrashBackoff
+from reflet.processes.isolation_check import why_not_isolated
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 from reflet.volumes.memory_folders import memory_backed_root, remove_empty_folders
@@ -144,6 +145,8 @@ class NodeAgent:
     async def _open(self, undo: AsyncExitStack) -> None:
         options, clock = self.options, self._clock
         self._allowance = options.allowance()
+        if self._allowance.isolates:
+            await self._check_isolation()
         if (secure := options.secure) is not None:
             self._secure = (secure.place, ServingCertificates(secure).context())
         undo.enter_context(locked_root(options.root))
@@ -158,6 +161,17 @@ class NodeAgent:
         undo.push_async_callback(self._stop)
         await self._register()
         self._start()
+
+    async def _check_isolation(self) -> None:
+        self.options.check_shared()
+        why_not = await asyncio.to_thread(why_not_isolated)
+        if why_not is not None:
+            raise ConfigurationError(
+                f"--run: containers cannot have namespaces of their own here ({why_not}): it takes "
+                "Linux 5.12 and root, or user namespaces (kernel.unprivileged_userns_clone, "
+                "kernel.apparmor_restrict_unprivileged_userns); --no-isolation runs them as plain "
+                "processes that see this machine"
+            )
 
     def _memory_root(self, undo: AsyncExitStack) -> Path | None:
         memory = memory_backed_root(memory_name(self.options.root))
@@ -306,6 +320,7 @@ class NodeAgent:
             addresses=self.address,
             port=0 if self._ports is None else self._ports.logs_port,
             runs_commands=self.options.run,
+            isolates=self._allowance.isolates,
         )
         self._registration = NodeRegistration(
             self._cluster,

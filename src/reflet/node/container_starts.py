@@ -13,6 +13,7 @@ from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.errors import RefletError
 from reflet.node.container_records import START_ERROR, ContainerRecord
+from reflet.node.container_roots import capabilities_of, container_root
 from reflet.node.container_statuses import CRASH_LOOP, Waiting
 from reflet.node.events import NORMAL, WARNING
 from reflet.node.pod_starts import PreparedStart, fingerprint_of, gate_group, prepare_start
@@ -20,6 +21,7 @@ from reflet.node.process_runtime import Launch, message_file_of
 from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.durations import go_duration
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
+from reflet.processes.container_plan import ContainerRoot
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.resolution.places import container_named
 from reflet.resolution.variables import Environment
@@ -106,20 +108,31 @@ class ContainerStarter:
         self._parts.events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
 
     def _laid_out(self, pod: Pod, container: Container, prepared: PreparedStart) -> Launch:
-        volumes, who = self._parts.volumes, prepared.who
+        volumes, who, allowance = self._parts.volumes, prepared.who, self._parts.allowance
         folder = volumes.container_folder(pod, container.name)
         message_file = message_file_of(folder)
-        root = volumes.lay_out(pod, container.name, prepared.layout, message_file)
-        gate = gate_group(pod, self._parts.allowance)
+        own_root: ContainerRoot | None = None
+        if allowance.isolates:
+            mounts = volumes.mounts(pod, container.name, prepared.layout, message_file)
+            own_root = container_root(
+                pod, container, folder, shared=allowance.shared, mounts=mounts
+            )
+            root, directory = "/", container.working_dir or "/"
+        else:
+            links = volumes.lay_out(pod, container.name, prepared.layout, message_file)
+            root, directory = str(links), volumes.working_folder(links, container.working_dir)
+        gate = gate_group(pod, allowance)
         groups = set(who.groups) if gate is None else {*who.groups, gate}
         return Launch(
             container=container.name,
-            arguments=prepared.arguments(str(root)),
-            environment=prepared.environment(str(root)),
-            directory=volumes.working_folder(root, container.working_dir),
+            arguments=prepared.arguments(root),
+            environment=prepared.environment(root),
+            directory=directory,
             user=who.user,
             group=who.group,
             groups=tuple(sorted(groups)) if who.user is not None or groups else None,
+            capabilities=capabilities_of(container),
+            root=own_root,
             fingerprint=fingerprint_of(container),
             image=container.image,
             message_policy=container.termination_message_policy,

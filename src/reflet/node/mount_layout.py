@@ -1,7 +1,7 @@
-"""Where a container finds its volumes without a file system of its own.
+"""Where a container finds its volumes.
 
-Owns: which links stand for a container's mounts below its own root folder, and which mounts
-links cannot show.  Only computes.  Must not know the disk.
+Owns: which part of which volume is at which path, as a mount or, without a file system of its
+own, as a link; and which mounts links cannot show.  Only computes.  Must not know the disk.
 """
 
 from __future__ import annotations
@@ -40,8 +40,13 @@ class MountLayout:
     error: str | None = None
 
 
-def mount_layout(container: Container, variables: Mapping[str, str]) -> MountLayout:
-    """Lay out a container's mounts; *variables* is its finished environment."""
+def mount_layout(
+    container: Container, variables: Mapping[str, str], *, has_root: bool = False
+) -> MountLayout:
+    """Lay out a container's mounts; *variables* is its finished environment.
+
+    With a root file system of its own, one mount may lie in another.
+    """
     links: list[MountLink] = []
     for index, mount in enumerate(container.volume_mounts):
         path = _relative(mount.mount_path)
@@ -57,7 +62,7 @@ def mount_layout(container: Container, variables: Mapping[str, str]) -> MountLay
         if places.count(path) > 1:
             return MountLayout(error=f"two volumes are mounted at /{path}")
         inside = next((other for other in places if _lies_in(path, other)), None)
-        if inside is not None:
+        if inside is not None and not has_root:
             return MountLayout(
                 error=f"the mount at /{path} lies in the one at /{inside}: without a file system "
                 "of its own a container cannot have one mount inside another"

@@ -38,6 +38,7 @@ class NodeFacts:
     addresses: tuple[str, ...]
     port: int = 0
     runs_commands: bool = False
+    isolates: bool = False
 
 
 def new_node(facts: NodeFacts) -> dict[str, Any]:
@@ -92,13 +93,18 @@ def node_status(
             "bootID": machine.boot_id,
             "kernelVersion": machine.kernel,
             "osImage": machine.system,
-            "containerRuntimeVersion": f"reflet-processes://{__version__}",
+            "containerRuntimeVersion": f"{_runtime(facts)}://{__version__}",
             "kubeletVersion": f"reflet-{__version__}",
             "kubeProxyVersion": "",
             "operatingSystem": "linux",
             "architecture": machine.architecture,
         },
     }
+
+
+def _runtime(facts: NodeFacts) -> str:
+    """What ``kubectl get nodes -o wide`` shows as the runtime: whether containers are parted."""
+    return "reflet-namespaces" if facts.isolates else "reflet-processes"
 
 
 def is_worth_telling(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:

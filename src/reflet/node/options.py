@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from reflet.errors import ConfigurationError
+from reflet.node.container_roots import shared_paths
 from reflet.node.security import ROOT, Allowance, RunAs
 
 USUAL_ROOT: Final = Path("/var/lib/reflet")
@@ -43,9 +44,11 @@ class NodeOptions:
 
     *pods_from* is ``api`` or a folder of manifests.  *selector* chooses unbound pods that are
     bound to this node.  *user* is whom containers run as that do not say, as ``UID``,
-    ``UID:GID`` or None.  *health* is where health, metrics and, without *secure*, logs are
-    answered in plain words.  With *keep_running* containers outlive an agent that is told to
-    stop.  *skip_invalid_names* is the rule of Kubernetes 1.19 for keys of whole objects.
+    ``UID:GID`` or None.  With *isolation* containers have namespaces of their own, and see *share*
+    of the machine, as ``shared_paths`` reads it.  *health* is where health, metrics and, without
+    *secure*, logs are answered in plain words.  With *keep_running* containers outlive an agent
+    that is told to stop.  *skip_invalid_names* is the rule of Kubernetes 1.19 for keys of whole
+    objects.
     """
 
     name: str
@@ -55,6 +58,8 @@ class NodeOptions:
     run: bool = False
     user: RunAs | None = None
     host_paths: tuple[str, ...] = ()
+    isolation: bool = True
+    share: tuple[str, ...] = ()
     namespaces: frozenset[str] = frozenset()
     selector: str = ""
     address: str = ""
@@ -99,7 +104,27 @@ class NodeOptions:
             own_group=os.getegid(),
             own_groups=frozenset(os.getgroups()),
             default=default,
+            isolates=self.run and self.isolation,
+            shared=shared_paths(self.share),
         )
+
+    def check_shared(self) -> None:
+        """Raise ConfigurationError for a path that containers cannot share."""
+        for word in self.share:
+            path, colon, how = word.partition(":")
+            if word == "none":
+                continue
+            if colon and how not in {"ro", "rw"}:
+                raise ConfigurationError(f"--share {word}: behind the colon is 'ro' or 'rw'")
+            if not path.startswith("/") or not os.path.lexists(path):
+                raise ConfigurationError(f"--share {word}: there is no such path here")
+            real = Path(path).resolve()
+            if self.root.resolve().is_relative_to(real):
+                raise ConfigurationError(
+                    f"--share {word}: all pods' volumes are below it, in {self.root}"
+                )
+            if real.is_relative_to("/proc") or real.is_relative_to("/dev"):
+                raise ConfigurationError(f"--share {word}: containers have one of their own")
 
 
 def usual_root(user: int, environment: Mapping[str, str]) -> Path:

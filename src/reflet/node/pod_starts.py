@@ -57,7 +57,7 @@ def prepare_start(
     if refusal is not None:
         return Waiting(CONFIG_ERROR, refusal)
     values = environment.values
-    layout = mount_layout(container, values)
+    layout = mount_layout(container, values, has_root=allowance.isolates)
     if layout.error is not None:
         return Waiting(CONFIG_ERROR, layout.error)
     usual = {
@@ -74,8 +74,11 @@ def fingerprint_of(container: Container) -> str:
 
 
 def gate_group(pod: Pod, allowance: Allowance) -> int | None:
-    """The group that may enter the pod's folder, None when all runs as the agent itself."""
-    if not allowance.is_root or not pod.spec.containers:
+    """The group that may enter the pod's folder.
+
+    None when all runs as the agent itself, or has its volumes mounted elsewhere.
+    """
+    if not allowance.is_root or allowance.isolates or not pod.spec.containers:
         return None
     return run_as(pod, pod.spec.containers[0], allowance).group
 

@@ -22,8 +22,10 @@ from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.delivery.volume_delivery import VolumeDelivery
 from reflet.node.container_records import write_private
 from reflet.node.mount_layout import MountLayout
+from reflet.processes.container_plan import VolumeMount
 from reflet.resolution.env_files import MountedVolume
 from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.places import container_named
 from reflet.resolution.pod_users import fs_group
 from reflet.resolution.variables import Environment, exact_bytes
 from reflet.resolution.volume_contents import kind_of
@@ -134,6 +136,37 @@ class PodVolumes:
             if layout.message_path:
                 _link(root / layout.message_path, message_file)
         return root
+
+    def mounts(
+        self, pod: Pod, container: str, layout: MountLayout, message_file: Path
+    ) -> tuple[VolumeMount, ...]:
+        """What is to be mounted where in a container's own root."""
+        volumes = {volume.name: volume for volume in pod.spec.volumes}
+        specs = container_named(pod, container).container.volume_mounts
+        found: list[VolumeMount] = []
+        for link in layout.links:
+            if link.volume not in volumes:
+                raise VolumeError(f"the pod has no volume {link.volume}")
+            volume = volumes[link.volume]
+            source, beneath, kind = self.source(pod, volume), link.sub_path, kind_of(volume)
+            if beneath:
+                kept = self._directories.sub_path(
+                    pod.metadata.uid, volume.name, container, link.index, kind=kind
+                )
+                made = _sub_path(source, beneath, kept if kind else None)
+                source, beneath = (made, "") if kind else (source, beneath)
+            read_only = bool(kind) or specs[link.index].read_only
+            found.append(
+                VolumeMount(
+                    folder=str(source), beneath=beneath, path=f"/{link.path}", read_only=read_only
+                )
+            )
+        if layout.message_path:
+            message = VolumeMount(
+                folder=str(message_file), path=f"/{layout.message_path}", read_only=False
+            )
+            found.append(message)
+        return tuple(found)
 
     def write_environment(self, pod: Pod, container: str, environment: Environment) -> Path:
         """Write a container's variables into a private file that a shell can read."""

@@ -39,6 +39,8 @@ class Allowance:
     *namespaces* are the only ones whose pods are run, all when there are none.  *host_paths* are
     the folders below which pods may name paths of this machine.  *own_user*, *own_group* and
     *own_groups* are those of the agent; *default* is whom containers run as that do not say.
+    With *isolates*, containers have namespaces of their own and see only *shared* of the
+    machine.
     """
 
     namespaces: frozenset[str] = frozenset()
@@ -47,6 +49,8 @@ class Allowance:
     own_group: int = ROOT
     own_groups: frozenset[int] = frozenset()
     default: RunAs = RunAs()
+    isolates: bool = False
+    shared: tuple[tuple[str, bool], ...] = ()
 
     @property
     def is_root(self) -> bool:
@@ -185,7 +189,7 @@ def _container_refusals(pod: Pod, placed: PlacedContainer, allowance: Allowance)
             yield f"{where}: capabilities are not added ({added})"
         if context.proc_mount not in {"", "Default"}:
             yield f"{where}: procMount {context.proc_mount} is not supported"
-        if context.read_only_root_filesystem:
+        if context.read_only_root_filesystem and not allowance.isolates:
             yield f"{where}: readOnlyRootFilesystem cannot be kept without a file system of its own"
         if context.se_linux_options or context.windows_options:
             yield f"{where}: SELinux and Windows options are not supported"

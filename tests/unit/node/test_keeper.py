@@ -67,7 +67,7 @@ async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None
     news: list[dict[str, Any]] = []
     async with keeping(tmp_path) as keeper:
         keeper.listen(news.append)
-        keeper.start(order(tmp_path, ["sh", "-c", "echo hello; exit 3"]))
+        await keeper.start(order(tmp_path, ["sh", "-c", "echo hello; exit 3"]))
         record = await ended(keeper)
 
     assert record.exit_code == 3
@@ -78,7 +78,7 @@ async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None
 
 async def test_what_cannot_be_started_is_on_record_without_its_arguments(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
-        keeper.start(order(tmp_path, ["/no/such/program", "s3cret"]))
+        await keeper.start(order(tmp_path, ["/no/such/program", "s3cret"]))
         (record,) = keeper.records("u1")
 
     assert (record.exit_code, record.reason) == (128, "StartError")
@@ -87,8 +87,8 @@ async def test_what_cannot_be_started_is_on_record_without_its_arguments(tmp_pat
 
 async def test_the_same_order_again_starts_nothing(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
-        first = keeper.start(order(tmp_path, ["sleep", "60"]))
-        again = keeper.start(order(tmp_path, ["sleep", "60"]))
+        first = await keeper.start(order(tmp_path, ["sleep", "60"]))
+        again = await keeper.start(order(tmp_path, ["sleep", "60"]))
         await keeper.end("c1", 5)
 
     assert first["pid"] == again["pid"]
@@ -97,7 +97,7 @@ async def test_the_same_order_again_starts_nothing(tmp_path: Path) -> None:
 async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
         script = "trap '' TERM; echo ready; while :; do sleep 0.02; done"
-        keeper.start(order(tmp_path, ["sh", "-c", script]))
+        await keeper.start(order(tmp_path, ["sh", "-c", script]))
         (record,) = keeper.records("u1")
         await until(lambda: "ready" in record.log.read_text())
         await keeper.end("c1", 0.1)
@@ -108,7 +108,7 @@ async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
 
 async def test_a_signal_goes_to_the_first_process(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
-        keeper.start(order(tmp_path, ["sleep", "60"]))
+        await keeper.start(order(tmp_path, ["sleep", "60"]))
         heard = keeper.signal("c1", SIGTERM)
         await ended(keeper)
         again = keeper.signal("c1", SIGTERM)
@@ -120,13 +120,15 @@ async def test_the_last_word_is_the_file_or_else_the_log(tmp_path: Path) -> None
     file = tmp_path / "message"
     async with keeping(tmp_path) as keeper:
         file.write_text("from the file")
-        keeper.start(order(tmp_path, ["false"], message_file=str(file)))
+        await keeper.start(order(tmp_path, ["false"], message_file=str(file)))
         first = (await ended(keeper)).message
         keeper.remove("c1")
         file.write_text("")
         script = ["sh", "-c", "echo from the log; exit 1"]
         policy = "FallbackToLogsOnError"
-        keeper.start(order(tmp_path, script, "c2", message_file=str(file), message_policy=policy))
+        await keeper.start(
+            order(tmp_path, script, "c2", message_file=str(file), message_policy=policy)
+        )
         second = (await ended(keeper)).message
 
     assert (first, second) == ("from the file", "from the log\n")
@@ -134,7 +136,7 @@ async def test_the_last_word_is_the_file_or_else_the_log(tmp_path: Path) -> None
 
 async def test_a_container_that_runs_is_not_removed(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
-        keeper.start(order(tmp_path, ["sleep", "60"]))
+        await keeper.start(order(tmp_path, ["sleep", "60"]))
         with pytest.raises(KeeperRefused):
             keeper.remove("c1")
         await keeper.end("c1", 5)
@@ -147,7 +149,7 @@ async def test_a_container_that_runs_is_not_removed(tmp_path: Path) -> None:
 async def test_the_next_keeper_goes_on_with_what_runs(tmp_path: Path) -> None:
     script = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.01; done"
     async with keeping(tmp_path) as first:
-        first.start(order(tmp_path, ["sh", "-c", script]))
+        await first.start(order(tmp_path, ["sh", "-c", script]))
         (before,) = first.records("u1")
     async with keeping(tmp_path) as second:
         (record,) = second.records("u1")
