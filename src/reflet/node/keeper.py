@@ -44,7 +44,7 @@ LONGEST_MESSAGE: Final = 4096  # bytes of a termination message
 LOG_MESSAGE_BYTES: Final = 2048
 LOG_MESSAGE_LINES: Final = 80
 LONGEST_OUTPUT: Final = 10 * 1024  # bytes of what a command in a container says, as the kubelet has
-WRITE_AGAIN: Final = 1.0  # seconds until a record that could not be written is tried again
+TRY_AGAIN: Final = 1.0  # seconds until what could not be done for want of something is tried again
 FALL_BACK: Final = "FallbackToLogsOnError"
 
 logger = logging.getLogger(__name__)
@@ -278,7 +278,7 @@ class Keeper:
 
     async def _end_strays_later(self, kept: _Kept) -> None:
         while True:
-            await asyncio.sleep(WRITE_AGAIN)
+            await asyncio.sleep(TRY_AGAIN)
             with contextlib.suppress(OSError):
                 await self._end_strays(kept)
                 return
@@ -296,7 +296,7 @@ class Keeper:
 
     async def _write_later(self, kept: _Kept) -> None:
         while True:
-            await asyncio.sleep(WRITE_AGAIN)
+            await asyncio.sleep(TRY_AGAIN)
             if self._written(kept):
                 return
 
