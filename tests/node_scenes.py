@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import reflet
 from reflet.api.config import ConfigMap, Secret
 from reflet.api.events import Event
 from reflet.api.pod_status import ContainerStateTerminated, ContainerStateWaiting
@@ -241,22 +242,36 @@ def left_in_memory(root: Path) -> list[Path]:
 
 
 class AgentProcess:
-    """An agent in a process of its own, which can be killed."""
+    """An agent in a process of its own, which can be killed; as another *user* if one is named."""
 
-    def __init__(self, kubeconfig: Path, root: Path, *arguments: str) -> None:
+    def __init__(
+        self, kubeconfig: Path, root: Path, *arguments: str, user: int | None = None
+    ) -> None:
+        is_root = os.geteuid() == 0 and user is None
+        says = is_root and "--user" not in arguments
         self.command = [
-            *(sys.executable, "-m", "reflet", "node", "--name", NODE, "--run"),
-            *("--root", str(root / "node"), "--kubeconfig", str(kubeconfig)),
-            *("--health-address", "127.0.0.1:0"),
-            *(("--user", "root") if os.geteuid() == 0 else ()),
+            *(sys.executable if user is None else "python3", "-m", "reflet", "node"),
+            *("--name", NODE, "--run", "--root", str(root / "node")),
+            *("--kubeconfig", str(kubeconfig), "--health-address", "127.0.0.1:0"),
+            *(("--user", "root") if says else ()),
             *arguments,
         ]
         self._log = root / "agent.log"
+        self._settings: dict[str, Any] = {}
+        if user is not None:
+            self._settings = {
+                "env": interpreter_variables() | {"HOME": str(root)},
+                "user": user,
+                "group": user,
+                "extra_groups": [],
+            }
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(self.command, stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                self.command, stdout=log, stderr=log, **self._settings
+            )
 
     def kill(self) -> None:
         """End it in the middle of whatever it does."""
@@ -281,6 +296,13 @@ class AgentProcess:
     @property
     def said(self) -> str:
         return self._log.read_text()
+
+
+def interpreter_variables() -> dict[str, str]:
+    """With these, python3 of the system runs what we do, for those who cannot reach ours."""
+    paths = [path for path in sys.path if path.endswith(("site-packages", "/src"))]
+    paths.append(str(Path(reflet.__file__).parents[1]))
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONPATH": ":".join(paths)}
 
 
 @contextmanager
