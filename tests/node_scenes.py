@@ -269,9 +269,7 @@ class AgentProcess:
 
     def start(self) -> None:
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self.command, stdout=log, stderr=log, **self._settings
-            )
+            self._process = subprocess.Popen(self.command, stdout=log, stderr=log, **self._settings)
 
     def kill(self) -> None:
         """End it in the middle of whatever it does."""

@@ -7,11 +7,8 @@ isolation, as far as security.md promises something there.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import resource
 import subprocess
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,7 +18,6 @@ from typing import Any
 import pytest
 
 import reflet
-from reflet.api.leases import Lease
 from reflet.api.pods import Pod
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.testing.pytest_plugin import RunningServer, running_server

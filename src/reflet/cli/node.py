@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from reflet.node.assembly import NodeAgent
+    from reflet.node.granted_ids import IdGrants
     from reflet.node.options import NodeOptions, SecurePort
     from reflet.node.security import RunAs
     from reflet.transport.settings import ConnectionSettings
@@ -56,6 +57,19 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
     default="",
     metavar="USER[:GROUP]",
     help="Whom containers run as that do not say; needed with --run as root.",
+)
+@click.option(
+    "--allow-users",
+    multiple=True,
+    metavar="RANGE|USER",
+    help="Users that pods may name besides, each with its group, as 5000-5999; in no range is a "
+    "user of this machine; repeatable.",
+)
+@click.option(
+    "--allow-groups",
+    multiple=True,
+    metavar="RANGE|GROUP",
+    help="Groups that pods may name besides; in no range is a group of this machine; repeatable.",
 )
 @click.option(
     "--allow-host-path",
@@ -188,6 +202,7 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         strategy=given["strategy"],
         run=given["run_commands"],
         user=_user(given["user"]),
+        grants=_grants(given["allow_users"], given["allow_groups"]),
         host_paths=tuple(str(path.absolute()) for path in given["host_paths"]),
         isolation=given["isolation"],
         share=given["share"],
@@ -243,6 +258,13 @@ def _user(text: str) -> RunAs | None:
         return RunAs(number, int(group) if group.isdecimal() else grp.getgrnam(group).gr_gid)
     except KeyError:
         raise click.UsageError(f"--user: there is no group {group!r} here") from None
+
+
+def _grants(users: tuple[str, ...], groups: tuple[str, ...]) -> IdGrants:
+    from reflet.node.granted_ids import grants_of  # noqa: PLC0415 - not needed for --help
+    from reflet.node.options import read_accounts  # noqa: PLC0415 - not needed for --help
+
+    return grants_of(users, groups, read_accounts(users, groups))
 
 
 def _address(text: str) -> str:

@@ -163,7 +163,6 @@ class NodeAgent:
         self._start()
 
     async def _check_isolation(self) -> None:
-        self.options.check_shared()
         why_not = await asyncio.to_thread(why_not_isolated)
         if why_not is not None:
             raise ConfigurationError(

@@ -13,6 +13,7 @@ from typing import Final
 
 from reflet.api.containers import Container
 from reflet.api.pods import Pod
+from reflet.errors import ConfigurationError
 from reflet.processes.container_plan import CAPABILITIES, ContainerRoot, VolumeMount
 from reflet.volumes import folders
 from reflet.volumes.tear_down import remove_tree
@@ -42,20 +43,34 @@ Shared = tuple[tuple[str, bool], ...]
 """Paths of the machine that containers see, and whether they may be written to."""
 
 
-def shared_paths(named: Iterable[str]) -> Shared:
+def shared_paths(named: Iterable[str], root: Path) -> Shared:
     """What containers see, from the words of ``--share``: ``PATH``, ``PATH:rw`` or ``none``.
 
     Without ``none`` the system's folders are there as well, as far as this machine has them.
+    Raises ConfigurationError for a path that cannot be shared; *root* is where all pods are.
     """
     words = list(named)
     system = () if "none" in words else SYSTEM
     shared = {path: False for path in system if os.path.lexists(path)}
     for word in words:
         if word != "none":
-            path, _, how = word.partition(":")
+            path, colon, how = word.partition(":")
+            if colon and how not in {"ro", "rw"}:
+                raise ConfigurationError(f"--share {word}: behind the colon is 'ro' or 'rw'")
+            _check_shared(word, path, root)
             shared[path.rstrip("/")] = how == "rw"
     # Outer ones first: what lies in another is mounted on it.
     return tuple(sorted(shared.items(), key=lambda each: each[0].count("/")))
+
+
+def _check_shared(word: str, path: str, root: Path) -> None:
+    if not path.startswith("/") or not os.path.lexists(path):
+        raise ConfigurationError(f"--share {word}: there is no such path here")
+    real = Path(path).resolve()
+    if root.resolve().is_relative_to(real):
+        raise ConfigurationError(f"--share {word}: the volumes of all pods are in it, in {root}")
+    if real.is_relative_to("/proc") or real.is_relative_to("/dev"):
+        raise ConfigurationError(f"--share {word}: containers have one of their own")
 
 
 def container_root(

@@ -9,7 +9,7 @@ the life of the container, whatever happens to the volume.
 from collections.abc import Mapping
 
 from reflet.api.containers import VolumeMount
-from reflet.resolution.expansion import expand
+from reflet.resolution.expansion import OversizedExpansion, expand
 from reflet.resolution.places import Place
 from reflet.resolution.problems import InvalidSubPath, MissingSubPathVariables
 
@@ -24,7 +24,11 @@ def sub_path_of(
     where = place or Place(volume=mount.name)
     path = mount.sub_path
     if mount.sub_path_expr:
-        expanded = expand_sub_path(mount.sub_path_expr, variables, place=where)
+        try:
+            expanded = expand_sub_path(mount.sub_path_expr, variables, place=where)
+        except OversizedExpansion as error:
+            text = f"unable to provision SubPath `{mount.sub_path_expr}`: {error}"
+            return InvalidSubPath(place=where, kubelet=text, sub_path=mount.sub_path_expr)
         if not isinstance(expanded, str):
             return expanded
         path = expanded
@@ -42,7 +46,7 @@ def sub_path_of(
 def expand_sub_path(
     expression: str, variables: Mapping[str, str], *, place: Place | None = None
 ) -> str | MissingSubPathVariables:
-    """Return the expression with its variables replaced."""
+    """Return the expression with its variables replaced; raises OversizedExpansion."""
     missing: set[str] = set()
 
     def lookup(name: str) -> str:

@@ -52,3 +52,13 @@ def test_missing_and_empty_variables_are_named_at_their_place() -> None:
     assert problem == MissingSubPathVariables(
         place=place, kubelet="missing value for A, B", names=("A", "B")
     )
+
+
+def test_an_expression_is_not_expanded_beyond_all_measure() -> None:
+    mount = VolumeMount(name="v", sub_path_expr="$(A)" * 100)
+
+    problem = sub_path_of(mount, {"A": "secret" * 100_000})
+
+    assert isinstance(problem, InvalidSubPath)
+    assert "60000000 characters with the variables put in" in problem.error
+    assert "secret" not in problem.error
