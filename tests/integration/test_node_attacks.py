@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 import reflet
+from reflet.api.nodes import Node
 from reflet.api.pods import Pod
 from reflet.processes.isolation_check import why_not_isolated
-from reflet.testing.pytest_plugin import RunningServer, running_server
 from tests.integration.node_agents import fetched
-from tests.node_chaos import keepers_of
+from tests.node_chaos import ServerProcess, keepers_of
 from tests.node_scenes import (
     NODE,
     PATIENCE,
@@ -71,7 +71,7 @@ class House:
     """An agent in a mode, and its server."""
 
     mode: Mode
-    server: RunningServer
+    server: ServerProcess
     agent: AgentProcess
     root: Path
 
@@ -94,6 +94,8 @@ class House:
             finally:
                 for pod in (await scene.pods.list()).items:
                     await scene.pods.delete(pod.metadata.name)
+                for secret in (await scene.secrets.list()).items:
+                    await scene.secrets.delete(secret.metadata.name)
                 await until_async(lambda: self._is_empty(scene))
 
     async def _is_empty(self, scene: Scene) -> bool:
@@ -107,35 +109,44 @@ def house(
     mode: Mode = request.param
     if mode.isolated and WHY_NOT is not None:
         pytest.skip(f"containers cannot be isolated here: {WHY_NOT}")
+    if mode.user is not None:
+        _need_interpreter(mode.user)
     root = tmp_path_factory.mktemp(str(mode))
-    with running_server({"tls": False}) as server:
-        kubeconfig = root / "kubeconfig"
-        kubeconfig.write_bytes(server.kubeconfig.read_bytes())
-        kubeconfig.chmod(0o600)
-        arguments = [] if mode.isolated else ["--no-isolation"]
-        if mode.user is None:
-            allowed = f"{VICTIM}-{VICTIM}", f"{ATTACKER}-{ATTACKER}"
-            arguments += ["--user", f"{NOBODY}:{NOBODY}"]
-            for each in allowed:
-                arguments += ["--allow-users", each, "--allow-groups", each]
-        else:
-            _open_to(mode.user, root, kubeconfig)
-        agent = AgentProcess(kubeconfig, root, *arguments, user=mode.user)
+    server = ServerProcess(tmp_path_factory.mktemp("server"))
+    server.start()
+    try:
+        asyncio.run(server.up())
+        agent = _agent(mode, root, server.kubeconfig)
         agent.start()
         try:
             asyncio.run(until(lambda: "health at" in agent.said))
             yield House(mode, server, agent, root)
         finally:
             agent.stop()
+    finally:
+        server.kill()
     assert processes_below(root) == []
 
 
-def _open_to(user: int, root: Path, kubeconfig: Path) -> None:
-    for path in (root, kubeconfig):
-        os.chown(path, user, user)
-    for above in root.parents:
+def _agent(mode: Mode, root: Path, kubeconfig: Path) -> AgentProcess:
+    own = root / "kubeconfig"
+    own.write_bytes(kubeconfig.read_bytes())
+    own.chmod(0o600)
+    arguments = [] if mode.isolated else ["--no-isolation"]
+    if mode.user is None:
+        arguments += ["--user", f"{NOBODY}:{NOBODY}"]
+        for each in (VICTIM, ATTACKER):
+            arguments += ["--allow-users", str(each), "--allow-groups", str(each)]
+    else:
+        for path in (root, own):
+            os.chown(path, mode.user, mode.user)
+    for above in (root, *root.parents):
         if above.stat().st_mode & 0o001 == 0:
             above.chmod(above.stat().st_mode | 0o011)
+    return AgentProcess(own, root, *arguments, user=mode.user)
+
+
+def _need_interpreter(user: int) -> None:
     tried = subprocess.run(
         ["python3", "-c", "import reflet.node.assembly"],
         env=interpreter_variables(),
@@ -229,7 +240,7 @@ async def test_a_working_folder_passes_no_gate(house: House) -> None:
             await scene.pods.create(
                 pod_document(name, container=container, restartPolicy="Never", **own)
             )
-            pod = await scene.pod(name, lambda pod: _has_tried(pod))
+            pod = await scene.pod(name, _has_tried)
             said = await everything_told(scene, house, name)
             texts.add(_why(pod))
             assert CANARY not in said + scene.log(pod)
@@ -273,7 +284,7 @@ async def test_other_pods_and_the_agent_are_not_to_be_seen(house: House) -> None
         kill -9 {house.agent.pid} {keepers_of(house.root / "node")[0]} && echo killed
         cat {house.root}/kubeconfig && echo read
         ls {house.root}/node {house.root}/node/pods && echo listed
-        ls /dev/shm /run /root /home /var/lib 2>/dev/null
+        find /dev/shm /run /root /home /var/lib -mindepth 1 2>/dev/null
         cat /etc/shadow && echo shadow
         for path in / /usr /etc /dev /proc/sys/kernel/hostname; do
           (echo x > $path/x || echo x > $path) 2>/dev/null && echo wrote $path; done
@@ -282,8 +293,9 @@ async def test_other_pods_and_the_agent_are_not_to_be_seen(house: House) -> None
         await victim(scene)
         said = await told_by(scene, "attacker", text)
 
-    lines = [line for line in said.splitlines() if "sh: " not in line and "cat: " not in line]
-    assert [line for line in lines if not line.startswith("ls: ")] == ["attacker", "done"]
+    errors = ("sh: ", "cat: ", "ls: ")
+    lines = [line for line in said.splitlines() if line and not line.startswith(errors)]
+    assert lines == ["attacker", "done"]
 
 
 @needs_root
@@ -354,8 +366,7 @@ async def test_output_can_be_opened_again(house: House) -> None:
 async def test_what_is_given_up_without_isolation_is_said(house: House) -> None:
     said = house.agent.said
     async with house.scene() as scene:
-        nodes = scene.cluster.resource(reflet.Node)
-        node = await nodes.get(NODE)
+        node = await scene.cluster.resource(Node).get(NODE)
 
     assert "WARNING: --no-isolation" in said
     assert "every Secret" in said
