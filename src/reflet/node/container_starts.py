@@ -7,6 +7,7 @@ know which container is to be started when.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from reflet.api.containers import Container
 from reflet.api.pods import Pod
@@ -21,6 +22,7 @@ from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.durations import go_duration
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from reflet.processes.crash_backoff import CrashBackoff
+from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
 from reflet.resolution.variables import Environment
 from reflet.volumes.volume_errors import VolumeError
@@ -76,7 +78,9 @@ class ContainerStarter:
             self._failed(pod, name, prepared.message)
             return prepared
         try:
-            launch = await asyncio.to_thread(self._laid_out, pod, container, prepared)
+            launch = await asyncio.to_thread(
+                self._laid_out, pod, container, prepared, resolved.volumes
+            )
         except VolumeError as error:
             self._failed(pod, name, str(error))
             return Waiting("CreateContainerError", str(error))
@@ -105,11 +109,17 @@ class ContainerStarter:
     def _failed(self, pod: Pod, name: str, message: str) -> None:
         self._parts.events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
 
-    def _laid_out(self, pod: Pod, container: Container, prepared: PreparedStart) -> Launch:
+    def _laid_out(
+        self,
+        pod: Pod,
+        container: Container,
+        prepared: PreparedStart,
+        contents: Mapping[str, VolumeContents],
+    ) -> Launch:
         volumes, who = self._parts.volumes, prepared.who
         folder = volumes.container_folder(pod, container.name)
         message_file = message_file_of(folder)
-        root = volumes.lay_out(pod, container.name, prepared.layout, message_file)
+        root = volumes.lay_out(pod, container.name, prepared.layout, contents, message_file)
         gate = gate_group(pod, self._parts.allowance)
         groups = set(who.groups) if gate is None else {*who.groups, gate}
         return Launch(
