@@ -6,7 +6,6 @@ know which container is to be started when.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from reflet.api.containers import Container
@@ -25,6 +24,7 @@ from reflet.processes.crash_backoff import CrashBackoff
 from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
 from reflet.resolution.variables import Environment
+from reflet.runtime.threads import in_thread
 from reflet.volumes.volume_errors import VolumeError
 
 RUN_ERROR = "RunContainerError"
@@ -78,8 +78,9 @@ class ContainerStarter:
             self._failed(pod, name, prepared.message)
             return prepared
         try:
-            launch = await asyncio.to_thread(
-                self._laid_out, pod, container, prepared, resolved.volumes
+            launch = await in_thread(
+                lambda: self._laid_out(pod, container, prepared, resolved.volumes),
+                executor=self._parts.disk,
             )
         except VolumeError as error:
             self._failed(pod, name, str(error))
