@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -62,6 +63,7 @@ from reflet.volumes.pod_directories import PodDirectories
 
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
 SERVICE_FIELDS: Final = "spec.clusterIP!=None"
+DISK_THREADS: Final = 4
 REQUESTS: Final = 1000  # pods that may wait to be looked at
 
 logger = logging.getLogger(__name__)
@@ -232,6 +234,8 @@ class NodeAgent:
         news = await undo.enter_async_context(
             ObjectNews(config_maps, secrets, services=self._services, clock=self._clock)
         )
+        self._disk = ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="volumes")
+        undo.callback(self._disk.shutdown, wait=False)
         self._volumes = PodVolumes(self._directories, host_paths=options.host_paths)
         self._managers = (config_maps, secrets)
         self._configurations = Configurations(
@@ -268,6 +272,7 @@ class NodeAgent:
             pleg=self._pleg,
             configurations=self._configurations,
             volumes=self._volumes,
+            disk=self._disk,
             statuses=self._statuses,
             events=self._events,
             allowance=self._allowance,

@@ -14,6 +14,7 @@ from typing import Final
 from reflet.api.containers import Container
 from reflet.api.pods import Pod
 from reflet.errors import ConfigurationError
+from reflet.node.pod_volumes import MountSource
 from reflet.processes.container_plan import CAPABILITIES, ContainerRoot, VolumeMount
 from reflet.volumes import folders
 from reflet.volumes.tear_down import remove_tree
@@ -71,6 +72,25 @@ def _check_shared(word: str, path: str, root: Path) -> None:
         raise ConfigurationError(f"--share {word}: the volumes of all pods are in it, in {root}")
     if real.is_relative_to("/proc") or real.is_relative_to("/dev"):
         raise ConfigurationError(f"--share {word}: containers have one of their own")
+
+
+def mounts_of(
+    sources: Iterable[MountSource], message_path: str, message_file: Path
+) -> tuple[VolumeMount, ...]:
+    """What is mounted in a container's root: its volumes, and the file for its last word."""
+    mounts = [
+        VolumeMount(
+            folder=str(each.folder),
+            beneath=each.beneath,
+            path=f"/{each.path}",
+            read_only=each.read_only,
+        )
+        for each in sources
+    ]
+    if message_path:
+        last_word = VolumeMount(folder=str(message_file), path=f"/{message_path}", read_only=False)
+        mounts.append(last_word)
+    return tuple(mounts)
 
 
 def container_root(

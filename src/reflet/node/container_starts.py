@@ -6,14 +6,14 @@ know which container is to be started when.
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Mapping
 
 from reflet.api.containers import Container
 from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.errors import RefletError
 from reflet.node.container_records import START_ERROR, ContainerRecord
-from reflet.node.container_roots import capabilities_of, container_root
+from reflet.node.container_roots import capabilities_of, container_root, mounts_of
 from reflet.node.container_statuses import CRASH_LOOP, Waiting
 from reflet.node.events import NORMAL, WARNING
 from reflet.node.pod_starts import PreparedStart, fingerprint_of, gate_group, prepare_start
@@ -23,8 +23,10 @@ from reflet.podstatus.durations import go_duration
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from reflet.processes.container_plan import ContainerRoot
 from reflet.processes.crash_backoff import CrashBackoff
+from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
 from reflet.resolution.variables import Environment
+from reflet.runtime.threads import in_thread
 from reflet.volumes.volume_errors import VolumeError
 
 RUN_ERROR = "RunContainerError"
@@ -78,7 +80,10 @@ class ContainerStarter:
             self._failed(pod, name, prepared.message)
             return prepared
         try:
-            launch = await asyncio.to_thread(self._laid_out, pod, container, prepared)
+            launch = await in_thread(
+                lambda: self._laid_out(pod, container, prepared, resolved.volumes),
+                executor=self._parts.disk,
+            )
         except VolumeError as error:
             self._failed(pod, name, str(error))
             return Waiting("CreateContainerError", str(error))
@@ -107,19 +112,30 @@ class ContainerStarter:
     def _failed(self, pod: Pod, name: str, message: str) -> None:
         self._parts.events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
 
-    def _laid_out(self, pod: Pod, container: Container, prepared: PreparedStart) -> Launch:
+    def _laid_out(
+        self,
+        pod: Pod,
+        container: Container,
+        prepared: PreparedStart,
+        contents: Mapping[str, VolumeContents],
+    ) -> Launch:
         volumes, who, allowance = self._parts.volumes, prepared.who, self._parts.allowance
-        folder = volumes.container_folder(pod, container.name)
+        name, layout = container.name, prepared.layout
+        folder = volumes.container_folder(pod, name)
         message_file = message_file_of(folder)
         own_root: ContainerRoot | None = None
         if allowance.isolates:
-            mounts = volumes.mounts(pod, container.name, prepared.layout, message_file)
+            sources = volumes.mount_sources(pod, name, layout, contents)
             own_root = container_root(
-                pod, container, folder, shared=allowance.shared, mounts=mounts
+                pod,
+                container,
+                folder,
+                shared=allowance.shared,
+                mounts=mounts_of(sources, layout.message_path, message_file),
             )
             root, directory = "/", container.working_dir or "/"
         else:
-            links = volumes.lay_out(pod, container.name, prepared.layout, message_file)
+            links = volumes.lay_out(pod, name, layout, contents, message_file)
             root, directory = str(links), volumes.working_folder(links, container.working_dir)
         gate = gate_group(pod, allowance)
         groups = set(who.groups) if gate is None else {*who.groups, gate}

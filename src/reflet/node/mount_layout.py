@@ -7,7 +7,7 @@ own, as a link; and which mounts links cannot show.  Only computes.  Must not kn
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -27,8 +27,9 @@ class MountLink:
 
     path: str
     volume: str
-    sub_path: str = ""
+    sub_path: str = field(default="", repr=False)  # a variable in it may hold a secret
     index: int = 0
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def mount_layout(
         sub_path = sub_path_of(mount, variables)
         if not isinstance(sub_path, str):
             return MountLayout(error=sub_path.error)
-        links.append(MountLink(path, mount.name, sub_path, index))
+        links.append(MountLink(path, mount.name, sub_path, index, mount.read_only))
     message = _relative(container.termination_message_path or USUAL_MESSAGE_PATH)
     places = [link.path for link in links]
     for path in places:

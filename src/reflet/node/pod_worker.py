@@ -28,6 +28,7 @@ from reflet.node.security import REFUSED, left_out_of, refusals_of
 from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.runtime_status import RuntimeStatus
 from reflet.resolution.places import containers_of
+from reflet.runtime.threads import in_thread
 
 STOPPED: Final = "AgentStopped"
 TOO_LATE: Final = "DeadlineExceeded"
@@ -310,7 +311,7 @@ class PodWorker:
             return
         if self._is_set_up or seen.sandboxes:
             await parts.configurations.unregister(pod)
-            await asyncio.to_thread(parts.volumes.clear, self.uid)
+            await in_thread(lambda: parts.volumes.clear(self.uid), executor=parts.disk)
             self._is_set_up = False
         if seen.containers:
             self._report(pod, seen)

@@ -6,6 +6,7 @@ Owns: nothing but the list.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,8 +44,10 @@ class StatusSink(Protocol):
 class WorkerParts:
     """The collaborators and settings of workers.
 
-    Without *runs_commands*, nothing is started.  *resync* and *retry* are seconds: when a pod is
-    looked at although nothing happened, and after something failed.
+    *disk* has the threads in which volumes are written: few, and for that alone, so that a disk
+    that hangs keeps nobody else from a thread.  Without *runs_commands*, nothing is started.
+    *resync* and *retry* are seconds: when a pod is looked at although nothing happened, and after
+    something failed.
     """
 
     runtime: ProcessRuntime
@@ -52,6 +55,7 @@ class WorkerParts:
     pleg: Pleg
     configurations: Configurations
     volumes: PodVolumes
+    disk: Executor
     statuses: StatusSink
     events: EventRecorder
     allowance: Allowance
