@@ -206,9 +206,9 @@ class PodVolumes:
         def choose(contents: VolumeContents) -> Path:
             return self._directories.volume(pod.metadata.uid, contents.kind, contents.volume)
 
-        # Mounts inside mounts are refused before, so nobody needs points for them.  One agent has
-        # the root, and its worker the pod: a lock would only be one that a container can hold.
-        return VolumeDelivery(choose, only=names, mount_points=False, mode=FOLDER_MODE, alone=True)
+        # One agent has the root, and its worker the pod: a lock would only be one that a container
+        # can hold.
+        return VolumeDelivery(choose, only=names, mode=FOLDER_MODE, alone=True)
 
     def _make(self, pod: Pod, volume: Volume) -> None:
         if volume.host_path is not None:
