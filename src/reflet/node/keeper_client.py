@@ -25,6 +25,7 @@ from reflet.node.keeper_protocol import KeeperRefused, KeeperUnavailable, StartO
 from reflet.processes.child import Child, start_child
 from reflet.processes.program import Program
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
 PATIENCE: Final = 15.0  # seconds for a keeper to come up
@@ -54,12 +55,14 @@ class KeeperClient:
         on_ended: Ended = lambda _: None,
         on_lost: Callable[[], None] = lambda: None,
         clock: Clock | None = None,
+        permanent: PermanentTasks | None = None,
     ) -> None:
         self._folder = folder
         self._on_ended = on_ended
         self._on_lost = on_lost
         self._clock = clock or SystemClock()
         self._tasks = TaskOwner("line to the keeper")
+        self._permanent = permanent or PermanentTasks(clock=self._clock)
         self._writer: asyncio.StreamWriter | None = None
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._numbers = itertools.count(1)
@@ -68,11 +71,12 @@ class KeeperClient:
         self._is_down = asyncio.Event()
         self._stopping = asyncio.Event()
         self._problem = ""
+        self._was_up = False
         self.pid = 0
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
-        self._tasks.start(self._stay_connected(), name="keeper")
+        self._permanent.keep(self._tasks, self._stay_connected, name="keeper")
         try:
             await self.up()
         except BaseException:
@@ -177,12 +181,11 @@ class KeeperClient:
             self._pending.pop(number, None)
 
     async def _stay_connected(self) -> None:
-        was_lost = False
         while not self._stopping.is_set():
             try:
                 reader, writer = await self._connected()
                 try:
-                    await self._read(reader, writer, was_lost=was_lost)
+                    await self._read(reader, writer)
                 finally:
                     self._writer = None
                     self._is_up.clear()
@@ -191,14 +194,16 @@ class KeeperClient:
                     self._fail_pending()
             except (OSError, RefletError) as error:
                 if self._stopping.is_set():
-                    return
+                    break
+                level = logging.DEBUG if str(error) == self._problem else logging.ERROR
                 self._problem = str(error)
-                logger.error("the keeper cannot be reached: %s", error)  # noqa: TRY400 - the error says it
+                logger.log(level, "the keeper cannot be reached: %s", error)
                 await self._clock.sleep(TRY_EVERY)
                 continue
+            self._problem = ""
             if not self._stopping.is_set():
-                was_lost = True
                 logger.warning("the keeper was lost; the containers go on, and another one begins")
+        await asyncio.Event().wait()  # told to stop: until the line is closed nothing is to be done
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         path = protocol.socket_path(self._folder)
@@ -229,9 +234,7 @@ class KeeperClient:
             )
         )
 
-    async def _read(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, was_lost: bool
-    ) -> None:
+    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while line := await reader.readline():
                 message = protocol.decoded(line)
@@ -240,7 +243,8 @@ class KeeperClient:
                     self._writer = writer
                     self._is_up.set()
                     self._is_down.clear()
-                    if was_lost:
+                    is_another, self._was_up = self._was_up, True
+                    if is_another:
                         self._on_lost()
                 elif "ended" in message:
                     self._on_ended(str(message["uid"]))

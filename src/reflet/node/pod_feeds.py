@@ -45,39 +45,66 @@ class ServerFeed:
     """The pods that are bound to a node on the API server."""
 
     def __init__(self, cluster: Cluster, node: str, *, clock: Clock) -> None:
-        selector = FieldSelector((FieldRequirement("spec.nodeName", node),))
-        self._mirror: Mirror[Pod] = cluster.mirror(
-            Pod, namespace="*", field_selector=selector, clock=clock
-        )
-        self._told: set[str] = set()
+        self._cluster = cluster
+        self._selector = FieldSelector((FieldRequirement("spec.nodeName", node),))
+        self._clock = clock
+        self._mirror = self._made_mirror()
+        self._told: dict[str, Pod] = {}
         self._progress = asyncio.Event()
 
+    def _made_mirror(self) -> Mirror[Pod]:
+        return self._cluster.mirror(
+            Pod, namespace="*", field_selector=self._selector, clock=self._clock
+        )
+
     async def run(self, take: Take, /) -> None:
-        """Tell of every pod, then of what happens to pods, until cancelled."""
-        async with self._mirror as mirror:
-            with mirror.changes() as changes:
-                async for change in changes:
-                    pod = change.object
-                    before = change.old
-                    if change.type == "DELETED":
-                        self._tell_gone(before or pod, take)
-                    else:
-                        if before is not None and before.metadata.uid != pod.metadata.uid:
-                            self._tell_gone(before, take)
-                        take(PodSeen(pod))
-                        self._told.add(pod.metadata.uid)
-                    self._progress.set()
+        """Tell of every pod, then of what happens to pods, until cancelled.
+
+        Run again after it failed, it tells of the pods that went meanwhile, too.
+        """
+        if self._mirror.informer.is_started:
+            self._mirror = self._made_mirror()  # a mirror lives once
+        async with self._mirror as mirror, asyncio.TaskGroup() as tasks:
+            tasks.create_task(mirror.informer.watching_ended(), name="watch of pods")
+            tasks.create_task(self._tell_missed(mirror, take), name="pods that went unseen")
+            await self._follow(mirror, take)
+
+    async def _follow(self, mirror: Mirror[Pod], take: Take) -> None:
+        with mirror.changes() as changes:
+            async for change in changes:
+                pod = change.object
+                before = change.old
+                if change.type == "DELETED":
+                    self._tell_gone(before or pod, take)
+                else:
+                    if before is not None and before.metadata.uid != pod.metadata.uid:
+                        self._tell_gone(before, take)
+                    take(PodSeen(pod))
+                    self._told[pod.metadata.uid] = pod
+                self._progress.set()
+
+    async def _tell_missed(self, mirror: Mirror[Pod], take: Take) -> None:
+        await mirror.synced()
+        there = {pod.metadata.uid for pod in mirror.values()}
+        for uid, pod in tuple(self._told.items()):
+            if uid not in there:
+                self._tell_gone(pod, take)
+        self._progress.set()
 
     def _tell_gone(self, pod: Pod, take: Take) -> None:
-        take(PodGone(pod))
-        self._told.discard(pod.metadata.uid)
+        if self._told.pop(pod.metadata.uid, None) is not None:
+            take(PodGone(pod))
 
     async def complete(self) -> None:
         """Return when every pod that is there has been told of."""
-        await self._mirror.synced()
-        while any(pod.metadata.uid not in self._told for pod in self._mirror.values()):
+        while not self._is_complete():
             self._progress.clear()
             await self._progress.wait()
+
+    def _is_complete(self) -> bool:
+        return self._mirror.is_synced and all(
+            pod.metadata.uid in self._told for pod in self._mirror.values()
+        )
 
     def why_not_ready(self) -> str | None:
         """What is wrong with the stream of pods."""
