@@ -7,7 +7,7 @@ know what is done about pods.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
@@ -41,6 +41,27 @@ class PodFeed(Protocol):
         ...
 
 
+class _Told:
+    """The pods that were told of and have not gone, so that another life of a feed misses none."""
+
+    def __init__(self) -> None:
+        self.pods: dict[str, Pod] = {}
+
+    def seen(self, pod: Pod, take: Take) -> None:
+        take(PodSeen(pod))
+        self.pods[pod.metadata.uid] = pod
+
+    def gone(self, pod: Pod, take: Take) -> None:
+        if self.pods.pop(pod.metadata.uid, None) is not None:
+            take(PodGone(pod))
+
+    def only(self, there: Collection[str], take: Take) -> None:
+        """Tell that the others have gone."""
+        for uid, pod in tuple(self.pods.items()):
+            if uid not in there:
+                self.gone(pod, take)
+
+
 class ServerFeed:
     """The pods that are bound to a node on the API server."""
 
@@ -49,7 +70,7 @@ class ServerFeed:
         self._selector = FieldSelector((FieldRequirement("spec.nodeName", node),))
         self._clock = clock
         self._mirror = self._made_mirror()
-        self._told: dict[str, Pod] = {}
+        self._told = _Told()
         self._progress = asyncio.Event()
 
     def _made_mirror(self) -> Mirror[Pod]:
@@ -75,25 +96,17 @@ class ServerFeed:
                 pod = change.object
                 before = change.old
                 if change.type == "DELETED":
-                    self._tell_gone(before or pod, take)
+                    self._told.gone(before or pod, take)
                 else:
                     if before is not None and before.metadata.uid != pod.metadata.uid:
-                        self._tell_gone(before, take)
-                    take(PodSeen(pod))
-                    self._told[pod.metadata.uid] = pod
+                        self._told.gone(before, take)
+                    self._told.seen(pod, take)
                 self._progress.set()
 
     async def _tell_missed(self, mirror: Mirror[Pod], take: Take) -> None:
         await mirror.synced()
-        there = {pod.metadata.uid for pod in mirror.values()}
-        for uid, pod in tuple(self._told.items()):
-            if uid not in there:
-                self._tell_gone(pod, take)
+        self._told.only({pod.metadata.uid for pod in mirror.values()}, take)
         self._progress.set()
-
-    def _tell_gone(self, pod: Pod, take: Take) -> None:
-        if self._told.pop(pod.metadata.uid, None) is not None:
-            take(PodGone(pod))
 
     async def complete(self) -> None:
         """Return when every pod that is there has been told of."""
@@ -103,7 +116,7 @@ class ServerFeed:
 
     def _is_complete(self) -> bool:
         return self._mirror.is_synced and all(
-            pod.metadata.uid in self._told for pod in self._mirror.values()
+            pod.metadata.uid in self._told.pods for pod in self._mirror.values()
         )
 
     def why_not_ready(self) -> str | None:
@@ -120,16 +133,33 @@ class FolderFeed:
         self._first_look = asyncio.Event()
         self._node = node
         self._folder = folder
-        self._pods = FolderPods(folder, every=every, clock=_Listening(clock, self._first_look))
+        self._clock = clock
+        self._every = every
+        self._told = _Told()
 
     async def run(self, take: Take, /) -> None:
-        """Tell of every pod, then of what happens to pods, until cancelled."""
-        async with aclosing(self._pods.news()) as news:
+        """Tell of every pod, then of what happens to pods, until cancelled.
+
+        Run again after it failed, it tells of the pods that went meanwhile, too.
+        """
+        there: set[str] | None = set()
+
+        def looked() -> None:
+            nonlocal there
+            if there is not None:
+                self._told.only(there, take)
+                there = None
+                self._first_look.set()
+
+        pods = FolderPods(self._folder, every=self._every, clock=_Listening(self._clock, looked))
+        async with aclosing(pods.news()) as news:
             async for item in news:
-                if isinstance(item, PodSeen):
-                    take(PodSeen(with_defaults(item.pod, self._node)))
-                else:
-                    take(item)
+                if isinstance(item, PodGone):
+                    self._told.gone(item.pod, take)
+                    continue
+                if there is not None:
+                    there.add(item.pod.metadata.uid)
+                self._told.seen(with_defaults(item.pod, self._node), take)
 
     async def complete(self) -> None:
         """Return when every pod that is there has been told of."""
@@ -141,11 +171,11 @@ class FolderFeed:
 
 
 class _Listening:
-    """A clock that tells when somebody sleeps for the first time: then all was looked at."""
+    """A clock that tells when somebody sleeps: then all was looked at."""
 
-    def __init__(self, clock: Clock, slept: asyncio.Event) -> None:
+    def __init__(self, clock: Clock, on_sleep: Callable[[], None]) -> None:
         self._clock = clock
-        self._slept = slept
+        self._on_sleep = on_sleep
 
     def now(self) -> datetime:
         return self._clock.now()
@@ -154,5 +184,5 @@ class _Listening:
         return self._clock.monotonic()
 
     async def sleep(self, seconds: float, /) -> None:
-        self._slept.set()
+        self._on_sleep()
         await self._clock.sleep(seconds)
