@@ -215,9 +215,12 @@ async def test_a_keeper_that_cannot_be_reached_for_long_is_complained_of_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     tries: list[str] = []
+    enough = asyncio.Event()
 
     async def no_descriptors(*_: object, **__: object) -> None:
         tries.append("try")
+        if len(tries) == 5:
+            enough.set()
         raise OSError(errno.EMFILE, "Too many open files")
 
     monkeypatch.setattr(keeper_client, "TRY_EVERY", 0.0)
@@ -225,8 +228,7 @@ async def test_a_keeper_that_cannot_be_reached_for_long_is_complained_of_once(
         with monkeypatch.context() as without:
             without.setattr(asyncio, "open_unix_connection", no_descriptors)
             keeper.hang_up()
-            while len(tries) < 5:
-                await asyncio.sleep(0)
+            await enough.wait()
         await client.up()
 
     assert [each for each in caplog.messages if "cannot be reached" in each] == [
