@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +62,8 @@ class Keeper:
         self._kept: dict[str, _Kept] = {}
         self._tasks = TaskOwner("keeper")
         self._listeners: set[Callable[[dict[str, Any]], None]] = set()
+        self._tag = ""
+        self._last_listed: list[protocol.Listed] = []
 
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -101,6 +104,8 @@ class Keeper:
                 return self.start(protocol.StartOrder.of(dict(asked["order"])))
             case "list":
                 return self.listed(str(asked.get("uid", "")))
+            case "listing":
+                return self.listing_since(str(asked["tag"]))
             case "status":
                 return [each.document() for each in self.records(str(asked["uid"]))]
             case "signal":
@@ -152,7 +157,14 @@ class Keeper:
         self._look_after(kept, child, pump)
         return kept.record.document()
 
-    def listed(self, uid: str = "") -> list[tuple[str, str, str, str]]:
+    def listing_since(self, tag: str) -> dict[str, Any]:
+        """Every container, or None for them when nothing has changed since the listing of *tag*."""
+        containers = self.listed()
+        if not self._tag or containers != self._last_listed:
+            self._tag, self._last_listed = secrets.token_hex(), containers
+        return {"tag": self._tag, "containers": None if tag == self._tag else containers}
+
+    def listed(self, uid: str = "") -> list[protocol.Listed]:
         """Name every container: id, pod, name and state; those of one pod if it is given."""
         return [
             (record.id, record.uid, record.name, record.state.value) for record in self.records(uid)

@@ -21,7 +21,13 @@ from typing import Any, Final, Self
 from reflet.errors import RefletError
 from reflet.node import keeper_protocol as protocol
 from reflet.node.container_records import ContainerRecord
-from reflet.node.keeper_protocol import KeeperRefused, KeeperUnavailable, StartOrder
+from reflet.node.keeper_protocol import (
+    KeeperRefused,
+    KeeperUnavailable,
+    Listed,
+    Listing,
+    StartOrder,
+)
 from reflet.processes.child import Child, start_child
 from reflet.processes.program import Program
 from reflet.runtime.clock import Clock, SystemClock
@@ -118,9 +124,16 @@ class KeeperClient:
         """Start a container; its record tells when that could not be done."""
         return ContainerRecord.of(await self._ask("start", order=order.document()))
 
-    async def listed(self, uid: str = "") -> list[tuple[str, str, str, str]]:
+    async def listing(self, known: Listing) -> Listing:
+        """Every container; *known* itself when it is still true."""
+        answer = await self._ask("listing", tag=known.tag)
+        if answer["containers"] is None:
+            return known
+        return Listing(str(answer["tag"]), tuple(map(_listed, answer["containers"])))
+
+    async def listed(self, uid: str = "") -> list[Listed]:
         """Every container, or those of one pod: id, pod, name and state."""
-        return [(each[0], each[1], each[2], each[3]) for each in await self._ask("list", uid=uid)]
+        return list(map(_listed, await self._ask("list", uid=uid)))
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         """The records of a pod's containers, the newest first."""
@@ -274,3 +287,7 @@ class KeeperClient:
         for answer in self._pending.values():
             if not answer.done():
                 answer.set_exception(KeeperUnavailable("the keeper was lost"))
+
+
+def _listed(each: list[str]) -> Listed:
+    return each[0], each[1], each[2], each[3]

@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from reflet.errors import RefletError
 
-VERSION: Final = 1
+VERSION: Final = 2
 LONGEST_LINE: Final = 64 * 2**20  # bytes; an environment may be large, but not like this
 
 SOCKET: Final = "keeper.sock"
@@ -30,6 +30,21 @@ class KeeperUnavailable(RefletError):
 
 class KeeperRefused(RefletError):
     """The keeper could not do what it was asked."""
+
+
+Listed = tuple[str, str, str, str]
+"""A container in a list: its id, its pod's uid, its name and its state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Every container at one moment; the tag is another one as soon as any of them is.
+
+    Whoever has a listing asks with its tag, and is told that nothing has changed, or everything.
+    """
+
+    tag: str = ""
+    containers: tuple[Listed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

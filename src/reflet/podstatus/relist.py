@@ -208,8 +208,10 @@ class Pleg:
         self._last_relist = began
         self._metrics.listed(pods, wall_time)
         listed = {pod.uid: pod for pod in pods}
-        for uid in self._told | listed:
-            await self._reconcile(uid, listed.get(uid), began)
+        # At rest every pod is as it was told, second after second.
+        if self._to_reinspect or self._told != listed:
+            for uid in self._told | listed:
+                await self._reconcile(uid, listed.get(uid), began)
         # A pod that appears later brings events, so it is inspected anyway.
         self._to_reinspect -= asked_before - self._told.keys()
         self._cache.update_time(began)

@@ -164,7 +164,7 @@ async def test_the_first_keeper_is_no_news(tmp_path: Path) -> None:
 @pytest.mark.virtual_time
 async def test_a_keeper_of_another_version_is_told_and_not_pestered(tmp_path: Path) -> None:
     async with keeper_in(tmp_path, version=99) as keeper:
-        with pytest.raises(KeeperUnavailable, match="speaks version 99, and this agent 1"):
+        with pytest.raises(KeeperUnavailable, match="speaks version 99, and this agent 2"):
             async with KeeperClient(tmp_path):
                 pass
 
