@@ -172,7 +172,7 @@ class Keeper:
 
     def records(self, uid: str = "") -> list[ContainerRecord]:
         """The records of one pod, or of all, the newest life of a container first."""
-        found = [kept.record for kept in self._kept.values() if uid in {"", kept.record.uid}]
+        found = [kept.record for kept in self._kept.values() if not uid or kept.record.uid == uid]
         return sorted(found, key=lambda record: -record.attempt)
 
     def signal(self, container: str, number: int) -> bool:
