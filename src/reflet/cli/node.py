@@ -340,12 +340,13 @@ async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
 
 
 async def _end_of(agent: NodeAgent, stopped: asyncio.Event) -> None:
-    """Return when the agent is told to stop; raise when the server does not let it be a node."""
+    """Return when the agent is told to stop; raise when it cannot go on."""
     import asyncio  # noqa: PLC0415 - not needed for --help
 
     ends = {
         asyncio.create_task(stopped.wait(), name="told to stop"),
         asyncio.create_task(agent.refused(), name="refused"),
+        asyncio.create_task(agent.ended(), name="ended"),
     }
     try:
         done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

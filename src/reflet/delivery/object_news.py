@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -21,6 +22,7 @@ from reflet.managers.object_manager import ObjectManager
 from reflet.managers.registry import PodKey
 from reflet.managers.secret_manager import SecretManager
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
 POLL_EVERY: Final = 60.0
@@ -35,7 +37,7 @@ class ObjectNews:
 
     A pod is woken when a ConfigMap or Secret that it refers to has changed, and, with a mirror of
     *services*, when any service has.  Managers whose strategy does not notice changes wake every
-    pod each *poll_every* seconds.
+    pod each *poll_every* seconds.  *permanent* keeps the tasks that listen.
 
     Belongs to one event loop.
     """
@@ -48,16 +50,19 @@ class ObjectNews:
         services: Mirror[Service] | None = None,
         poll_every: float = POLL_EVERY,
         clock: Clock | None = None,
+        permanent: PermanentTasks | None = None,
     ) -> None:
         self._managers: tuple[ObjectManager[Any], ...] = (config_maps, secrets)
         self._services = services
         self._poll_every = poll_every
         self._clock = clock or SystemClock()
+        self._permanent = permanent or PermanentTasks(clock=self._clock)
         self._followers: dict[PodKey, dict[Wake, None]] = {}
         self._closing = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         tasks = await self._closing.enter_async_context(TaskOwner("news of objects"))
+        keep = partial(self._permanent.keep, tasks)
         polled = False
         for manager in self._managers:
             try:
@@ -66,12 +71,12 @@ class ObjectNews:
             except ConfigurationError:
                 polled = True
                 continue
-            tasks.start(self._hear(changes), name=f"news of {type(manager).__name__}")
+            keep(partial(self._hear, changes), name=f"news of {type(manager).__name__}")
             self._closing.callback(changes.close)
         if polled:
-            tasks.start(self._poll(), name="looking again")
+            keep(self._poll, name="looking again")
         if self._services is not None:
-            tasks.start(self._hear_services(self._services), name="news of services")
+            keep(partial(self._hear_services, self._services), name="news of services")
         return self
 
     async def __aexit__(

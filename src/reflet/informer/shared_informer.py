@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from reflet.api.meta import KubernetesObject
+from reflet.errors import MisuseError
 from reflet.informer.arrivals import Arrivals
 from reflet.informer.audience import Audience
 from reflet.informer.change_stream import ChangeStream
@@ -155,6 +156,17 @@ class SharedInformer(Generic[T]):
         async with self:
             if self._watching is not None:
                 await asyncio.wait((self._watching,))
+
+    async def watching_ended(self) -> None:
+        """Return when nothing is watched any more; raise the error that ended it, if one did.
+
+        No error of the server does, only one of the program: see ``Reflector.run``.
+        """
+        if self._watching is None:
+            raise MisuseError(f"informer {self.name} was not started")
+        await asyncio.wait((self._watching,))
+        if not self._watching.cancelled():
+            self._watching.result()
 
     def _made_reflector(self) -> Reflector[T]:
         plan = self._audience.plan

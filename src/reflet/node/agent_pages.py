@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -31,6 +32,7 @@ from reflet.node.registration import NodeRegistration
 from reflet.node.worker_parts import StatusSink
 from reflet.podstatus.relist import Pleg
 from reflet.runtime.clock import Clock
+from reflet.runtime.permanent_tasks import PermanentTasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,7 @@ class AgentPages:
     registration: Callable[[], NodeRegistration | None]
     heartbeat: Callable[[], Heartbeat | None]
     logs: LogService
+    permanent: PermanentTasks
     metrics: MetricText
     clock: Clock
 
@@ -69,6 +72,10 @@ class AgentPages:
             live={
                 "keeper": lambda: keeper_problem(self.keeper),
                 "pleg": self.pleg.why_unhealthy,
+                **{
+                    f"task/{name}": partial(self._task_problem, name)
+                    for name in self.permanent.problems
+                },
             },
             ready={
                 "pods": self.feed.why_not_ready,
@@ -76,8 +83,12 @@ class AgentPages:
                 "node": self._node_problem,
                 "lease": self._lease_problem,
             },
-            many=self._workers_and_streams,
+            many=self._what_comes_and_goes,
         )
+
+    def _task_problem(self, name: str) -> str | None:
+        why = self.permanent.problems[name]
+        return None if why is None else f"it has ended: {why}"
 
     def _services_problem(self) -> str | None:
         return None if self.services.is_synced else "the services have not been read yet"
@@ -97,9 +108,12 @@ class AgentPages:
         age = self.clock.monotonic() - heartbeat.renewed_at
         return None if age < LEASE_DURATION else f"the lease was last renewed {age:.0f} s ago"
 
-    def _workers_and_streams(self) -> Mapping[str, str | None]:
+    def _what_comes_and_goes(self) -> Mapping[str, str | None]:
         wrong = self.workers.complaints()
-        checks: dict[str, str | None] = {}
+        checks: dict[str, str | None] = {
+            f"task/{name}": f"it waits to be started again: {why}"
+            for name, why in self.permanent.troubles.items()
+        }
         for worker in self.workers.workers:
             name = f"{worker.pod.metadata.namespace}/{worker.pod.metadata.name}"
             checks[f"worker/{name}"] = wrong.get(name)

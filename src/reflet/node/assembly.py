@@ -12,6 +12,7 @@ import random
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NoReturn, Self
@@ -57,6 +58,7 @@ from reflet.podstatus.status_cache import StatusCache
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 from reflet.runtime.tasks import TaskOwner
 from reflet.volumes.memory_folders import memory_backed_root, remove_empty_folders
 from reflet.volumes.pod_directories import PodDirectories
@@ -76,11 +78,12 @@ class NodeAgent:
 
         async with NodeAgent(cluster, options) as agent:
             await agent.ready()
-            await stopped.wait()
+            await agent.ended()
 
     Entering it finds the keeper or starts one, takes over what an earlier agent left, and
     begins to serve.  Leaving it ends all containers in order, unless *options* say to keep
-    them; being killed leaves them to the next agent.
+    them; being killed, or left with the ``TaskEnded`` that ``ended`` raises, leaves them to the
+    next agent.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class NodeAgent:
         self._clock = clock or SystemClock()
         self._closing = AsyncExitStack()
         self._tasks = TaskOwner(f"node {options.name}")
+        self._permanent = PermanentTasks(clock=self._clock)
         self.metrics = MetricText()
         self.address: tuple[str, ...] = ()
         self._registration: NodeRegistration | None = None
@@ -142,6 +146,13 @@ class NodeAgent:
         """Wait for ever, or raise Forbidden if the server does not let this agent be a node."""
         raise await self._refusals.get()
 
+    async def ended(self) -> NoReturn:
+        """Wait for ever, or raise TaskEnded if a task has ended without which it is no agent.
+
+        Whoever supervises it should start it again.
+        """
+        await self._permanent.ended()
+
     # Opening
 
     async def _open(self, undo: AsyncExitStack) -> None:
@@ -160,7 +171,7 @@ class NodeAgent:
         self._open_workers()
         await self._open_ports(undo)
         await undo.enter_async_context(self._tasks)
-        undo.push_async_callback(self._stop)
+        undo.push_async_exit(self._stop)
         await self._register()
         self._start()
 
@@ -194,6 +205,7 @@ class NodeAgent:
                 on_ended=self._look,
                 on_lost=self._look_at_all,
                 clock=self._clock,
+                permanent=self._permanent,
             )
         )
         # Behind the relist loop in the order of closing: nobody asks a keeper that has ended.
@@ -212,6 +224,7 @@ class NodeAgent:
                 request_capacity=REQUESTS,
                 event_capacity=REQUESTS * 4,
                 metrics=self.metrics,
+                permanent=self._permanent,
             )
         )
 
@@ -232,7 +245,13 @@ class NodeAgent:
             cluster.mirror(Service, namespace="*", field_selector=SERVICE_FIELDS, clock=self._clock)
         )
         news = await undo.enter_async_context(
-            ObjectNews(config_maps, secrets, services=self._services, clock=self._clock)
+            ObjectNews(
+                config_maps,
+                secrets,
+                services=self._services,
+                clock=self._clock,
+                permanent=self._permanent,
+            )
         )
         self._disk = ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="volumes")
         undo.callback(self._disk.shutdown, wait=False)
@@ -303,6 +322,7 @@ class NodeAgent:
             registration=lambda: self._registration,
             heartbeat=lambda: self._heartbeat,
             logs=logs,
+            permanent=self._permanent,
             metrics=self.metrics,
             clock=self._clock,
         )
@@ -336,15 +356,18 @@ class NodeAgent:
         self._heartbeat = Heartbeat(self._cluster, lambda: self.node, clock=self._clock)
 
     def _start(self) -> None:
-        start = self._tasks.start
-        start(self._events.run(), name="events")
+        keep = partial(self._permanent.keep, self._tasks)
+        keep(self._events.run, name="events")
         if self._reporter is not None:
-            start(self._reporter.run(), name="statuses")
+            keep(self._reporter.run, name="statuses")
         if self._registration is not None and self._heartbeat is not None:
-            start(self._be_a_node(self._registration, self._heartbeat), name="node")
-        start(self._workers.hear(self._pleg.events), name="runtime events")
-        start(self._feed.run(self._workers.take), name="pods")
-        start(self._end_orphans(), name="orphans")
+            # Apart: what ails the one must not keep the other from its work.
+            keep(partial(self._be_a_node, self._registration), name="node status")
+            keep(partial(self._renew, self._registration, self._heartbeat), name="lease")
+        keep(partial(self._workers.hear, self._pleg.events), name="runtime events")
+        keep(partial(self._feed.run, self._workers.take), name="pods")
+        keep(self._services.informer.watching_ended, name="services")
+        self._tasks.start(self._end_orphans(), name="orphans")
         if self.options.selector:
             binder = PodBinder(
                 self._cluster,
@@ -353,19 +376,23 @@ class NodeAgent:
                 namespaces=self.options.namespaces,
                 clock=self._clock,
             )
-            start(binder.run(), name="binder")
+            keep(binder.run, name="binder")
 
-    async def _be_a_node(self, registration: NodeRegistration, heartbeat: Heartbeat) -> None:
-        try:
-            node = await registration.register()
-        except Forbidden as error:
-            logger.error("node %s may not be registered: %s", self.options.name, error)  # noqa: TRY400 - what the server says is all there is to know
-            self._refusals.put_nowait(error)
-            return
-        self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(registration.run(), name="node status")
-            tasks.create_task(heartbeat.run(), name="lease")
+    async def _be_a_node(self, registration: NodeRegistration) -> None:
+        if not registration.registered.is_set():
+            try:
+                node = await registration.register()
+            except Forbidden as error:
+                logger.error("node %s may not be registered: %s", self.options.name, error)  # noqa: TRY400 - what the server says is all there is to know
+                self._refusals.put_nowait(error)
+                await asyncio.Event().wait()  # for the end of the agent, which is not ours to bring
+                return
+            self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
+        await registration.run()
+
+    async def _renew(self, registration: NodeRegistration, heartbeat: Heartbeat) -> None:
+        await registration.registered.wait()
+        await heartbeat.run()
 
     async def _end_orphans(self) -> None:
         """Once every pod is known, what is left of others is ended."""
@@ -374,8 +401,17 @@ class NodeAgent:
 
     # Closing
 
-    async def _stop(self) -> None:
+    async def _stop(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
         """Say good-bye, and end the containers if that was not forbidden."""
+        if isinstance(error, TaskEnded):
+            # As after a kill: everything goes on, and the next agent takes it over.
+            await self._workers.stop()
+            return
         try:
             await self._workers.stop()
             ends = not self.options.keep_running
@@ -388,8 +424,8 @@ class NodeAgent:
                 if self._registration is not None and self._registration.node is not None:
                     await self._registration.report(not_ready="the agent was told to stop")
                 await self._events.sent()
-        except (TimeoutError, RefletError) as error:
-            logger.warning("not everything was told before the end: %s", str(error) or "no time")
+        except (OSError, RefletError) as failure:  # a TimeoutError is one, and has no words
+            logger.warning("not everything was told before the end: %s", str(failure) or "no time")
 
     async def _stop_keeper(self) -> None:
         if not self._containers_go_on:

@@ -35,6 +35,7 @@ _PASSING: Final = (
     ServerTimeout,
     ServiceUnavailable,
     InternalError,
+    OSError,  # descriptors or memory ran out on the way to the server
 )
 
 logger = logging.getLogger(__name__)

@@ -49,6 +49,7 @@ _PASSING: Final = (
     TooManyRequests,
     ServerTimeout,
     ServiceUnavailable,
+    OSError,  # descriptors or memory ran out on the way to the server
 )
 
 logger = logging.getLogger(__name__)

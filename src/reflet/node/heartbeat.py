@@ -45,7 +45,7 @@ class Heartbeat:
         while True:
             try:
                 await self.renew()
-            except RefletError as error:  # a garbled answer, or no token at hand, too
+            except (RefletError, OSError) as error:  # a garbled answer, or no token at hand, too
                 if not fails:
                     logger.warning("the lease is not renewed: %s", error)
                 fails = True

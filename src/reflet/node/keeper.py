@@ -13,10 +13,11 @@ import asyncio
 import contextlib
 import logging
 import os
+import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from reflet.node import keeper_protocol as protocol
 from reflet.node.container_records import ContainerRecord, records_below
@@ -38,6 +39,7 @@ from reflet.processes.process_identity import ProcessIdentity
 from reflet.processes.process_table import PROC
 from reflet.processes.program import NotStarted
 from reflet.processes.reaping import OrphanReaper, become_reaper
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
 LONGEST_MESSAGE: Final = 4096  # bytes of a termination message
@@ -69,7 +71,10 @@ class Keeper:
         self._pods = pods
         self._kept: dict[str, _Kept] = {}
         self._tasks = TaskOwner("keeper")
+        self._permanent = PermanentTasks()
         self._listeners: set[Callable[[dict[str, Any]], None]] = set()
+        self._tag = ""
+        self._last_listed: list[protocol.Listed] = []
 
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -78,7 +83,7 @@ class Keeper:
         reaper = OrphanReaper()
         async with self._tasks:
             self._take_over()
-            self._tasks.start(reaper.run(), name="reaper of orphans")
+            self._permanent.keep(self._tasks, reaper.run, name="reaper of orphans")
             try:
                 yield
             finally:
@@ -95,6 +100,10 @@ class Keeper:
         """Whether any process runs."""
         return any(kept.child is not None for kept in self._kept.values())
 
+    async def ended(self) -> NoReturn:
+        """Wait for ever, or raise TaskEnded when the keeper cannot keep what it promises."""
+        await self._permanent.ended()
+
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> None:
         """Be told when containers end."""
         self._listeners.add(listener)
@@ -110,6 +119,8 @@ class Keeper:
                 return await self.start(protocol.StartOrder.of(dict(asked["order"])))
             case "list":
                 return self.listed(str(asked.get("uid", "")))
+            case "listing":
+                return self.listing_since(str(asked["tag"]))
             case "status":
                 return [each.document() for each in self.records(str(asked["uid"]))]
             case "execute":
@@ -200,7 +211,14 @@ class Keeper:
                 child.close()
             return protocol.Executed(code, output.text())
 
-    def listed(self, uid: str = "") -> list[tuple[str, str, str, str]]:
+    def listing_since(self, tag: str) -> dict[str, Any]:
+        """Every container, or None for them when nothing has changed since the listing of *tag*."""
+        containers = self.listed()
+        if not self._tag or containers != self._last_listed:
+            self._tag, self._last_listed = secrets.token_hex(), containers
+        return {"tag": self._tag, "containers": None if tag == self._tag else containers}
+
+    def listed(self, uid: str = "") -> list[protocol.Listed]:
         """Name every container: id, pod, name and state; those of one pod if it is given."""
         return [
             (record.id, record.uid, record.name, record.state.value) for record in self.records(uid)
@@ -208,7 +226,7 @@ class Keeper:
 
     def records(self, uid: str = "") -> list[ContainerRecord]:
         """The records of one pod, or of all, the newest life of a container first."""
-        found = [kept.record for kept in self._kept.values() if uid in {"", kept.record.uid}]
+        found = [kept.record for kept in self._kept.values() if not uid or kept.record.uid == uid]
         return sorted(found, key=lambda record: -record.attempt)
 
     def signal(self, container: str, number: int) -> bool:

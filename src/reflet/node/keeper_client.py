@@ -21,10 +21,18 @@ from typing import Any, Final, Self
 from reflet.errors import RefletError
 from reflet.node import keeper_protocol as protocol
 from reflet.node.container_records import ContainerRecord
-from reflet.node.keeper_protocol import Executed, KeeperRefused, KeeperUnavailable, StartOrder
+from reflet.node.keeper_protocol import (
+    Executed,
+    KeeperRefused,
+    KeeperUnavailable,
+    Listed,
+    Listing,
+    StartOrder,
+)
 from reflet.processes.child import Child, start_child
 from reflet.processes.program import Program
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
 PATIENCE: Final = 15.0  # seconds for a keeper to come up
@@ -54,12 +62,14 @@ class KeeperClient:
         on_ended: Ended = lambda _: None,
         on_lost: Callable[[], None] = lambda: None,
         clock: Clock | None = None,
+        permanent: PermanentTasks | None = None,
     ) -> None:
         self._folder = folder
         self._on_ended = on_ended
         self._on_lost = on_lost
         self._clock = clock or SystemClock()
         self._tasks = TaskOwner("line to the keeper")
+        self._permanent = permanent or PermanentTasks(clock=self._clock)
         self._writer: asyncio.StreamWriter | None = None
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._numbers = itertools.count(1)
@@ -68,11 +78,12 @@ class KeeperClient:
         self._is_down = asyncio.Event()
         self._stopping = asyncio.Event()
         self._problem = ""
+        self._was_up = False
         self.pid = 0
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
-        self._tasks.start(self._stay_connected(), name="keeper")
+        self._permanent.keep(self._tasks, self._stay_connected, name="keeper")
         try:
             await self.up()
         except BaseException:
@@ -114,9 +125,16 @@ class KeeperClient:
         """Start a container; its record tells when that could not be done."""
         return ContainerRecord.of(await self._ask("start", order=order.document()))
 
-    async def listed(self, uid: str = "") -> list[tuple[str, str, str, str]]:
+    async def listing(self, known: Listing) -> Listing:
+        """Every container; *known* itself when it is still true."""
+        answer = await self._ask("listing", tag=known.tag)
+        if answer["containers"] is None:
+            return known
+        return Listing(str(answer["tag"]), tuple(map(_listed, answer["containers"])))
+
+    async def listed(self, uid: str = "") -> list[Listed]:
         """Every container, or those of one pod: id, pod, name and state."""
-        return [(each[0], each[1], each[2], each[3]) for each in await self._ask("list", uid=uid)]
+        return list(map(_listed, await self._ask("list", uid=uid)))
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         """The records of a pod's containers, the newest first."""
@@ -185,12 +203,11 @@ class KeeperClient:
             self._pending.pop(number, None)
 
     async def _stay_connected(self) -> None:
-        was_lost = False
         while not self._stopping.is_set():
             try:
                 reader, writer = await self._connected()
                 try:
-                    await self._read(reader, writer, was_lost=was_lost)
+                    await self._read(reader, writer)
                 finally:
                     self._writer = None
                     self._is_up.clear()
@@ -199,14 +216,16 @@ class KeeperClient:
                     self._fail_pending()
             except (OSError, RefletError) as error:
                 if self._stopping.is_set():
-                    return
+                    break
+                level = logging.DEBUG if str(error) == self._problem else logging.ERROR
                 self._problem = str(error)
-                logger.error("the keeper cannot be reached: %s", error)  # noqa: TRY400 - the error says it
+                logger.log(level, "the keeper cannot be reached: %s", error)
                 await self._clock.sleep(TRY_EVERY)
                 continue
+            self._problem = ""
             if not self._stopping.is_set():
-                was_lost = True
                 logger.warning("the keeper was lost; the containers go on, and another one begins")
+        await asyncio.Event().wait()  # told to stop: until the line is closed nothing is to be done
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         path = protocol.socket_path(self._folder)
@@ -237,9 +256,7 @@ class KeeperClient:
             )
         )
 
-    async def _read(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, was_lost: bool
-    ) -> None:
+    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while line := await reader.readline():
                 message = protocol.decoded(line)
@@ -248,7 +265,8 @@ class KeeperClient:
                     self._writer = writer
                     self._is_up.set()
                     self._is_down.clear()
-                    if was_lost:
+                    is_another, self._was_up = self._was_up, True
+                    if is_another:
                         self._on_lost()
                 elif "ended" in message:
                     self._on_ended(str(message["uid"]))
@@ -278,3 +296,7 @@ class KeeperClient:
         for answer in self._pending.values():
             if not answer.done():
                 answer.set_exception(KeeperUnavailable("the keeper was lost"))
+
+
+def _listed(each: list[str]) -> Listed:
+    return each[0], each[1], each[2], each[3]

@@ -33,6 +33,21 @@ class KeeperRefused(RefletError):
     """The keeper could not do what it was asked."""
 
 
+Listed = tuple[str, str, str, str]
+"""A container in a list: its id, its pod's uid, its name and its state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Every container at one moment; the tag is another one as soon as any of them is.
+
+    Whoever has a listing asks with its tag, and is told that nothing has changed, or everything.
+    """
+
+    tag: str = ""
+    containers: tuple[Listed, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOrder:
     """A container to start: its record, what must not be in it, and the root that it sees.

@@ -19,6 +19,7 @@ from typing import Any, Final
 from reflet.errors import RefletError
 from reflet.node import keeper_protocol as protocol
 from reflet.node.keeper import Keeper
+from reflet.runtime.permanent_tasks import TaskEnded
 from reflet.runtime.tasks import TaskOwner
 
 UNEMPLOYED: Final = 30.0  # seconds without agent and without containers after which it ends
@@ -45,6 +46,7 @@ class KeeperService:
         loop.add_signal_handler(SIGINT, lambda: None)
         async with server, TaskOwner("service of the keeper") as tasks:
             tasks.start(self._watch_for_idleness(), name="idleness")
+            tasks.start(self._watch_for_the_end(), name="end of the keeper")
             await self._stopped.wait()
             for agent in tuple(self._agents):
                 agent.close()
@@ -54,6 +56,14 @@ class KeeperService:
             await asyncio.sleep(self._unemployed)
             if not self._agents and not self._keeper.has_work:
                 self._stopped.set()
+
+    async def _watch_for_the_end(self) -> None:
+        try:
+            await self._keeper.ended()
+        except TaskEnded as error:
+            # The containers go on, and the agent starts another keeper, which adopts them.
+            logger.error("the keeper ends: %s", error)  # noqa: TRY400 - the task's end is logged
+            self._stopped.set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._agents.add(writer)

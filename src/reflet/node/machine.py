@@ -116,9 +116,13 @@ def _system_name() -> str:
 
 
 def _text(path: Path) -> str:
+    """What a file says, nothing where this machine has no such file for us.
+
+    Any other error is one: a look without descriptors must not find a machine without memory.
+    """
     try:
         return path.read_text(errors="replace").strip()
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return ""
 
 

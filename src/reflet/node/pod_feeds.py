@@ -7,7 +7,7 @@ know what is done about pods.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import aclosing
 from datetime import datetime
 from pathlib import Path
@@ -41,43 +41,83 @@ class PodFeed(Protocol):
         ...
 
 
+class _Told:
+    """The pods that were told of and have not gone, so that another life of a feed misses none."""
+
+    def __init__(self) -> None:
+        self.pods: dict[str, Pod] = {}
+
+    def seen(self, pod: Pod, take: Take) -> None:
+        take(PodSeen(pod))
+        self.pods[pod.metadata.uid] = pod
+
+    def gone(self, pod: Pod, take: Take) -> None:
+        if self.pods.pop(pod.metadata.uid, None) is not None:
+            take(PodGone(pod))
+
+    def only(self, there: Collection[str], take: Take) -> None:
+        """Tell that the others have gone."""
+        for uid, pod in tuple(self.pods.items()):
+            if uid not in there:
+                self.gone(pod, take)
+
+
 class ServerFeed:
     """The pods that are bound to a node on the API server."""
 
     def __init__(self, cluster: Cluster, node: str, *, clock: Clock) -> None:
-        selector = FieldSelector((FieldRequirement("spec.nodeName", node),))
-        self._mirror: Mirror[Pod] = cluster.mirror(
-            Pod, namespace="*", field_selector=selector, clock=clock
-        )
-        self._told: set[str] = set()
+        self._cluster = cluster
+        self._selector = FieldSelector((FieldRequirement("spec.nodeName", node),))
+        self._clock = clock
+        self._mirror = self._made_mirror()
+        self._told = _Told()
         self._progress = asyncio.Event()
 
-    async def run(self, take: Take, /) -> None:
-        """Tell of every pod, then of what happens to pods, until cancelled."""
-        async with self._mirror as mirror:
-            with mirror.changes() as changes:
-                async for change in changes:
-                    pod = change.object
-                    before = change.old
-                    if change.type == "DELETED":
-                        self._tell_gone(before or pod, take)
-                    else:
-                        if before is not None and before.metadata.uid != pod.metadata.uid:
-                            self._tell_gone(before, take)
-                        take(PodSeen(pod))
-                        self._told.add(pod.metadata.uid)
-                    self._progress.set()
+    def _made_mirror(self) -> Mirror[Pod]:
+        return self._cluster.mirror(
+            Pod, namespace="*", field_selector=self._selector, clock=self._clock
+        )
 
-    def _tell_gone(self, pod: Pod, take: Take) -> None:
-        take(PodGone(pod))
-        self._told.discard(pod.metadata.uid)
+    async def run(self, take: Take, /) -> None:
+        """Tell of every pod, then of what happens to pods, until cancelled.
+
+        Run again after it failed, it tells of the pods that went meanwhile, too.
+        """
+        if self._mirror.informer.is_started:
+            self._mirror = self._made_mirror()  # a mirror lives once
+        async with self._mirror as mirror, asyncio.TaskGroup() as tasks:
+            tasks.create_task(mirror.informer.watching_ended(), name="watch of pods")
+            tasks.create_task(self._tell_missed(mirror, take), name="pods that went unseen")
+            await self._follow(mirror, take)
+
+    async def _follow(self, mirror: Mirror[Pod], take: Take) -> None:
+        with mirror.changes() as changes:
+            async for change in changes:
+                pod = change.object
+                before = change.old
+                if change.type == "DELETED":
+                    self._told.gone(before or pod, take)
+                else:
+                    if before is not None and before.metadata.uid != pod.metadata.uid:
+                        self._told.gone(before, take)
+                    self._told.seen(pod, take)
+                self._progress.set()
+
+    async def _tell_missed(self, mirror: Mirror[Pod], take: Take) -> None:
+        await mirror.synced()
+        self._told.only({pod.metadata.uid for pod in mirror.values()}, take)
+        self._progress.set()
 
     async def complete(self) -> None:
         """Return when every pod that is there has been told of."""
-        await self._mirror.synced()
-        while any(pod.metadata.uid not in self._told for pod in self._mirror.values()):
+        while not self._is_complete():
             self._progress.clear()
             await self._progress.wait()
+
+    def _is_complete(self) -> bool:
+        return self._mirror.is_synced and all(
+            pod.metadata.uid in self._told.pods for pod in self._mirror.values()
+        )
 
     def why_not_ready(self) -> str | None:
         """What is wrong with the stream of pods."""
@@ -93,16 +133,33 @@ class FolderFeed:
         self._first_look = asyncio.Event()
         self._node = node
         self._folder = folder
-        self._pods = FolderPods(folder, every=every, clock=_Listening(clock, self._first_look))
+        self._clock = clock
+        self._every = every
+        self._told = _Told()
 
     async def run(self, take: Take, /) -> None:
-        """Tell of every pod, then of what happens to pods, until cancelled."""
-        async with aclosing(self._pods.news()) as news:
+        """Tell of every pod, then of what happens to pods, until cancelled.
+
+        Run again after it failed, it tells of the pods that went meanwhile, too.
+        """
+        there: set[str] | None = set()
+
+        def looked() -> None:
+            nonlocal there
+            if there is not None:
+                self._told.only(there, take)
+                there = None
+                self._first_look.set()
+
+        pods = FolderPods(self._folder, every=self._every, clock=_Listening(self._clock, looked))
+        async with aclosing(pods.news()) as news:
             async for item in news:
-                if isinstance(item, PodSeen):
-                    take(PodSeen(with_defaults(item.pod, self._node)))
-                else:
-                    take(item)
+                if isinstance(item, PodGone):
+                    self._told.gone(item.pod, take)
+                    continue
+                if there is not None:
+                    there.add(item.pod.metadata.uid)
+                self._told.seen(with_defaults(item.pod, self._node), take)
 
     async def complete(self) -> None:
         """Return when every pod that is there has been told of."""
@@ -114,11 +171,11 @@ class FolderFeed:
 
 
 class _Listening:
-    """A clock that tells when somebody sleeps for the first time: then all was looked at."""
+    """A clock that tells when somebody sleeps: then all was looked at."""
 
-    def __init__(self, clock: Clock, slept: asyncio.Event) -> None:
+    def __init__(self, clock: Clock, on_sleep: Callable[[], None]) -> None:
         self._clock = clock
-        self._slept = slept
+        self._on_sleep = on_sleep
 
     def now(self) -> datetime:
         return self._clock.now()
@@ -127,5 +184,5 @@ class _Listening:
         return self._clock.monotonic()
 
     async def sleep(self, seconds: float, /) -> None:
-        self._slept.set()
+        self._on_sleep()
         await self._clock.sleep(seconds)

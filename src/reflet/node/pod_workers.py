@@ -142,10 +142,21 @@ class PodWorkers:
     def _add(self, pod: Pod) -> PodWorker:
         worker = self._workers[pod.metadata.uid] = PodWorker(pod, self._parts)
         name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
-        task = self._running[worker.uid] = self._tasks.start(worker.run(), name=name)
+        task = self._running[worker.uid] = self._tasks.start(self._live(worker), name=name)
         task.add_done_callback(lambda _: self._ended(worker))
         self._count()
         return worker
+
+    async def _live(self, worker: PodWorker) -> None:
+        """Have a pod looked after to its end: no mistake of ours may leave it to itself."""
+        while True:
+            try:
+                return await worker.run()
+            except Exception:
+                metadata = worker.pod.metadata
+                logger.exception("the worker of %s/%s failed", metadata.namespace, metadata.name)
+            await self._parts.clock.sleep(self._parts.retry)
+            worker.look()
 
     def _ended(self, worker: PodWorker) -> None:
         if self._workers.get(worker.uid) is worker and not self._is_stopped:

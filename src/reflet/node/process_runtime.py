@@ -20,7 +20,7 @@ from typing import Any, Final
 from reflet.api.pods import Pod
 from reflet.node.container_records import KEPT_LIVES, ContainerRecord, write_private
 from reflet.node.keeper_client import KeeperClient
-from reflet.node.keeper_protocol import Executed, StartOrder
+from reflet.node.keeper_protocol import Executed, Listing, StartOrder
 from reflet.podstatus.runtime_status import (
     RuntimeContainer,
     RuntimePod,
@@ -94,6 +94,9 @@ class ProcessRuntime:
         self._clock = clock or SystemClock()
         self._sandboxes: dict[str, Sandbox] = {}
         self._made: set[str] = set()
+        # What the pods were made of that were listed last.
+        self._seen: tuple[Listing, tuple[Sandbox, ...]] = (Listing(), ())
+        self._pods: list[RuntimePod] = []
 
     # Sandboxes
 
@@ -149,9 +152,19 @@ class ProcessRuntime:
     # What a runtime answers
 
     async def list_pods(self) -> Sequence[RuntimePod]:
-        """Return every pod that has a container or a folder."""
+        """Return every pod that has a container or a folder.
+
+        As long as nothing changes these are the same objects, so that comparing them is cheap.
+        """
+        listing = await self._keeper.listing(self._seen[0])
+        seen = listing, self.sandboxes
+        if seen != self._seen:
+            self._seen, self._pods = seen, self._pods_in(listing)
+        return self._pods
+
+    def _pods_in(self, listing: Listing) -> list[RuntimePod]:
         containers: dict[str, list[RuntimeContainer]] = {uid: [] for uid in self._sandboxes}
-        for container, uid, name, state in await self._keeper.listed():
+        for container, uid, name, state in listing.containers:
             known = RuntimeContainer(container, name, RuntimeState(state))
             containers.setdefault(uid, []).append(known)
         return [self._pod(uid, found) for uid, found in containers.items()]

@@ -6,6 +6,7 @@ is ``node_object``.  Must not know pods.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,7 @@ class NodeRegistration:
         self._told: dict[str, Any] | None = None
         self._told_at = 0.0
         self.node: Node | None = None
+        self.registered = asyncio.Event()
 
     async def register(self) -> Node:
         """Make the Node, or take over the one that is there; asked until there is an answer.
@@ -62,22 +64,28 @@ class NodeRegistration:
                 self.node = await self._make()
             except Forbidden:
                 raise
-            except RefletError as error:  # a garbled answer, or no token at hand, too
+            except (RefletError, OSError) as error:  # a garbled answer, or no token at hand, too
                 if not complained:
                     logger.warning("the node cannot be registered yet: %s", error)
                 complained = True
                 await self._clock.sleep(self._backoff.next_delay())
             else:
                 self._backoff.reset()
+                self.registered.set()
                 return self.node
 
     async def run(self) -> None:
         """Report the node's status whenever it changes, and now and then, until cancelled."""
+        fails = False
         while True:
             try:
                 await self.report()
-            except RefletError as error:
-                logger.warning("the status of node %s is not told: %s", self._facts.name, error)
+            except (RefletError, OSError) as error:  # descriptors for the look at the machine, too
+                level = logging.DEBUG if fails else logging.WARNING
+                logger.log(level, "the status of node %s is not told: %s", self._facts.name, error)
+                fails = True
+            else:
+                fails = False
             await self._clock.sleep(LOOK_EVERY)
 
     async def report(self, *, not_ready: str | None = None) -> None:

@@ -26,7 +26,6 @@ from reflet.errors import Conflict, Forbidden, Invalid, NotFound, RefletError
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics
-from reflet.runtime.tasks import TaskOwner
 
 WRITERS: Final = 4
 REFUSED_AGAIN: Final = 10.0  # seconds until what was refused is tried again, as the kubelet does
@@ -103,9 +102,10 @@ class StatusReporter:
 
     async def run(self) -> None:
         """Write what there is until cancelled."""
-        async with TaskOwner("status writers") as tasks:
+        # One job in pieces: a writer that fails takes the others along, and all begin again.
+        async with asyncio.TaskGroup() as tasks:
             for number in range(self._writers):
-                tasks.start(self._write_for_ever(), name=f"status writer {number}")
+                tasks.create_task(self._write_for_ever(), name=f"status writer {number}")
             while True:
                 await self._clock.sleep(REFUSED_AGAIN)
                 for uid in self._refused:
@@ -133,7 +133,7 @@ class StatusReporter:
                 break  # gone, and perhaps another one has its name
             except Forbidden:
                 raise
-            except RefletError as error:  # a garbled answer, or no token at hand, too
+            except (RefletError, OSError) as error:  # a garbled answer, or no token at hand, too
                 logger.info("pod %s is deleted later: %s", _name(pod), error)
                 await self._clock.sleep(backoff.next_delay())
             else:
@@ -157,12 +157,15 @@ class StatusReporter:
             uid = await self._line.get()
             try:
                 again = await self._write(uid)
-            except RefletError as error:  # as above
+            except (RefletError, OSError) as error:  # as above
                 self._metrics.count("reflet_node_status_writes_total", result="failed")
                 logger.info("a status waits for the server: %s", error)
                 self._line.put_nowait(uid)
                 await self._clock.sleep(backoff.next_delay())
                 continue
+            except BaseException:
+                self._line.put_nowait(uid)  # whoever writes next finds it where it was
+                raise
             backoff.reset()
             if again:
                 self._line.put_nowait(uid)

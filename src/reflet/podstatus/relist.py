@@ -23,6 +23,7 @@ from reflet.podstatus.runtime_status import RuntimePod, RuntimeStatus
 from reflet.podstatus.status_cache import StatusCache
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
 PERIOD: Final = 1.0  # seconds from the end of a relist to the next one
@@ -51,7 +52,8 @@ class Pleg:
     Between relists, ``request_relist`` has a single pod looked at, and ``request_reinspection``
     has its status fetched by the next relist although nothing seems to have happened.
 
-    A container that comes and goes between two looks is never seen.  Used by one event loop;
+    A container that comes and goes between two looks is never seen.  *permanent* keeps the tasks
+    that look, and knows if one of them has ended.  Used by one event loop;
     ``healthy`` and ``why_unhealthy`` may be asked from any thread.  Can be entered once.
     """
 
@@ -66,6 +68,7 @@ class Pleg:
         event_capacity: int = EVENT_CAPACITY,
         request_capacity: int = REQUEST_CAPACITY,
         metrics: Metrics = NO_METRICS,
+        permanent: PermanentTasks | None = None,
     ) -> None:
         self.events = EventChannel(event_capacity)
         self._runtime = runtime
@@ -76,6 +79,7 @@ class Pleg:
         self._request_capacity = request_capacity
         self._metrics = PlegMetrics(metrics)
         self._tasks = TaskOwner("pleg")
+        self._permanent = permanent or PermanentTasks(clock=self._clock)
         # One look at a time.  The lock is fair: a relist that is due comes before the next of
         # the single pods, however many of them wait.
         self._turn = asyncio.Lock()
@@ -90,8 +94,8 @@ class Pleg:
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
-        self._tasks.start(self._relist_for_ever(), name="pleg relist")
-        self._tasks.start(self._serve_requests(), name="pleg requests")
+        self._permanent.keep(self._tasks, self._relist_for_ever, name="pleg relist")
+        self._permanent.keep(self._tasks, self._serve_requests, name="pleg requests")
         return self
 
     async def __aexit__(
@@ -204,8 +208,10 @@ class Pleg:
         self._last_relist = began
         self._metrics.listed(pods, wall_time)
         listed = {pod.uid: pod for pod in pods}
-        for uid in self._told | listed:
-            await self._reconcile(uid, listed.get(uid), began)
+        # At rest every pod is as it was told, second after second.
+        if self._to_reinspect or self._told != listed:
+            for uid in self._told | listed:
+                await self._reconcile(uid, listed.get(uid), began)
         # A pod that appears later brings events, so it is inspected anyway.
         self._to_reinspect -= asked_before - self._told.keys()
         self._cache.update_time(began)

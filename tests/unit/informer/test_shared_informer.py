@@ -702,3 +702,28 @@ async def test_a_program_that_is_wrong_is_not_waited_for(wrong: Exception) -> No
         await live()
 
     assert raised.value.exceptions == (wrong,)
+
+
+async def test_whoever_waits_for_the_end_of_watching_gets_the_mistake_that_brought_it() -> None:
+    informer = informer_of(ScriptedSource(lists=[TypeError("two were given")]))
+    await informer.__aenter__()
+
+    with pytest.raises(TypeError, match="two were given"):
+        await informer.watching_ended()
+    with pytest.raises(ExceptionGroup):
+        await informer.__aexit__(None, None, None)
+
+
+async def test_watching_ends_with_the_informer() -> None:
+    async with informer_of(ScriptedSource(watches=[[Quiet.HEALTHY]])) as informer:
+        waiting = asyncio.create_task(informer.watching_ended())
+        await asyncio.sleep(1.0)
+        early = waiting.done()
+
+    await waiting
+    assert not early
+
+
+async def test_an_informer_that_was_not_started_watches_nothing() -> None:
+    with pytest.raises(MisuseError, match="not started"):
+        await idle().watching_ended()

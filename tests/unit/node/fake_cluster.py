@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reflet.errors import AlreadyExists, NotFound, RefletError, TransportError
+from reflet.errors import AlreadyExists, NotFound, TransportError
 
 
 class FakeCluster:
@@ -22,7 +22,7 @@ class FakeCluster:
 
     def __init__(self) -> None:
         self.writes: list[tuple[str, str, Any]] = []
-        self.failures: deque[RefletError] = deque()
+        self.failures: deque[Exception] = deque()
         self.lost_answers: deque[TransportError] = deque()
         self.objects: dict[str, Any] = {}
 

@@ -26,7 +26,7 @@ from reflet.node.configurations import Configurations
 from reflet.node.container_records import ContainerRecord
 from reflet.node.events import EventRecorder
 from reflet.node.keeper_client import KeeperClient
-from reflet.node.keeper_protocol import StartOrder
+from reflet.node.keeper_protocol import Listing, StartOrder
 from reflet.node.pod_volumes import PodVolumes
 from reflet.node.pod_workers import PodWorkers
 from reflet.node.process_runtime import Launch, ProcessRuntime
@@ -98,6 +98,10 @@ class PaperKeeper:
             for each in self.kept.values()
             if uid in {"", each.uid}
         ]
+
+    async def listing(self, _: Listing) -> Listing:
+        listed = tuple(await self.listed())
+        return Listing(str(hash(listed)), listed)
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         self._fail("records")

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import errno
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from reflet.node.local_statuses import LocalStatuses
 from reflet.node.metric_text import CONTENT_TYPE, MetricText
 from reflet.node.node_object import LEASE_DURATION
 from reflet.node.pod_workers import STUCK_AFTER
+from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.runtime.tasks import TaskOwner
 from tests.unit.node.paper_node import PaperNode, PaperStatuses, paper_node, passing
 from tests.unit.node.paper_node import stored_pod as pod
 from tests.unit.node.pods import container
@@ -84,6 +87,8 @@ class Pages:
 
     def __init__(self, node: PaperNode, **changes: Any) -> None:
         self.node = node
+        self.others = TaskOwner("others")
+        self.permanent = PermanentTasks(clock=node.clock)
         usual: dict[str, Any] = {
             "keeper": Keeper(),
             "pleg": node.pleg,
@@ -95,6 +100,7 @@ class Pages:
             "registration": lambda: None,
             "heartbeat": lambda: None,
             "logs": Logs(),
+            "permanent": self.permanent,
             "metrics": MetricText(),
             "clock": node.clock,
         }
@@ -122,7 +128,11 @@ async def pages_of(root: Path, **changes: Any) -> AsyncIterator[Pages]:
     async with paper_node(root) as node:
         node.workers.take(PodSeen(WEB))
         await passing(5.0)
-        yield Pages(node, **changes)
+        pages = Pages(node, **changes)
+        await pages.others.__aenter__()
+        yield pages
+        with suppress(ExceptionGroup):  # what tests let fail
+            await pages.others.__aexit__(None, None, None)
 
 
 # Health
@@ -175,6 +185,33 @@ async def test_what_is_wrong_with_a_part_is_said(
         failed = await pages.failed()
 
     assert failed == [f"[-]{words}"]
+
+
+async def test_a_task_that_has_ended_for_good_is_a_matter_of_life(tmp_path: Path) -> None:
+    async def mistaken() -> None:
+        raise TypeError(SECRET)
+
+    async with pages_of(tmp_path) as pages:
+        pages.permanent.keep(pages.others, mistaken, name="lease")
+        await passing(1.0)
+        status, words = await pages.ask("/livez")
+
+    assert status == 503
+    assert "[-]task/lease failed: it has ended: TypeError" in words.splitlines()
+    assert SECRET not in words
+
+
+async def test_a_task_that_waits_to_be_started_again_is_told_and_alive(tmp_path: Path) -> None:
+    async def out_of_descriptors() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    async with pages_of(tmp_path) as pages:
+        pages.permanent.keep(pages.others, out_of_descriptors, name="lease")
+        await passing(0.5)
+        live, ready = await pages.failed("livez"), await pages.failed("readyz")
+
+    assert live == []
+    assert ready == ["[-]task/lease failed: it waits to be started again: OSError"]
 
 
 async def test_only_the_keeper_and_the_relist_loop_are_a_matter_of_life(tmp_path: Path) -> None:

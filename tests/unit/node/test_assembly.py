@@ -40,7 +40,7 @@ class NotingCluster(FakeCluster):
         self._notes = notes
 
     def mirror(self, *_: Any, **__: Any) -> Part:
-        return Part("services", self._notes)
+        return MirrorPart("services", self._notes)
 
 
 class Notes(list[str]):
@@ -69,6 +69,19 @@ class Part:
 
     async def __aexit__(self, *_: object) -> None:
         self.notes.note(f"close {self._name}")
+
+
+class Watching:
+    """A watch that never ends."""
+
+    async def watching_ended(self) -> None:
+        await asyncio.Event().wait()
+
+
+class MirrorPart(Part):
+    """A mirror of nothing."""
+
+    informer = Watching()
 
 
 class KeeperPart(Part):

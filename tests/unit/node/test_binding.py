@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections import deque
 from typing import Any, cast
 
@@ -13,7 +14,6 @@ from reflet.errors import (
     ConnectionRefused,
     CredentialsError,
     DecodeError,
-    RefletError,
     ServiceUnavailable,
 )
 from reflet.node.binding import PodBinder
@@ -39,7 +39,7 @@ class Bindings:
         )
         self.bound: list[tuple[str, str]] = []
         self.bodies: list[dict[str, Any]] = []
-        self.failures: deque[RefletError] = deque()
+        self.failures: deque[Exception] = deque()
 
     def resource(self, kind: type[Pod] | str, *, namespace: str, raw: bool = False) -> Any:
         return self if kind == "pods" else self.source
@@ -114,9 +114,10 @@ async def test_only_chosen_namespaces_are_served() -> None:
         ServiceUnavailable("not now", code=503),
         DecodeError("garbled"),
         CredentialsError("no token"),
+        OSError(errno.EMFILE, "Too many open files"),
     ],
 )
-async def test_a_pod_is_bound_when_the_server_is_back(failure: RefletError) -> None:
+async def test_a_pod_is_bound_when_the_server_is_back(failure: Exception) -> None:
     server = Bindings(named("one"), named("two"))
     server.failures.extend([failure] * 3)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from typing import Any
 
 import pytest
@@ -11,7 +12,6 @@ from reflet.errors import (
     CredentialsError,
     DecodeError,
     Forbidden,
-    RefletError,
     TransportError,
 )
 from reflet.node.events import MOST_WAITING, WARNING, EventRecorder
@@ -20,6 +20,13 @@ from tests.unit.node.fake_cluster import FakeCluster
 from tests.unit.node.pods import pod
 
 pytestmark = pytest.mark.virtual_time
+
+PASSING = [
+    ConnectionRefused("away"),
+    DecodeError("garbled"),
+    CredentialsError("no token"),
+    OSError(errno.EMFILE, "Too many open files"),
+]
 
 
 async def recorded(cluster: Any, *messages: str, metrics: MemoryMetrics | None = None) -> None:
@@ -54,10 +61,8 @@ async def test_the_same_event_again_only_counts() -> None:
     assert cluster.writes[-1][2]["count"] == 3
 
 
-@pytest.mark.parametrize(
-    "failure", [ConnectionRefused("away"), DecodeError("garbled"), CredentialsError("no token")]
-)
-async def test_an_event_waits_for_a_server_that_is_away(failure: RefletError) -> None:
+@pytest.mark.parametrize("failure", PASSING)
+async def test_an_event_waits_for_a_server_that_is_away(failure: Exception) -> None:
     cluster = FakeCluster()
     cluster.failures.extend([failure] * 3)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from typing import Any
 
 import pytest
@@ -8,11 +9,18 @@ import pytest
 from reflet.api.leases import Lease
 from reflet.api.meta import ObjectMeta
 from reflet.api.nodes import Node
-from reflet.errors import ConnectionRefused, CredentialsError, DecodeError, NotFound, RefletError
+from reflet.errors import ConnectionRefused, CredentialsError, DecodeError, NotFound
 from reflet.node.heartbeat import Heartbeat
 from tests.unit.node.fake_cluster import FakeCluster
 
 pytestmark = pytest.mark.virtual_time
+
+PASSING = [
+    ConnectionRefused("away"),
+    DecodeError("garbled"),
+    CredentialsError("no token"),
+    OSError(errno.EMFILE, "Too many open files"),
+]
 NODE = Node(metadata=ObjectMeta(name="worker-1", uid="u"))
 
 
@@ -57,10 +65,8 @@ async def test_a_lease_that_somebody_removed_is_made_again() -> None:
     assert [verb for verb, _, _ in cluster.writes] == ["create", "create"]
 
 
-@pytest.mark.parametrize(
-    "failure", [ConnectionRefused("away"), DecodeError("garbled"), CredentialsError("no token")]
-)
-async def test_a_server_that_is_away_is_asked_again_sooner(failure: RefletError) -> None:
+@pytest.mark.parametrize("failure", PASSING)
+async def test_a_server_that_is_away_is_asked_again_sooner(failure: Exception) -> None:
     cluster = FakeCluster()
     cluster.failures.extend([failure] * 3)
 

@@ -68,6 +68,31 @@ async def ended(keeper: Keeper) -> ContainerRecord:
     return keeper.records("u1")[0]
 
 
+async def test_whoever_has_a_listing_is_told_everything_again_only_after_a_change(
+    tmp_path: Path,
+) -> None:
+    async with keeping(tmp_path) as keeper:
+        changed: list[Any] = []
+
+        def listing(tag: str) -> str:
+            """Ask with a tag, twice with the new one, which must bring nothing."""
+            first = keeper.listing_since(tag)
+            assert keeper.listing_since(first["tag"])["containers"] is None
+            changed.append([(each[0], each[3]) for each in first["containers"]])
+            return str(first["tag"])
+
+        tag = listing("")
+        await keeper.start(order(tmp_path, ["sleep", "100"]))
+        tag = listing(tag)
+        await keeper.end("c1", 0.0)
+        tag = listing(tag)
+        keeper.remove("c1")
+        listing(tag)
+        listing("of another keeper")
+
+    assert changed == [[], [("c1", "running")], [("c1", "exited")], [], []]
+
+
 async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None:
     news: list[dict[str, Any]] = []
     async with keeping(tmp_path) as keeper:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -9,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from reflet.node import keeper_client
 from reflet.node import keeper_protocol as protocol
 from reflet.node.container_records import ContainerRecord
 from reflet.node.keeper_client import ANSWER_PATIENCE, PATIENCE, KeeperClient
 from reflet.node.keeper_protocol import KeeperRefused, KeeperUnavailable
 from reflet.processes.process_table import process_entry
+from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 
 RECORD = ContainerRecord(id="c1", uid="u1", name="main", attempt=0, folder="/nowhere")
 
@@ -206,3 +209,43 @@ async def test_the_keeper_outlives_the_agent_and_the_next_one_finds_it(tmp_path:
     await asyncio.to_thread(os.waitpid, first, 0)
 
     assert first == second
+
+
+async def test_a_keeper_that_cannot_be_reached_for_long_is_complained_of_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tries: list[str] = []
+    enough = asyncio.Event()
+
+    async def no_descriptors(*_: object, **__: object) -> None:
+        tries.append("try")
+        if len(tries) == 5:
+            enough.set()
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(keeper_client, "TRY_EVERY", 0.0)
+    async with keeper_in(tmp_path) as keeper, KeeperClient(tmp_path) as client:
+        with monkeypatch.context() as without:
+            without.setattr(asyncio, "open_unix_connection", no_descriptors)
+            keeper.hang_up()
+            await enough.wait()
+        await client.up()
+
+    assert [each for each in caplog.messages if "cannot be reached" in each] == [
+        "the keeper cannot be reached: [Errno 24] Too many open files"
+    ]
+
+
+async def test_a_mistake_in_the_line_to_the_keeper_ends_it_for_good(tmp_path: Path) -> None:
+    def mistaken(_: str) -> None:
+        raise TypeError("a mistake")
+
+    permanent = PermanentTasks()
+    client = KeeperClient(tmp_path, on_ended=mistaken, permanent=permanent)
+    async with keeper_in(tmp_path) as keeper:
+        await client.__aenter__()
+        keeper.say({"ended": "c1", "uid": "u1"})
+        with pytest.raises(TaskEnded, match="'keeper'"):
+            await permanent.ended()
+        with pytest.raises(ExceptionGroup):
+            await client.__aexit__(None, None, None)

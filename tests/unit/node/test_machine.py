@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import socket
@@ -112,6 +113,18 @@ def test_a_system_without_a_name_has_that_of_its_kernel(
 
 
 # What can run out
+
+
+def test_a_look_without_descriptors_finds_no_machine_without_memory(
+    proc: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_descriptors(*_: object, **__: object) -> str:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(Path, "read_text", no_descriptors)
+
+    with pytest.raises(OSError, match="Too many open files"):
+        read_pressure(tmp_path)
 
 
 def test_free_memory_is_what_the_kernel_could_give(proc: Path) -> None:

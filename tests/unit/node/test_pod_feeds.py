@@ -77,6 +77,10 @@ def other(version: str = "2", uid: str = "u2") -> Pod:
     return pod(metadata={"name": "web", "uid": uid, "resourceVersion": version})
 
 
+def named(name: str) -> Pod:
+    return pod(metadata={"name": name, "uid": name, "resourceVersion": "1"})
+
+
 # The server's
 
 
@@ -146,7 +150,32 @@ async def test_pods_that_are_gone_are_not_remembered() -> None:
         await feed.complete()
         await asyncio.sleep(1.0)
 
-    assert feed._told == {"u3"}
+    assert set(feed._told.pods) == {"u3"}
+
+
+async def test_another_life_tells_of_the_pods_that_went_between_the_two() -> None:
+    source = ScriptedSource[Pod](
+        lists=[listing("1", pod(), named("b")), listing("5", named("b"))],
+        watches=[[Quiet.HEALTHY], [Quiet.HEALTHY]],
+    )
+    feed = feed_of(source)
+    async with running(feed) as first:
+        await feed.complete()
+    async with running(feed) as second:
+        await asyncio.sleep(1.0)
+        await feed.complete()
+
+    assert first == [("PodSeen", "u1"), ("PodSeen", "b")]
+    assert sorted(second) == [("PodGone", "u1"), ("PodSeen", "b")]
+
+
+async def test_a_watch_that_ended_of_a_mistake_ends_the_feed() -> None:
+    source = ScriptedSource[Pod](lists=[TypeError("a mistake")])
+
+    with pytest.raises(ExceptionGroup) as caught:
+        await feed_of(source).run(lambda _: None)
+
+    assert caught.group_contains(TypeError, match="a mistake")
 
 
 # A folder's
@@ -177,6 +206,20 @@ async def test_a_manifest_that_is_removed_ends_its_pod(tmp_path: Path) -> None:
         await asyncio.sleep(3.0)
 
     assert [what for what, _ in told] == [PodSeen.__name__, PodGone.__name__]
+
+
+async def test_another_life_tells_of_manifests_that_went_between_the_two(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(MANIFEST)
+    (tmp_path / "other.yaml").write_text(MANIFEST.replace("web", "other"))
+    feed = FolderFeed(tmp_path, "worker-1", clock=VirtualClock(), every=1.0)
+    async with running(feed) as first:
+        await feed.complete()
+    (tmp_path / "web.yaml").unlink()
+    async with running(feed) as second:
+        await asyncio.sleep(3.0)
+
+    assert [what for what, _ in first] == ["PodSeen", "PodSeen"]
+    assert sorted(what for what, _ in second) == ["PodGone", "PodSeen"]
 
 
 async def test_an_empty_folder_is_complete_and_a_missing_one_is_told(tmp_path: Path) -> None:

@@ -47,6 +47,32 @@ async def test_a_worker_that_is_done_is_forgotten(tmp_path: Path) -> None:
         assert (len(node.workers), node.metrics.level("reflet_node_pods")) == (0, 0)
 
 
+async def test_a_worker_that_fails_between_two_steps_looks_after_its_pod_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with paper_node(tmp_path) as node:
+        node.workers.take(PodSeen(pod()))
+        await passing(2.0)
+        (worker,) = node.workers.workers
+        with monkeypatch.context() as mistaken:
+            mistaken.setattr(worker._agenda, "next", _mistake)
+            worker.look()
+            await passing(2.0)
+        node.keeper.exits("main", 1)
+        await passing(30.0)
+
+        assert len(node.workers) == 1
+    assert [each for each in node.keeper.asked if each.startswith("start")] == [
+        "start main 0",
+        "start main 1",
+    ]
+    assert "the worker of shop/web failed" in caplog.messages
+
+
+async def _mistake() -> None:
+    raise TypeError("a mistake")
+
+
 async def test_the_end_of_a_pod_that_nobody_knows_is_no_news(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         node.workers.take(PodGone(pod()))

@@ -43,6 +43,26 @@ def launch(container: str = "main", command: str = "run") -> Launch:
     return Launch(container=container, arguments=(command, "s3cret"), environment={"KEY": "s3cret"})
 
 
+# Rest
+
+
+async def test_pods_are_made_anew_only_when_something_has_changed(node: Node) -> None:
+    node.runtime.make_sandbox(pod())
+    await node.runtime.start("u1", launch())
+    first, again = await node.runtime.list_pods(), await node.runtime.list_pods()
+    node.runtime.make_sandbox(pod(metadata={"name": "other", "uid": "u2"}))
+    with_another = await node.runtime.list_pods()
+    node.keeper.exits("main", 1)
+    ended = await node.runtime.list_pods()
+    await node.runtime.remove_pod("u1")
+    without = await node.runtime.list_pods()
+
+    assert again is first
+    assert [each.uid for each in with_another] == ["u1", "u2"]
+    assert [each.state for each in ended[0].containers] == [RuntimeState.EXITED]
+    assert [each.uid for each in without] == ["u2"]
+
+
 # Sandboxes
 
 

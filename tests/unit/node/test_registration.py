@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -15,15 +16,22 @@ from reflet.errors import (
     CredentialsError,
     DecodeError,
     Forbidden,
-    RefletError,
 )
-from reflet.node.machine import read_machine
+from reflet.node import registration
+from reflet.node.machine import Pressure, read_machine, read_pressure
 from reflet.node.node_object import NodeFacts
 from reflet.node.registration import LOOK_EVERY, TELL_EVERY, NodeRegistration
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.fake_cluster import FakeCluster
 
 pytestmark = pytest.mark.virtual_time
+
+PASSING = [
+    ConnectionRefused("away"),
+    DecodeError("garbled"),
+    CredentialsError("no token"),
+    OSError(errno.EMFILE, "Too many open files"),
+]
 
 
 def registration_on(
@@ -79,11 +87,9 @@ async def test_a_node_that_is_there_is_taken_over_as_it_is(tmp_path: Path) -> No
     assert verbs(cluster) == ["create", "get"]
 
 
-@pytest.mark.parametrize(
-    "failure", [ConnectionRefused("away"), DecodeError("garbled"), CredentialsError("no token")]
-)
+@pytest.mark.parametrize("failure", PASSING)
 async def test_a_server_that_is_away_is_asked_until_it_answers(
-    tmp_path: Path, failure: RefletError
+    tmp_path: Path, failure: Exception
 ) -> None:
     cluster = FakeCluster()
     cluster.failures.extend([failure] * 5)
@@ -102,6 +108,28 @@ async def test_who_may_not_be_a_node_says_so(tmp_path: Path) -> None:
 
 
 # Telling
+
+
+async def test_a_look_at_the_machine_that_fails_is_made_again_and_complained_of_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks: list[str] = []
+
+    def read(folder: Path) -> Pressure:
+        looks.append("look")
+        if len(looks) <= 3:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return read_pressure(folder)
+
+    monkeypatch.setattr(registration, "read_pressure", read)
+    cluster = FakeCluster()
+    node = registration_on(cluster, tmp_path)
+    await node.register()
+
+    await running(node, 3 * LOOK_EVERY + 1)
+
+    assert verbs(cluster) == ["create", "patch"]
+    assert [each.levelname for each in caplog.records if "not told" in each.message] == ["WARNING"]
 
 
 async def test_a_status_that_stays_is_told_every_five_minutes_only(tmp_path: Path) -> None:

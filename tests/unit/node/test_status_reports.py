@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from reflet.api.pod_status import ContainerStatus, PodIP, PodStatus
+from reflet.client.client import Client
 from reflet.errors import (
     Conflict,
     ConnectionRefused,
@@ -16,14 +18,18 @@ from reflet.errors import (
     Forbidden,
     Invalid,
     NotFound,
-    RefletError,
 )
 from reflet.node.status_reports import StatusReporter, status_patch
 from tests.unit.node.fake_cluster import FakeCluster
 from tests.unit.node.pods import pod
 
 RUNNING = PodStatus(phase="Running")
-PASSING = [ConnectionRefused("away"), DecodeError("garbled"), CredentialsError("no token")]
+PASSING = [
+    ConnectionRefused("away"),
+    DecodeError("garbled"),
+    CredentialsError("no token"),
+    OSError(errno.EMFILE, "Too many open files"),
+]
 
 
 @asynccontextmanager
@@ -88,7 +94,7 @@ async def test_the_latest_status_is_written_and_older_ones_are_not() -> None:
 
 @pytest.mark.virtual_time
 @pytest.mark.parametrize("failure", PASSING)
-async def test_a_status_waits_for_a_server_that_is_away(failure: RefletError) -> None:
+async def test_a_status_waits_for_a_server_that_is_away(failure: Exception) -> None:
     cluster = FakeCluster()
     cluster.objects["web"] = pod()
     cluster.failures.extend([failure] * 5)
@@ -100,8 +106,26 @@ async def test_a_status_waits_for_a_server_that_is_away(failure: RefletError) ->
 
 
 @pytest.mark.virtual_time
+async def test_a_writer_that_fails_of_a_mistake_leaves_its_pod_to_the_next() -> None:
+    cluster = FakeCluster()
+    cluster.objects["web"] = pod()
+    cluster.failures.append(TypeError("a mistake"))
+    reporter = StatusReporter(cast("Client", cluster))
+    reporter.report(pod(), RUNNING)
+    with pytest.raises(ExceptionGroup) as caught:
+        await reporter.run()
+    running = asyncio.create_task(reporter.run())
+    await reporter.written("u1")
+    running.cancel()
+    await asyncio.wait((running,))
+
+    assert caught.group_contains(TypeError)
+    assert len(cluster.writes) == 1
+
+
+@pytest.mark.virtual_time
 @pytest.mark.parametrize("failure", PASSING)
-async def test_a_pod_goes_when_the_server_is_back(failure: RefletError) -> None:
+async def test_a_pod_goes_when_the_server_is_back(failure: Exception) -> None:
     cluster = FakeCluster()
     cluster.failures.extend([failure] * 5)
     async with reporting(cluster) as reporter:

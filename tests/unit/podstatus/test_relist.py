@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from reflet.podstatus import relist
 from reflet.podstatus.event_channel import EventChannel
 from reflet.podstatus.events import PodEvent
 from reflet.podstatus.relist import Pleg
@@ -58,6 +59,38 @@ class Scene:
 
 RUNNING = pod("p", {"c": "running"})
 EXITED = pod("p", {"c": "exited"})
+
+
+# Rest
+
+
+async def test_pods_at_rest_are_not_compared_one_by_one_and_the_cache_is_still_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene = Scene()
+    await scene.relist(RUNNING)
+    compared: list[str] = []
+
+    def note(uid: str, *_: object) -> tuple[PodEvent, ...]:
+        compared.append(uid)
+        return ()
+
+    monkeypatch.setattr(relist, "container_events", note)
+    await scene.relist(RUNNING)
+    newer = await scene.cache.newer_than("p", scene.clock.monotonic() - 0.5)
+
+    assert compared == []
+    assert newer.status.uid == "p"
+
+
+async def test_a_pod_at_rest_whose_status_was_not_had_is_inspected_again() -> None:
+    scene = Scene()
+    scene.runtime.failures["status p"] = OSError("busy")
+    first = await scene.relist(RUNNING)
+    scene.runtime.failures.clear()
+    again = await scene.relist(RUNNING)
+
+    assert (first, again) == ([], ["p ContainerStarted c"])
 
 
 # What is told

@@ -57,6 +57,53 @@ print(json.dumps([reaper.look(), process.wait(), reaper.look()]))
     ) == [0, 3, 0]
 
 
+def test_children_that_all_live_are_not_looked_at_one_by_one() -> None:
+    assert told_by(
+        """
+from reflet.processes import reaping
+looks = []
+reaping.children_of = lambda pid: looks.append(pid) or []
+process = subprocess.Popen(["sleep", "100"])
+reaper = OrphanReaper()
+while_it_lives = [reaper.look(), reaper.look(), len(looks)]
+process.kill()
+os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+reaper.look()
+process.wait()
+print(json.dumps([while_it_lives, len(looks)]))
+"""
+    ) == [[0, 0, 0], 1]
+
+
+def test_a_look_that_fails_is_made_again_and_complained_of_once() -> None:
+    assert told_by(
+        """
+import errno, logging
+from reflet.processes import reaping
+from reflet.testing.virtual_time import VirtualClock, VirtualTimeLoop
+said, looks = [], []
+reaping.logger.addHandler(logging.Handler())
+reaping.logger.handlers[0].emit = lambda record: said.append(record.getMessage())
+def no_descriptors(pid):
+    looks.append(pid)
+    raise OSError(errno.EMFILE, "Too many open files")
+async def scene():
+    subprocess.run(["sh", "-c", "true & exit 0"])
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    with_them, reaping.children_of = reaping.children_of, no_descriptors
+    task = asyncio.create_task(OrphanReaper(clock=VirtualClock()).run())
+    await asyncio.sleep(3.5)
+    reaping.children_of = with_them
+    await asyncio.sleep(3.5)
+    task.cancel()
+    return children()
+with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+    left = runner.run(scene())
+print(json.dumps([left, len(looks), said]))
+"""
+    ) == [[], 4, ["processes cannot be looked at: [Errno 24] Too many open files"]]
+
+
 def test_the_reaper_reaps_until_it_is_cancelled() -> None:
     assert (
         told_by(
