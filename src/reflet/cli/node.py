@@ -281,7 +281,12 @@ async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
     from reflet.cli.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
     from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
     from reflet.node.assembly import NodeAgent  # noqa: PLC0415 - not needed for --help
+    from reflet.runtime.descriptors import (  # noqa: PLC0415 - not needed for --help
+        PLENTY,
+        raise_descriptor_limit,
+    )
 
+    raise_descriptor_limit(PLENTY)
     stopped = asyncio.Event()
     when_told_to_stop(lambda _: stopped.set())
     # A node asks in bursts, when many pods come, and the server protects itself.

@@ -9,6 +9,8 @@ What is decided, in pure code:
 - ``event_correlation``: which events are told again, and which are too many
 - ``mount_layout``: where a container finds its volumes
 - ``reload_rules``: what a pod wants done when its configuration changes
+- ``descriptor_budget``, ``connection_places``: how many connections, logs and pods fit, and who
+  may stay connected
 
 What is done:
 
@@ -29,8 +31,8 @@ What is done:
   to it
 - ``registration``, ``heartbeat``, ``machine``, ``node_addresses``: the node itself
 - ``binding``: unbound pods that a selector chooses
-- ``agent_ports``, ``reader_review``, ``serving_certificates``, ``http_answers``: where the agent
-  answers, and whom
+- ``agent_ports``, ``reader_review``, ``serving_certificates``, ``http_answers``, ``listening``:
+  where the agent answers, and whom
 - ``agent_pages``, ``health``, ``metric_text``, ``log_service``: what it answers
 - ``structured_logs``: log lines for machines
 - ``agent_root``, ``agent_ending``: the folder that an agent has alone, and its good-bye

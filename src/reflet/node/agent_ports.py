@@ -19,6 +19,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Final, Self
 
+from reflet.node.descriptor_budget import MOST_CONNECTIONS
 from reflet.node.http_answers import Answer, Answering, HttpAnswers, Question, text
 from reflet.node.reader_review import ReaderReview
 
@@ -28,7 +29,9 @@ LOGS: Final = "containerLogs"
 class AgentPorts:
     """Listens while the context is open, at *plain* and, with TLS, at *secure*.
 
-    Each is a host and a port, and port 0 takes a free one; a context comes with *secure*.
+    Each is a host and a port, and port 0 takes a free one; a context comes with *secure*.  They
+    share *connections*; the plain port keeps a quarter of them for itself, so that health is
+    answered whatever happens at the other.
     """
 
     def __init__(
@@ -38,15 +41,21 @@ class AgentPorts:
         *,
         plain: tuple[str, int] | None = None,
         secure: tuple[tuple[str, int], ssl.SSLContext] | None = None,
+        connections: int = MOST_CONNECTIONS,
     ) -> None:
         self._pages = pages
         self._review = review
         self._closing = AsyncExitStack()
-        self._plain = None if plain is None else HttpAnswers(*plain, self._answer_anybody)
+        both = plain is not None and secure is not None
+        of_plain = max(2, connections // 4) if both else connections
+        self._plain: HttpAnswers | None = None
+        if plain is not None:
+            self._plain = HttpAnswers(*plain, self._answer_anybody, most=of_plain)
         self._secure: HttpAnswers | None = None
         if secure is not None:
             place, context = secure
-            self._secure = HttpAnswers(*place, self._answer_readers, context=context)
+            most = connections - of_plain if both else connections
+            self._secure = HttpAnswers(*place, self._answer_readers, context=context, most=most)
 
     @property
     def plain_url(self) -> str:

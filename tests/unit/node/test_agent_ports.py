@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 from pathlib import Path
 from typing import cast
@@ -32,12 +33,14 @@ def ports(
     *,
     plain: tuple[str, int] | None = LOOPBACK,
     secure: ssl.SSLContext | None = None,
+    connections: int = 64,
 ) -> AgentPorts:
     return AgentPorts(
         pages,
         cast("ReaderReview", Readers()),
         plain=plain,
         secure=None if secure is None else (LOOPBACK, secure),
+        connections=connections,
     )
 
 
@@ -96,6 +99,21 @@ async def test_beside_a_secure_port_the_plain_one_has_no_logs(context: ssl.SSLCo
         port = agent.secure_url.rpartition(":")[2]
 
     assert logs == f"404 logs are answered over TLS, at port {port}"
+    assert health == "200 this is livez"
+
+
+async def test_silence_at_the_secure_port_takes_nothing_from_the_plain_one(
+    context: ssl.SSLContext,
+) -> None:
+    async with ports(secure=context, connections=8) as agent:
+        place = ("127.0.0.1", port_of(agent.secure_url))
+        silent = [await asyncio.open_connection(*place) for _ in range(20)]
+        health = await asked(agent.plain_url, "livez")
+        for _, writer in silent:
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
     assert health == "200 this is livez"
 
 
