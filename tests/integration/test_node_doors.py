@@ -7,6 +7,7 @@ import contextlib
 import re
 import resource
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +16,21 @@ import pytest
 import reflet
 from reflet.api.nodes import Node
 from reflet.errors import NotFound
+from reflet.node import keeper_protocol as protocol
 from reflet.node.descriptor_budget import budget
+from reflet.node.keeper_journal import LARGEST
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, is_ready
-from tests.node_scenes import NODE, PATIENCE, AgentProcess, Scene, is_running, pod_document, until
+from tests.node_scenes import (
+    NODE,
+    PATIENCE,
+    AgentProcess,
+    Scene,
+    is_running,
+    pod_document,
+    until,
+    until_async,
+)
 from tests.real.certificates import Authority, CertificateFiles
 
 pytestmark = pytest.mark.time_limit(3 * PATIENCE)
@@ -89,6 +101,36 @@ async def test_silent_connections_exhaust_nothing(server: RunningServer, tmp_pat
     assert live == (200, "ok\n")
     assert open_now < LIMIT
     assert "Traceback" not in agent.said
+
+
+async def is_served(folder: Path) -> bool:
+    try:
+        _, writer = await asyncio.open_unix_connection(protocol.socket_path(folder))
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    writer.close()
+    await writer.wait_closed()
+    return True
+
+
+async def test_a_keeper_turns_over_what_it_has_said(tmp_path: Path) -> None:
+    journal = tmp_path / protocol.JOURNAL
+    journal.write_bytes(bytes(LARGEST))
+    with journal.open("ab") as said:
+        keeper = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "reflet.node.keeper_service", str(tmp_path)),
+            stderr=said,
+        )
+    await until_async(lambda: is_served(tmp_path))
+    reader, writer = await asyncio.open_unix_connection(protocol.socket_path(tmp_path))
+    writer.write(b"nonsense\n")
+    await reader.read()
+    writer.close()
+    keeper.terminate()
+    await keeper.wait()
+
+    assert (tmp_path / f"{protocol.JOURNAL}.1").stat().st_size == LARGEST
+    assert "an agent is no longer heard" in journal.read_text()
 
 
 def connected(port: int) -> socket.socket:

@@ -14,8 +14,9 @@ What is decided, in pure code:
 
 What is done:
 
-- ``keeper``, ``keeper_service``, ``keeper_protocol``, ``keeper_client``, ``stray_processes``: the
-  process that outlives the agent and has the containers' processes as its children
+- ``keeper``, ``keeper_service``, ``keeper_protocol``, ``keeper_client``, ``keeper_journal``,
+  ``stray_processes``: the process that outlives the agent and has the containers' processes as
+  its children
 - ``container_records``, ``log_files``, ``log_pumps``, ``log_reading``: what is on disk of a
   container
 - ``process_runtime``: pods as a runtime sees them, over the keeper
