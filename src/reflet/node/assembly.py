@@ -275,7 +275,12 @@ class NodeAgent:
 
     async def _open_ports(self, undo: AsyncExitStack) -> None:
         options = self.options
-        logs = LogService(find_pod=self._find_pod, records=self._runtime.records, clock=self._clock)
+        logs = LogService(
+            find_pod=self._find_pod,
+            records=self._runtime.records,
+            clock=self._clock,
+            most=self._budget.logs,
+        )
         pages = AgentPages(
             keeper=self._keeper,
             pleg=self._pleg,

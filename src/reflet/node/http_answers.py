@@ -37,6 +37,7 @@ _WORDS: Final[Mapping[int, str]] = MappingProxyType(
         403: "Forbidden",
         404: "Not Found",
         405: "Method Not Allowed",
+        429: "Too Many Requests",
         500: "Internal Server Error",
         503: "Service Unavailable",
     }
@@ -61,19 +62,23 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: text, or pieces that come one after the other."""
+    """An answer: text, or pieces that come one after the other.
+
+    *retry_after* is in how many seconds it may be another one; 0 when nobody can say.
+    """
 
     status: int
     body: bytes | AsyncGenerator[bytes, None]
     content_type: str = TEXT
+    retry_after: int = 0
 
 
 Answering = Callable[[Question], Awaitable[Answer]]
 
 
-def text(status: int, words: str) -> Answer:
+def text(status: int, words: str, *, retry_after: int = 0) -> Answer:
     """A short answer."""
-    return Answer(status, f"{words}\n".encode())
+    return Answer(status, f"{words}\n".encode(), retry_after=retry_after)
 
 
 class HttpAnswers:
@@ -221,6 +226,8 @@ async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
         f"HTTP/1.1 {answer.status} {words}\r\nContent-Type: {answer.content_type}\r\n"
         "Connection: close\r\nX-Content-Type-Options: nosniff\r\n"
     )
+    if answer.retry_after:
+        head += f"Retry-After: {answer.retry_after}\r\n"
     if isinstance(answer.body, bytes):
         writer.write(f"{head}Content-Length: {len(answer.body)}\r\n\r\n".encode() + answer.body)
         await _drained(writer)

@@ -94,6 +94,17 @@ async def test_bad_questions_get_short_answers(request_text: bytes, status: int)
     assert (await asked(request_text)).startswith(f"HTTP/1.1 {status} ")
 
 
+async def test_when_to_ask_again_is_told_where_it_is_known() -> None:
+    async def busy(_: Question) -> Answer:
+        return text(429, "not now", retry_after=7)
+
+    answer = await asked(get("/"), busy)
+
+    assert answer.startswith("HTTP/1.1 429 Too Many Requests\r\n")
+    assert "\r\nRetry-After: 7\r\n" in answer
+    assert "Retry-After" not in await asked(get("/hello/a"))
+
+
 async def test_a_request_that_breaks_off_is_none() -> None:
     async with HttpAnswers("127.0.0.1", 0, answering) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
