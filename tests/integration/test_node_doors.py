@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import re
 import resource
 import socket
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,15 +19,18 @@ import reflet
 from reflet.api.nodes import Node
 from reflet.errors import NotFound
 from reflet.node import keeper_protocol as protocol
+from reflet.node import reader_review
 from reflet.node.descriptor_budget import budget
 from reflet.node.keeper_journal import LARGEST
+from reflet.node.peer_buckets import BURST, PeerBuckets
 from reflet.testing.pytest_plugin import RunningServer
-from tests.integration.node_agents import fetched, is_ready
+from tests.integration.node_agents import fetched, is_ready, scene_on
 from tests.node_scenes import (
     NODE,
     PATIENCE,
     AgentProcess,
     Scene,
+    end_of,
     is_running,
     pod_document,
     until,
@@ -101,6 +106,47 @@ async def test_silent_connections_exhaust_nothing(server: RunningServer, tmp_pat
     assert live == (200, "ok\n")
     assert open_now < LIMIT
     assert "Traceback" not in agent.said
+
+
+async def test_what_a_container_said_is_not_for_everybody(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    command = ["sh", "-c", "echo my password is fish; exit 3"]
+    fall_back = {"terminationMessagePolicy": "FallbackToLogsOnError"}
+    async with scene_on(server, tmp_path) as scene:
+        await scene.pods.create(
+            pod_document("web", command, container=fall_back, restartPolicy="Never")
+        )
+        failed = await scene.pod("web", lambda pod: pod.status.phase == "Failed")
+        url = f"{scene.agent.health_url}/pods"
+        await until_async(lambda: says(url, '"phase":"Failed"'))
+        _, page = await fetched(url)
+        stranger = await with_token(url, "eve")
+
+    assert end_of(failed).message == "my password is fish\n"
+    assert "fish" not in page
+    assert stranger[0] == 401
+
+
+async def test_tokens_of_strangers_are_not_all_reviewed(
+    server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = functools.partial(PeerBuckets, every=3600.0)  # however slow this machine is
+    monkeypatch.setattr(reader_review, "PeerBuckets", slow)
+    async with scene_on(server, tmp_path) as scene:
+        url = f"{scene.agent.health_url}/containerLogs/default/web/main"
+        answers = [await with_token(url, f"token-{number}") for number in range(BURST + 3)]
+
+    assert [status for status, _ in answers] == [401] * BURST + [429] * 3
+
+
+async def with_token(url: str, token: str) -> tuple[int, str]:
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+    return await fetched(request)
+
+
+async def says(url: str, words: str) -> bool:
+    return words in (await fetched(url))[1]
 
 
 async def is_served(folder: Path) -> bool:

@@ -69,8 +69,8 @@ LONGEST_NAME = 63  # the name is a label of the Node, too
     default="127.0.0.1:10248",
     show_default=True,
     metavar="HOST:PORT|none",
-    help="Where /livez, /readyz, /metrics and, without TLS, logs are answered in plain HTTP; "
-    "port 0 takes a free one.",
+    help="Where /livez, /readyz, /metrics and, on loopback without TLS, logs are answered in plain "
+    "HTTP; port 0 takes a free one.",
 )
 @click.option(
     "--tls-cert-file",

@@ -9,8 +9,8 @@ What is decided, in pure code:
 - ``event_correlation``: which events are told again, and which are too many
 - ``mount_layout``: where a container finds its volumes
 - ``reload_rules``: what a pod wants done when its configuration changes
-- ``descriptor_budget``, ``connection_places``: how many connections, logs and pods fit, and who
-  may stay connected
+- ``descriptor_budget``, ``connection_places``, ``peer_buckets``: how many connections, logs and
+  pods fit, who may stay connected, and how often strangers may ask
 
 What is done:
 

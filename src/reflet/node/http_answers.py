@@ -50,7 +50,8 @@ logger = logging.getLogger(__name__)
 class Question:
     """A request: its path in parts, its query, and the headers by lower-case name.
 
-    *subject* and *groups* are those of a client certificate, empty when none was shown.
+    *subject* and *groups* are those of a client certificate, empty when none was shown.  *peer*
+    is whom the connection is counted for.  *is_reader* says that the API server lets them ask.
     """
 
     path: tuple[str, ...]
@@ -58,6 +59,8 @@ class Question:
     headers: Mapping[str, str] = field(repr=False)
     subject: str = ""
     groups: tuple[str, ...] = ()
+    peer: str = ""
+    is_reader: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,7 @@ class HttpAnswers:
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             return text(400, "this is no request")
         place.has_asked = True
-        question = _question(head, *_subject(writer))
+        question = _question(head, *_subject(writer), place.peer)
         if isinstance(question, Answer):
             return question
         try:
@@ -252,7 +255,7 @@ async def _drained(writer: asyncio.StreamWriter) -> None:
         raise
 
 
-def _question(head: bytes, subject: str, groups: tuple[str, ...]) -> Question | Answer:
+def _question(head: bytes, subject: str, groups: tuple[str, ...], peer: str) -> Question | Answer:
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
@@ -271,7 +274,7 @@ def _question(head: bytes, subject: str, groups: tuple[str, ...]) -> Question | 
         return text(400, "this is no address")
     path = tuple(unquote(part) for part in address.path.split("/") if part)
     query = dict(parse_qsl(address.query, keep_blank_values=True))
-    return Question(path, query, headers, subject, groups)
+    return Question(path, query, headers, subject, groups, peer)
 
 
 def _subject(writer: asyncio.StreamWriter) -> tuple[str, tuple[str, ...]]:
