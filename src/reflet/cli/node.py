@@ -103,8 +103,8 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
     default="127.0.0.1:10248",
     show_default=True,
     metavar="HOST:PORT|none",
-    help="Where /livez, /readyz, /metrics and, without TLS, logs are answered in plain HTTP; "
-    "port 0 takes a free one.",
+    help="Where /livez, /readyz, /metrics and, on loopback without TLS, logs are answered in plain "
+    "HTTP; port 0 takes a free one.",
 )
 @click.option(
     "--tls-cert-file",
@@ -326,7 +326,12 @@ async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
     from reflet.cli.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
     from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
     from reflet.node.assembly import NodeAgent  # noqa: PLC0415 - not needed for --help
+    from reflet.runtime.descriptors import (  # noqa: PLC0415 - not needed for --help
+        PLENTY,
+        raise_descriptor_limit,
+    )
 
+    raise_descriptor_limit(PLENTY)
     stopped = asyncio.Event()
     when_told_to_stop(lambda _: stopped.set())
     # A node asks in bursts, when many pods come, and the server protects itself.

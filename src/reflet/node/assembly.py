@@ -34,6 +34,7 @@ from reflet.node.agent_ports import AgentPorts
 from reflet.node.agent_root import locked_root, memory_name
 from reflet.node.binding import PodBinder
 from reflet.node.configurations import Configurations
+from reflet.node.descriptor_budget import budget_with
 from reflet.node.events import NORMAL, EventRecorder
 from reflet.node.heartbeat import Heartbeat
 from reflet.node.keeper_client import KeeperClient
@@ -210,6 +211,7 @@ class NodeAgent:
         )
         # Behind the relist loop in the order of closing: nobody asks a keeper that has ended.
         undo.push_async_callback(self._stop_keeper)
+        self._budget = budget_with(self._keeper.pid)
         self._runtime = ProcessRuntime(
             self._directories, self._keeper, addresses=lambda: self.address, clock=self._clock
         )
@@ -310,7 +312,12 @@ class NodeAgent:
 
     async def _open_ports(self, undo: AsyncExitStack) -> None:
         options = self.options
-        logs = LogService(find_pod=self._find_pod, records=self._runtime.records, clock=self._clock)
+        logs = LogService(
+            find_pod=self._find_pod,
+            records=self._runtime.records,
+            clock=self._clock,
+            most=self._budget.logs,
+        )
         pages = AgentPages(
             keeper=self._keeper,
             pleg=self._pleg,
@@ -332,6 +339,7 @@ class NodeAgent:
                 ReaderReview(self._cluster, options.name, clock=self._clock),
                 plain=options.health,
                 secure=self._secure,
+                connections=self._budget.connections,
             )
         )
 
@@ -345,6 +353,7 @@ class NodeAgent:
             port=0 if self._ports is None else self._ports.logs_port,
             runs_commands=self.options.run,
             isolates=self._allowance.isolates,
+            most_pods=self._budget.pods,
         )
         self._registration = NodeRegistration(
             self._cluster,

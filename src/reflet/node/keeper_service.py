@@ -19,6 +19,8 @@ from typing import Any, Final
 from reflet.errors import RefletError
 from reflet.node import keeper_protocol as protocol
 from reflet.node.keeper import Keeper
+from reflet.node.keeper_journal import JournalHandler
+from reflet.runtime.descriptors import PLENTY, raise_descriptor_limit
 from reflet.runtime.permanent_tasks import TaskEnded
 from reflet.runtime.tasks import TaskOwner
 
@@ -105,7 +107,9 @@ def main(arguments: list[str]) -> int:
     """Keep the containers of the agent whose folder is the first argument."""
     folder = Path(arguments[0])
     logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
+        level=logging.INFO,
+        handlers=[JournalHandler(folder / protocol.JOURNAL)],
+        format="%(asctime)s %(levelname)s %(message)s",
     )
     lock = os.open(folder / protocol.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -113,6 +117,7 @@ def main(arguments: list[str]) -> int:
     except BlockingIOError:
         return 0  # another one keeps already
     never_gain_privileges()
+    raise_descriptor_limit(PLENTY)
     os.umask(0o077)
     socket = protocol.socket_path(folder)
     socket.unlink(missing_ok=True)

@@ -16,13 +16,13 @@ from reflet.api.leases import Lease, LeaseSpec
 from reflet.api.meta import Condition, ObjectMeta, OwnerReference
 from reflet.api.micro_time import MicroTime
 from reflet.api.nodes import Node
+from reflet.node.descriptor_budget import MOST_PODS
 from reflet.node.machine import Machine, Pressure
 
 LEASE_NAMESPACE: Final = "kube-node-lease"
 LEASE_DURATION: Final = 40  # seconds
 TAINT: Final = "reflet.dev/process-runtime"
 RUNTIME_LABEL: Final = "reflet.dev/runtime"
-MOST_PODS: Final = 1000
 
 ENOUGH_MEMORY: Final = 100 * 2**20  # bytes; the kubelet's memory.available<100Mi
 ENOUGH_DISK: Final = 0.10  # of the disk; the kubelet's nodefs.available<10%
@@ -39,6 +39,7 @@ class NodeFacts:
     port: int = 0
     runs_commands: bool = False
     isolates: bool = False
+    most_pods: int = MOST_PODS
 
 
 def new_node(facts: NodeFacts) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def node_status(
         "cpu": str(machine.cpus),
         "memory": f"{machine.memory // 1024}Ki",
         "ephemeral-storage": f"{pressure.disk_size // 1024}Ki",
-        "pods": str(MOST_PODS),
+        "pods": str(facts.most_pods),
     }
     return {
         "capacity": amounts,
