@@ -61,6 +61,18 @@ class StartOrder:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """How a command inside a container ended; the representation does not show its output.
+
+    *exit_code* is None when it did not end in time and was killed.  *output* is of both streams,
+    at most 10 KiB.
+    """
+
+    exit_code: int | None
+    output: str = field(default="", repr=False)
+
+
 def encoded(document: dict[str, Any]) -> bytes:
     """One line of the protocol."""
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"

@@ -20,7 +20,7 @@ from typing import Any, Final
 from reflet.api.pods import Pod
 from reflet.node.container_records import KEPT_LIVES, ContainerRecord, write_private
 from reflet.node.keeper_client import KeeperClient
-from reflet.node.keeper_protocol import StartOrder
+from reflet.node.keeper_protocol import Executed, KeeperRefused, StartOrder
 from reflet.podstatus.runtime_status import (
     RuntimeContainer,
     RuntimePod,
@@ -235,6 +235,19 @@ class ProcessRuntime:
     async def end(self, container: str, grace: float) -> ContainerRecord:
         """End a container, by force after *grace* seconds."""
         return await self._keeper.end(container, grace)
+
+    async def execute(
+        self,
+        container: str,  # noqa: ARG002 - the keeper will be told
+        arguments: Sequence[str],  # noqa: ARG002 - likewise
+        *,
+        timeout: float,  # noqa: ARG002, ASYNC109 - likewise; the keeper keeps the time
+    ) -> Executed:
+        """Run a command inside a container; it is killed after *timeout* seconds.
+
+        Raises KeeperRefused when the container does not run.
+        """
+        raise KeeperRefused("this keeper runs no commands inside containers")
 
     def _sandbox_file(self, uid: str) -> Path:
         return self._directories.pod(uid) / SANDBOX_FILE
