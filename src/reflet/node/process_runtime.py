@@ -241,7 +241,7 @@ class ProcessRuntime:
         container: str,  # noqa: ARG002 - the keeper will be told
         arguments: Sequence[str],  # noqa: ARG002 - likewise
         *,
-        timeout: float,  # noqa: ARG002, ASYNC109 - likewise; the keeper keeps the time
+        timeout: float,  # noqa: ARG002 - likewise; the keeper keeps the time
     ) -> Executed:
         """Run a command inside a container; it is killed after *timeout* seconds.
 
