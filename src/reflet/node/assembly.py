@@ -33,6 +33,7 @@ from reflet.node.agent_root import locked_root, memory_name
 from reflet.node.binding import PodBinder
 from reflet.node.configurations import Configurations
 from reflet.node.events import NORMAL, EventRecorder
+from reflet.node.handler_actions import HandlerActions
 from reflet.node.heartbeat import Heartbeat
 from reflet.node.keeper_client import KeeperClient
 from reflet.node.local_statuses import LocalStatuses
@@ -251,6 +252,7 @@ class NodeAgent:
             self._statuses = LocalStatuses()
         parts = WorkerParts(
             runtime=self._runtime,
+            handlers=HandlerActions(self._runtime, lambda: self.address),
             cache=self._cache,
             pleg=self._pleg,
             configurations=self._configurations,
@@ -260,6 +262,7 @@ class NodeAgent:
             allowance=self._allowance,
             addresses=lambda: self.address,
             clock=self._clock,
+            began=self._clock.now(),
             metrics=self.metrics,
             chance=random.random,
             runs_commands=options.run,

@@ -124,12 +124,12 @@ async def test_all_share_one_grace_period() -> None:
 
 
 @pytest.mark.virtual_time
-async def test_who_comes_after_the_grace_period_gets_no_time_and_not_less() -> None:
+async def test_who_comes_after_the_grace_period_gets_two_seconds_as_from_the_kubelet() -> None:
     ends = await ended(
         pod(**SIDECARS), life("proxy"), life("log"), life("main"), grace=3, main=99, log=99
     )
 
-    assert [each.left for each in ends] == [3, 0, 0]
+    assert [(each.at, each.left) for each in ends] == [(0, 3), (3, 2), (3, 2)]
 
 
 @pytest.mark.virtual_time
