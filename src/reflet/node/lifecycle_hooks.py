@@ -24,8 +24,10 @@ from reflet.node.probe_spec import (
     NoAction,
     SleepAction,
     TcpSocketAction,
+    post_start_of,
 )
 from reflet.node.worker_parts import WorkerParts
+from reflet.resolution.places import container_named
 
 LONGEST_HOOK: Final = 24 * 3600.0
 """Seconds of a command that has no other limit: one that hangs is not kept for ever."""
@@ -33,6 +35,11 @@ LONGEST_HOOK: Final = 24 * 3600.0
 
 class HookFailed(RefletError):
     """A hook did not do its work; the text is for the status of its container."""
+
+
+def has_post_start(pod: Pod, name: str) -> bool:
+    """Whether something is run right after the start of a container."""
+    return post_start_of(container_named(pod, name).container) is not None
 
 
 async def run_hook(

@@ -20,7 +20,7 @@ from reflet.node.container_starts import ContainerStarter, tell_skipped_names
 from reflet.node.container_statuses import CONFIG_ERROR, Waiting
 from reflet.node.dry_runs import NOT_RUN, WHY_NOT, describe_instead
 from reflet.node.events import NORMAL, WARNING
-from reflet.node.lifecycle_hooks import unless_told
+from reflet.node.lifecycle_hooks import has_post_start, unless_told
 from reflet.node.pod_endings import (
     end_container,
     end_pod,
@@ -274,6 +274,9 @@ class PodWorker:
         self._waiting = {}
         if decision.is_over:
             self._is_over = True
+        if decision.unhealthy or any(has_post_start(pod, name) for name in decision.start):
+            # What comes now may take as long as the pod's author likes.
+            self._report(pod, seen)
         await self._stop(pod, seen, decision)
         started = await self._start(pod, seen, decision)
         for held in decision.held:
