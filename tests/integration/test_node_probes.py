@@ -129,6 +129,7 @@ async def test_a_pod_is_ready_while_its_page_says_so(server: RunningServer, tmp_
     )
     assert condition(unready, "ContainersReady").status == "False"
     assert "Readiness probe failed: HTTP probe failed with statuscode: 500" in said
+    assert (condition(ready).reason, condition(ready).message) == ("", "")
     status = ready.status.container_statuses[0]
     assert (status.restart_count, status.started, status.ready) == (0, True, True)
 
