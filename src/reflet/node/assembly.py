@@ -363,7 +363,8 @@ class NodeAgent:
         try:
             await self._workers.stop()
             ends = not self.options.keep_running
-            if ends and await end_containers(self._runtime, self._keeper):
+            workers = self._workers.workers
+            if ends and await end_containers(self._runtime, self._keeper, workers):
                 self._containers_go_on = False
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):

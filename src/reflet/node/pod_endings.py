@@ -66,11 +66,14 @@ class PodEnding:
     async def run(self, grace: float, *, why: str = "") -> None:
         """End everything; called again, with less time, it hastens what is under way."""
         deadline = self._parts.clock.monotonic() + grace
-        async with asyncio.TaskGroup() as tasks:
-            for each in self._running:
-                if not self._ended[each.name].is_set():
-                    ending = self._end(each, deadline, why)
-                    tasks.create_task(ending, name=f"end of {each.name}")
+        going = [each for each in self._running if not self._ended[each.name].is_set()]
+        # All to their end: that one cannot be ended is no reason to leave the others running.
+        results = await asyncio.gather(
+            *(self._end(each, deadline, why) for each in going), return_exceptions=True
+        )
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
 
     async def close(self) -> None:
         """Give up hooks that outlast their containers."""

@@ -109,6 +109,13 @@ class PodWorker:
         """Something that the pod refers to has changed."""
         self._agenda.ask_for_refresh()
 
+    async def wind_up(self) -> None:
+        """The agent stops, and this pod ends with it as any other time."""
+        found = await self._parts.runtime.find_pod(self.uid)
+        if found is not None:
+            seen = await self._parts.runtime.pod_status(found)
+            await end_pod(self._parts, self._pod, seen, grace_of(self._pod))
+
     def conclude(self, seen: RuntimeStatus) -> None:
         """The agent stops, and this is how its containers ended."""
         why = Waiting(STOPPED, "the agent of this node was told to stop")
