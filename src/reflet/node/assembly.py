@@ -36,6 +36,7 @@ from reflet.node.binding import PodBinder
 from reflet.node.configurations import Configurations
 from reflet.node.descriptor_budget import budget_with
 from reflet.node.events import NORMAL, EventRecorder
+from reflet.node.handler_actions import HandlerActions
 from reflet.node.heartbeat import Heartbeat
 from reflet.node.keeper_client import KeeperClient
 from reflet.node.local_statuses import LocalStatuses
@@ -289,6 +290,7 @@ class NodeAgent:
             self._statuses = LocalStatuses()
         parts = WorkerParts(
             runtime=self._runtime,
+            handlers=HandlerActions(self._runtime, lambda: self.address),
             cache=self._cache,
             pleg=self._pleg,
             configurations=self._configurations,
@@ -299,6 +301,7 @@ class NodeAgent:
             allowance=self._allowance,
             addresses=lambda: self.address,
             clock=self._clock,
+            began=self._clock.now(),
             metrics=self.metrics,
             chance=random.random,
             runs_commands=options.run,
@@ -424,7 +427,8 @@ class NodeAgent:
         try:
             await self._workers.stop()
             ends = not self.options.keep_running
-            if ends and await end_containers(self._runtime, self._keeper):
+            workers = self._workers.workers
+            if ends and await end_containers(self._runtime, self._keeper, workers):
                 self._containers_go_on = False
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):

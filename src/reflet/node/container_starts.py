@@ -1,12 +1,16 @@
 """Starting the containers of one pod, and not too often.
 
-Owns: the steps of a start, its events, and how long a crash holds a container back.  Must not
-know which container is to be started when.
+Owns: the steps of a start up to its hook, its events, and how long a crash holds a container
+back.  Must not know which container is to be started when.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from reflet.api.containers import Container
 from reflet.api.pods import Pod
@@ -16,7 +20,11 @@ from reflet.node.container_records import START_ERROR, ContainerRecord
 from reflet.node.container_roots import capabilities_of, container_root, mounts_of
 from reflet.node.container_statuses import CRASH_LOOP, Waiting
 from reflet.node.events import NORMAL, WARNING
+from reflet.node.handler_actions import Target
+from reflet.node.lifecycle_hooks import LONGEST_HOOK, HookFailed, run_hook, unless_told
+from reflet.node.pod_endings import end_container, grace_of
 from reflet.node.pod_starts import PreparedStart, fingerprint_of, gate_group, prepare_start
+from reflet.node.probe_spec import Handler, post_start_of
 from reflet.node.process_runtime import Launch, message_file_of
 from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.durations import go_duration
@@ -30,13 +38,27 @@ from reflet.runtime.threads import in_thread
 from reflet.volumes.volume_errors import VolumeError
 
 RUN_ERROR = "RunContainerError"
+HOOK_ERROR = "PostStartHookError"
+
+logger = logging.getLogger(__name__)
 
 
 class ContainerStarter:
-    """Starts the containers of one pod."""
+    """Starts the containers of one pod.
 
-    def __init__(self, parts: WorkerParts) -> None:
+    *interrupted* is set when it is to wait for nothing any more; *patiently* is entered while it
+    waits as many seconds as the pod says.
+    """
+
+    def __init__(
+        self,
+        parts: WorkerParts,
+        interrupted: asyncio.Event | None = None,
+        patiently: Callable[[float], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
         self._parts = parts
+        self._interrupted = interrupted or asyncio.Event()
+        self._patiently = patiently
         self._backoffs: dict[str, CrashBackoff] = {}
 
     def held_back(self, ended: RuntimeContainerStatus) -> float:
@@ -96,7 +118,31 @@ class ContainerStarter:
             self._backoffs[name] = self._backoff(name).restarted(
                 ended_at=last.finished_at.timestamp(), now=self._parts.clock.now().timestamp()
             )
-        return self._tell(pod, name, record)
+        waiting = self._tell(pod, name, record)
+        hook = post_start_of(container)
+        if waiting is not None or hook is None:
+            return waiting
+        with self._patiently(LONGEST_HOOK):
+            return await self._after_start(pod, Target(container, record.id), hook, record)
+
+    async def _after_start(
+        self, pod: Pod, target: Target, hook: Handler, record: ContainerRecord
+    ) -> Waiting | None:
+        """Run the container's hook; one that fails is the container's end."""
+        try:
+            await unless_told(self._interrupted, run_hook(self._parts, pod, target, hook))
+        except HookFailed as error:
+            name = record.name
+            logger.warning("the postStart hook of %s failed: %s", name, error)
+            # Nothing of the hook is in the event: what it is given and says may be secret.
+            self._parts.events.of_pod(
+                pod, WARNING, "FailedPostStartHook", "PostStartHook failed", container=name
+            )
+            life = record.runtime_status()
+            ending = end_container(self._parts, pod, life, grace_of(pod), why="FailedPostStartHook")
+            await unless_told(self._interrupted, ending)
+            return Waiting(HOOK_ERROR, str(error))
+        return None
 
     def _tell(self, pod: Pod, name: str, record: ContainerRecord) -> Waiting | None:
         events = self._parts.events

@@ -80,13 +80,14 @@ class StartOrder:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """How a command in a container ended, and the first part of what it said.
+    """How a command inside a container ended; the representation does not show its output.
 
-    *exit_code* is None for one that did not end in time and was killed.
+    *exit_code* is None when it did not end in time and was killed.  *output* is of both streams,
+    at most 10 KiB.
     """
 
     exit_code: int | None
-    output: str = field(repr=False)
+    output: str = field(default="", repr=False)
 
     def document(self) -> dict[str, Any]:
         """The same as JSON has it."""

@@ -253,7 +253,10 @@ class ProcessRuntime:
     async def execute(
         self, container: str, arguments: Sequence[str], *, timeout: float
     ) -> Executed:
-        """Run a command in a container, as one of its processes, for at most *timeout* seconds."""
+        """Run a command inside a container; it is killed after *timeout* seconds.
+
+        Raises KeeperRefused when the container does not run, or has no such command.
+        """
         return await self._keeper.execute(container, arguments, timeout=timeout)
 
     async def signal(self, container: str, number: int) -> bool:

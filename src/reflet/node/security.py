@@ -74,13 +74,11 @@ def left_out_of(pod: Pod) -> tuple[str, ...]:
     said: list[str] = []
     for placed in containers_of(pod.spec):
         container = placed.container
-        if any((container.liveness_probe, container.readiness_probe, container.startup_probe)):
+        if container.lifecycle.get("stopSignal"):
             said.append(
-                f"the probes of container {container.name} are not run: it counts as ready as "
-                "long as it runs"
+                f"the stopSignal of container {container.name} is not used: it is told to end "
+                "with SIGTERM"
             )
-        if container.lifecycle:
-            said.append(f"the lifecycle hooks of container {container.name} are not run")
         if container.stdin or container.tty:
             said.append(f"container {container.name} has neither input nor terminal")
         if container.resources.limits:

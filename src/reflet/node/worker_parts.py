@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from reflet.api.pod_status import PodStatus
 from reflet.api.pods import Pod
 from reflet.node.configurations import Configurations
 from reflet.node.events import EventRecorder
+from reflet.node.handler_actions import HandlerRunner
 from reflet.node.pod_volumes import PodVolumes
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.security import Allowance
@@ -47,10 +49,11 @@ class WorkerParts:
     *disk* has the threads in which volumes are written: few, and for that alone, so that a disk
     that hangs keeps nobody else from a thread.  Without *runs_commands*, nothing is started.
     *resync* and *retry* are seconds: when a pod is looked at although nothing happened, and after
-    something failed.
+    something failed.  *began* is when the agent did.
     """
 
     runtime: ProcessRuntime
+    handlers: HandlerRunner
     cache: StatusCache
     pleg: Pleg
     configurations: Configurations
@@ -61,6 +64,7 @@ class WorkerParts:
     allowance: Allowance
     addresses: Callable[[], tuple[str, ...]]
     clock: Clock
+    began: datetime
     metrics: Metrics
     chance: Callable[[], float]
     runs_commands: bool

@@ -223,16 +223,26 @@ def test_a_container_that_must_not_be_root_and_would_be_is_not_started() -> None
 def test_what_a_pod_does_without_is_told_and_does_not_stop_it() -> None:
     asking = pod(
         container(
-            readinessProbe={"tcpSocket": {"port": 80}},
-            lifecycle={"preStop": {"exec": {"command": ["true"]}}},
+            lifecycle={"stopSignal": "SIGUSR1"},
             resources={"limits": {"memory": "1Mi"}},
             tty=True,
         )
     )
 
     assert refusals_of(asking, AS_ROOT) == ()
-    assert len(left_out_of(asking)) == 4
+    assert len(left_out_of(asking)) == 3
     assert left_out_of(pod()) == ()
+
+
+def test_probes_and_hooks_are_nothing_that_a_pod_does_without() -> None:
+    asking = pod(
+        container(
+            readinessProbe={"tcpSocket": {"port": 80}},
+            lifecycle={"preStop": {"exec": {"command": ["true"]}}},
+        )
+    )
+
+    assert left_out_of(asking) == ()
 
 
 @pytest.mark.parametrize(
