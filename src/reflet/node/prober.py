@@ -51,16 +51,21 @@ class _Running:
 
 
 class PodProber:
-    """Runs the probes of a pod while the context is open; *changed* hears of new verdicts."""
+    """Runs the probes of a pod while the context is open; *changed* hears of new verdicts.
+
+    Can be entered again.
+    """
 
     def __init__(self, pod: Pod, parts: WorkerParts, changed: Callable[[], None]) -> None:
         self._pod = pod
         self._parts = parts
         self._changed = changed
-        self._tasks = TaskOwner(f"probes of pod {pod.metadata.namespace}/{pod.metadata.name}")
+        self._tasks = self._owner()
         self._probes: dict[tuple[str, ProbeKind], _Running] = {}
 
     async def __aenter__(self) -> Self:
+        # Once more for a worker that failed: what is known stays, and the tasks are new ones.
+        self._tasks = self._owner()
         await self._tasks.__aenter__()
         return self
 
@@ -70,7 +75,13 @@ class PodProber:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        for running in self._probes.values():
+            self._stop(running)
         await self._tasks.__aexit__(kind, error, traceback)
+
+    def _owner(self) -> TaskOwner:
+        metadata = self._pod.metadata
+        return TaskOwner(f"probes of pod {metadata.namespace}/{metadata.name}")
 
     @property
     def health(self) -> PodHealth:

@@ -94,4 +94,4 @@ def test_help_says_what_it_is_and_what_it_is_not() -> None:
     answer = CliRunner().invoke(node, ["--help"])
 
     assert answer.exit_code == 0
-    assert "it is a runtime for processes" in " ".join(answer.output.split())
+    assert "but no network and no limits of its own" in " ".join(answer.output.split())
