@@ -21,6 +21,7 @@ from reflet.errors import ConfigurationError
 from reflet.runtime.backoff import Backoff
 
 BACKLOG: Final = 128
+"""Short: in a flood a probe waits behind everybody who is in the queue before it."""
 FIRST_PAUSE: Final = 0.05  # seconds after accepting has failed
 LONGEST_PAUSE: Final = 1.0
 
