@@ -1,15 +1,19 @@
-"""A program of its own: enters a mount namespace, mounts what it is told, becomes the command.
+"""A program of its own: sees to it that it dies with its parent, and becomes the command.
 
-Owns: the namespaces, the mounts and the mount points that are missing.  Run as a script by the
-bare interpreter, so it knows nothing of Reflet and nothing that is not in the standard library:
+Owns: what has to be done between our fork and the command, and by no thread of ours: the signal
+for the parent's death and, where the command is isolated, the namespaces, the mounts and the
+mount points that are missing.  Run as a script by the bare interpreter, so it knows nothing of
+Reflet and nothing that is not in the standard library:
 ``python -I -S isolated_start.py PLAN -- COMMAND…``.  PLAN is a file with JSON::
 
-    {"mounts": [{"source": "/…", "path": "/etc/app", "read_only": true}, …],
-     "directory": "/home/me", "root": "/…/root", "staging": "/…/staging",
-     "failure": "/…/failure"}
+    {"parent": 4711, "failure": "/…/failure",
+     "isolation": {"mounts": [{"source": "/…", "path": "/etc/app", "read_only": true}, …],
+                   "directory": "/home/me", "root": "/…/root", "staging": "/…/staging"}}
 
-``root`` is a private folder in which anything may be made, ``staging`` an empty one in it.  What
-goes wrong is written to the file ``failure``, as JSON with ``code`` and ``message``.
+``isolation`` is null for a command that sees what everybody sees.  ``root`` is a private folder
+in which anything may be made, ``staging`` an empty one in it.  What goes wrong is written to the
+file ``failure``, as JSON with ``code`` and ``message``.  Variables that the loader of programs
+would take for its own come under a name with the prefix of ``SHELTERED``.
 
 A mount point that does not exist is made without touching the machine: the nearest folder above
 that does exist is covered, inside the namespace, by one in memory that shows the same entries.
@@ -38,6 +42,10 @@ MNT_DETACH: Final = 2
 # What statvfs calls a flag of a mount, and what mount calls it: a bind keeps those it has.
 KEPT_FLAGS: Final = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 1 << 21))
 
+PR_SET_PDEATHSIG: Final = 1
+
+SHELTERED: Final = "REFLET_SHELTERED_"
+
 OUR_FAILURE, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
 _C: Final = ctypes.CDLL(None, use_errno=True)
@@ -53,19 +61,17 @@ class _Failure(Exception):
 
 def main(arguments: list[str]) -> NoReturn:
     """Do it; returns only as another program, or not at all."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Ctrl-C ends the command, and so it ends this without a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(arguments[0], "rb") as stream:  # noqa: PTH123 - as few imports as can be
         plan = json.load(stream)
     command = arguments[2:]
     environment = _exact_environment()
     try:
-        enter_namespace()
-        points = MountPoints(plan["root"], plan["staging"])
-        for mount in plan["mounts"]:
-            points.bind(mount["source"], mount["path"])
-        for mount in plan["mounts"]:
-            if mount["read_only"]:
-                make_read_only(mount["path"])
-        os.chdir(plan["directory"])
+        if plan["isolation"] is not None:
+            isolate(plan["isolation"])
+        die_with(plan["parent"])
         _become(command, environment)
     except _Failure as failure:
         told, code = str(failure), failure.code
@@ -81,7 +87,18 @@ def _exact_environment() -> dict[bytes, bytes]:
     with open("/proc/self/environ", "rb") as stream:  # noqa: PTH123 - as above
         lines = stream.read().split(b"\0")
     pairs = (line.partition(b"=") for line in lines if line)
-    return {name: value for name, _, value in pairs}
+    return {name.removeprefix(SHELTERED.encode()): value for name, _, value in pairs}
+
+
+def die_with(parent: int) -> None:
+    """Be killed when the parent is, which then cannot do it itself any more.
+
+    Comes last: the kernel forgets it when a process gets other privileges.
+    """
+    _check(_C.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+    if os.getppid() != parent:
+        # It died before we asked to be told.
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _become(command: list[str], environment: dict[bytes, bytes]) -> None:
@@ -97,6 +114,18 @@ def _become(command: list[str], environment: dict[bytes, bytes]) -> None:
 
 
 # Namespaces
+
+
+def isolate(plan: dict[str, Any]) -> None:
+    """Have a mount namespace with what the plan names."""
+    enter_namespace()
+    points = MountPoints(plan["root"], plan["staging"])
+    for mount in plan["mounts"]:
+        points.bind(mount["source"], mount["path"])
+    for mount in plan["mounts"]:
+        if mount["read_only"]:
+            make_read_only(mount["path"])
+    os.chdir(plan["directory"])
 
 
 def enter_namespace() -> None:
