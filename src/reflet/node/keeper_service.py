@@ -19,6 +19,7 @@ from typing import Any, Final
 from reflet.errors import RefletError
 from reflet.node import keeper_protocol as protocol
 from reflet.node.keeper import Keeper
+from reflet.processes.inspection import refuse_inspection
 from reflet.runtime.tasks import TaskOwner
 
 UNEMPLOYED: Final = 30.0  # seconds without agent and without containers after which it ends
@@ -103,6 +104,7 @@ def main(arguments: list[str]) -> int:
     except BlockingIOError:
         return 0  # another one keeps already
     never_gain_privileges()
+    refuse_inspection()  # it is handed every container's variables
     os.umask(0o077)
     socket = protocol.socket_path(folder)
     socket.unlink(missing_ok=True)
