@@ -3,17 +3,17 @@
 Owns: what has to be done between our fork and the command, and by no thread of ours: the signal
 for the parent's death and, where the command is isolated, the namespaces, the mounts and the
 mount points that are missing.  Run as a script by the bare interpreter, so it knows nothing of
-Reflet and nothing that is not in the standard library:
-``python -I -S isolated_start.py PLAN -- COMMAND…``.  PLAN is a file with JSON::
+Reflet and nothing that is not in the standard library; every start waits for what it imports:
+``python -I -S isolated_start.py PARENT FAILURE PLAN -- COMMAND…``.  What goes wrong is written to
+the file FAILURE, as JSON with ``code`` and ``message``.  PLAN is empty for a command that sees
+what everybody sees, else a file with JSON::
 
-    {"parent": 4711, "failure": "/…/failure",
-     "isolation": {"mounts": [{"source": "/…", "path": "/etc/app", "read_only": true}, …],
-                   "directory": "/home/me", "root": "/…/root", "staging": "/…/staging"}}
+    {"mounts": [{"source": "/…", "path": "/etc/app", "read_only": true}, …],
+     "directory": "/home/me", "root": "/…/root", "staging": "/…/staging"}
 
-``isolation`` is null for a command that sees what everybody sees.  ``root`` is a private folder
-in which anything may be made, ``staging`` an empty one in it.  What goes wrong is written to the
-file ``failure``, as JSON with ``code`` and ``message``.  Variables that the loader of programs
-would take for its own come under a name with the prefix of ``SHELTERED``.
+``root`` is a private folder in which anything may be made, ``staging`` an empty one in it.
+Variables that the loader of programs would take for its own come under a name with the prefix of
+``SHELTERED``.
 
 A mount point that does not exist is made without touching the machine: the nearest folder above
 that does exist is covered, inside the namespace, by one in memory that shows the same entries.
@@ -23,12 +23,14 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import json
 import os
 import signal
 import stat
 import sys
-from typing import Any, Final, NoReturn
+
+TYPE_CHECKING = False  # what typing says, which takes longer to import than all the others
+if TYPE_CHECKING:
+    from typing import Any, Final, NoReturn
 
 CLONE_NEWNS: Final = 0x00020000
 CLONE_NEWUSER: Final = 0x10000000
@@ -64,22 +66,29 @@ def main(arguments: list[str]) -> NoReturn:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Ctrl-C ends the command, and so it ends this without a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with open(arguments[0], "rb") as stream:  # noqa: PTH123 - as few imports as can be
-        plan = json.load(stream)
-    command = arguments[2:]
+    parent, failure_file, plan, _, *command = arguments
     environment = _exact_environment()
     try:
-        if plan["isolation"] is not None:
-            isolate(plan["isolation"])
-        die_with(plan["parent"])
+        if plan:
+            isolate(_read(plan))
+        die_with(int(parent))
         _become(command, environment)
     except _Failure as failure:
         told, code = str(failure), failure.code
     except OSError as error:
         told, code = f"{error.filename or ''}: {error.strerror}".lstrip(": "), OUR_FAILURE
-    with open(plan["failure"], "w") as stream:  # noqa: PTH123 - as above
+    import json  # noqa: PLC0415 - rarely needed
+
+    with open(failure_file, "w") as stream:  # noqa: PTH123 - as few imports as can be
         json.dump({"code": code, "message": told}, stream)
     sys.exit(code)
+
+
+def _read(plan: str) -> Any:
+    import json  # noqa: PLC0415 - only for isolation
+
+    with open(plan, "rb") as stream:  # noqa: PTH123 - as above
+        return json.load(stream)
 
 
 def _exact_environment() -> dict[bytes, bytes]:

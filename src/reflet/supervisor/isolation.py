@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from reflet.processes.program import NotStarted, Program
 from reflet.supervisor import isolated_start
@@ -38,43 +38,41 @@ class TetheredStarts:
     def __init__(self, root: PrivateRoot, *, isolated: bool) -> None:
         self._root = root
         self._isolated = isolated
-        self._plan = root.own / "start.json"
+        self._plan = root.own / "isolation.json"
         self._failure = root.own / "start-failure.json"
         self._staging = root.own / "staging"
 
     def wrap(self, program: Program, sources: Sequence[MountSource]) -> Program:
         """The program that becomes *program*."""
         self._failure.unlink(missing_ok=True)
-        plan = {
-            "parent": os.getpid(),
-            "failure": str(self._failure),
-            "isolation": self._isolation(program, sources) if self._isolated else None,
-        }
-        self._plan.write_text(json.dumps(plan))
+        plan = self._written_plan(program, sources) if self._isolated else ""
         interpreter = os.path.realpath(sys.executable)
         return replace(
             program,
             arguments=(
-                *(interpreter, "-I", "-S", "-B", str(SCRIPT), str(self._plan), "--"),
+                *(interpreter, "-I", "-S", "-B", str(SCRIPT)),
+                *(str(os.getpid()), str(self._failure), plan, "--"),
                 *program.arguments,
             ),
             environment=_sheltered(program.environment),
             directory=None if self._isolated else program.directory,
         )
 
-    def _isolation(self, program: Program, sources: Sequence[MountSource]) -> dict[str, Any]:
+    def _written_plan(self, program: Program, sources: Sequence[MountSource]) -> str:
         self._staging.mkdir(mode=0o700, exist_ok=True)
         mounts = [
             {"source": str(each.source), "path": f"{above}{each.path}", "read_only": each.read_only}
             for above in ("", self._root.path)
             for each in sources
         ]
-        return {
+        plan = {
             "mounts": mounts,
             "directory": str(program.directory or Path.cwd()),
             "root": str(self._root.path),
             "staging": str(self._staging),
         }
+        self._plan.write_text(json.dumps(plan))
+        return str(self._plan)
 
     def failure(self) -> NotStarted | None:
         """Why the wrapped program never started; None if it did."""

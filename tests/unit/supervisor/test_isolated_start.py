@@ -48,15 +48,14 @@ def with_plan(
     command: list[str],
     *,
     isolation: dict[str, object] | None = None,
-    parent: int | None = None,
+    parent: str = str(os.getpid()),
 ) -> list[str]:
-    plan = {
-        "parent": os.getpid() if parent is None else parent,
-        "failure": str(folder / "failure"),
-        "isolation": isolation,
-    }
-    (folder / "plan").write_text(json.dumps(plan))
-    return [sys.executable, "-I", "-S", str(SCRIPT), str(folder / "plan"), "--", *command]
+    plan = ""
+    if isolation is not None:
+        (folder / "plan").write_text(json.dumps(isolation))
+        plan = str(folder / "plan")
+    start = [sys.executable, "-I", "-S", str(SCRIPT), parent, str(folder / "failure"), plan]
+    return [*start, "--", *command]
 
 
 def test_a_command_that_is_not_isolated_starts_where_it_is(tmp_path: Path) -> None:
@@ -79,7 +78,7 @@ def test_a_variable_of_the_loader_has_its_name_again(tmp_path: Path) -> None:
 
 
 def test_a_command_whose_parent_died_meanwhile_is_not_started(tmp_path: Path) -> None:
-    command = with_plan(tmp_path, ["touch", str(tmp_path / "started")], parent=os.getppid())
+    command = with_plan(tmp_path, ["touch", str(tmp_path / "started")], parent=str(os.getppid()))
 
     finished = subprocess.run(command, check=False, env=ENVIRONMENT)
 
@@ -92,20 +91,22 @@ def test_a_command_whose_parent_died_meanwhile_is_not_started(tmp_path: Path) ->
 )
 def test_the_command_is_killed_with_its_parent(tmp_path: Path, isolated: bool) -> None:
     (tmp_path / "staging").mkdir()
-    isolation = {"mounts": [], "directory": "/", "root": str(tmp_path)}
+    isolation: dict[str, object] = {
+        "mounts": [],
+        "directory": "/",
+        "root": str(tmp_path),
+        "staging": str(tmp_path / "staging"),
+    }
     command = with_plan(
         tmp_path,
         ["sh", "-c", "echo up; exec sleep 300"],
-        isolation={**isolation, "staging": str(tmp_path / "staging")} if isolated else None,
-        parent=0,
+        isolation=isolation if isolated else None,
+        parent="PARENT",
     )
-    plan = json.loads((tmp_path / "plan").read_text())
-    # The parent puts its own number into the plan, and is killed once the command is up.
     script = (
-        "import json, os, subprocess, sys\n"
-        f"plan = {{**{plan!r}, 'parent': os.getpid()}}\n"
-        f"open({str(tmp_path / 'plan')!r}, 'w').write(json.dumps(plan))\n"
-        f"sys.exit(subprocess.run({command!r}).returncode)\n"
+        "import os, subprocess\n"
+        f"command = [str(os.getpid()) if word == 'PARENT' else word for word in {command!r}]\n"
+        "subprocess.run(command)\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, env=ENVIRONMENT

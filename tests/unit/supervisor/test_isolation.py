@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from reflet.processes.program import Program
 from reflet.supervisor.isolation import SCRIPT, TetheredStarts
@@ -19,10 +18,6 @@ def starts(folder: Path, *, isolated: bool = False) -> TetheredStarts:
     return TetheredStarts(root, isolated=isolated)
 
 
-def plan_in(folder: Path) -> Any:
-    return json.loads((folder / ".reflet/start.json").read_text())
-
-
 def test_a_program_is_wrapped_with_its_own_arguments_last(tmp_path: Path) -> None:
     program = Program(["echo", "hunter2"], {"A": "1"}, directory=Path("/usr"))
 
@@ -31,21 +26,24 @@ def test_a_program_is_wrapped_with_its_own_arguments_last(tmp_path: Path) -> Non
     assert list(wrapped.arguments[-3:]) == ["--", "echo", "hunter2"]
     assert str(SCRIPT) in wrapped.arguments
     assert (wrapped.environment, wrapped.directory) == ({"A": "1"}, Path("/usr"))
-    plan = plan_in(tmp_path)
-    assert (plan["parent"], plan["isolation"]) == (os.getpid(), None)
-    assert "hunter2" not in json.dumps(plan)
+    assert wrapped.arguments[5:8] == (
+        str(os.getpid()),
+        str(tmp_path / ".reflet/start-failure.json"),
+        "",
+    )
 
 
 def test_an_isolated_program_is_told_what_to_mount(tmp_path: Path) -> None:
-    program = Program(["true"], {}, directory=Path("/usr"))
+    program = Program(["echo", "hunter2"], {}, directory=Path("/usr"))
     source = MountSource(tmp_path / ".reflet/volumes/v", "/etc/app", read_only=True)
 
     wrapped = starts(tmp_path, isolated=True).wrap(program, [source])
 
-    told = plan_in(tmp_path)["isolation"]
+    told = json.loads(Path(wrapped.arguments[7]).read_text())
     assert [mount["path"] for mount in told["mounts"]] == ["/etc/app", f"{tmp_path}/etc/app"]
     assert (told["directory"], told["root"]) == ("/usr", str(tmp_path))
     assert wrapped.directory is None
+    assert "hunter2" not in json.dumps(told)
 
 
 def test_what_is_meant_for_the_containers_libraries_does_not_reach_ours(tmp_path: Path) -> None:
