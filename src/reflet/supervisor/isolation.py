@@ -43,7 +43,8 @@ class TetheredStarts:
         self._staging = root.own / "staging"
 
     def wrap(self, program: Program, sources: Sequence[MountSource]) -> Program:
-        """The program that becomes *program*."""
+        """The program that becomes *program*; raises NotStarted for one that no system starts."""
+        program.check()
         self._failure.unlink(missing_ok=True)
         plan = self._written_plan(program, sources) if self._isolated else ""
         interpreter = os.path.realpath(sys.executable)

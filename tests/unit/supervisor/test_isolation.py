@@ -6,7 +6,9 @@ import json
 import os
 from pathlib import Path
 
-from reflet.processes.program import Program
+import pytest
+
+from reflet.processes.program import NotStarted, Program
 from reflet.supervisor.isolation import SCRIPT, TetheredStarts
 from reflet.supervisor.mount_tree import MountSource
 from reflet.supervisor.private_root import PrivateRoot
@@ -69,3 +71,14 @@ def test_a_failure_is_read_once_it_is_there(tmp_path: Path) -> None:
     assert after is not None
     assert (after.exit_code, str(after)) == (127, "the command is not found")
     assert subject.failure() is None
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [([""], "the command is empty"), (["echo", "a\0b"], "argument 1 of the command has a NUL")],
+)
+def test_what_no_system_starts_is_told_of_the_program_itself(
+    command: list[str], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(NotStarted, match=words):
+        starts(tmp_path).wrap(Program(command, {}), [])
