@@ -12,6 +12,7 @@ import pytest
 from reflet.devserver.faults import Fault
 from reflet.node.granted_ids import Accounts, grants_of
 from reflet.node.security import RunAs
+from reflet.processes.process_table import children_of
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import scene_on
 from tests.node_scenes import (
@@ -206,3 +207,40 @@ def test_an_agent_that_may_not_be_a_node_says_so_and_ends(
     assert code.stderr.splitlines()[-1] == "error: forbidden: a fault on request"
     assert "Traceback" not in code.stderr
     assert not left_in_memory(tmp_path)
+
+
+# Root with all its privileges could look into anything.
+WITHOUT_PRIVILEGES = (
+    ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if os.geteuid() == 0 else ()
+)
+
+
+def may_look_into(pid: int) -> bool:
+    """Whether a process of this user can read the environment of one."""
+    command = [*WITHOUT_PRIVILEGES, "cat", f"/proc/{pid}/environ"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def test_a_process_of_the_agents_own_user_can_be_looked_into_unless_it_refuses() -> None:
+    command = [*WITHOUT_PRIVILEGES, "sh", "-c", "echo up; read line"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"up\n"
+
+        assert may_look_into(other.pid)
+
+
+async def test_nobody_of_the_agents_own_user_looks_into_agent_and_keeper(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    agent = AgentProcess(server.kubeconfig, tmp_path)
+    agent.command[:0] = WITHOUT_PRIVILEGES
+    agent.start()
+    try:
+        await until(lambda: "health at" in agent.said)
+        (keeper,) = children_of(agent.pid)
+
+        assert not may_look_into(agent.pid)
+        assert not may_look_into(keeper.pid)
+    finally:
+        agent.stop()

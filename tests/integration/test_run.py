@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reflet.processes.process_table import process_entries
+from reflet.processes.process_table import process_entries, process_entry
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.plain_client import Client
 from tests.integration.running import (
@@ -261,13 +261,13 @@ def test_orphans_of_the_process_do_not_stay_zombies(start: Start) -> None:
         assert run.code() == 0
 
 
-def test_killed_it_leaves_files_that_the_next_run_removes(start: Start) -> None:
+def test_killed_it_takes_its_process_along_and_leaves_files_to_the_next_run(start: Start) -> None:
     with start(command=shell("echo $REFLET_ROOT $$; exec sleep 300")) as run:
         run.until_output("\n")
         root, process = run.output.split()
         run.process.kill()
         run.process.wait()
-        os.kill(int(process), signal.SIGKILL)
+        until(lambda: (found := process_entry(int(process))) is None or found.has_ended)
     assert Path(root).exists()
 
     with start(command=["true"]) as run:

@@ -174,6 +174,7 @@ def node(log_format: str, log_level: str, **given: Any) -> None:
         JsonFormatter,
         PlainFormatter,
     )
+    from reflet.processes.inspection import refuse_inspection  # noqa: PLC0415 - as above
 
     options = _options(given)
     # What is wrong with them is said before anything is done.
@@ -183,6 +184,8 @@ def node(log_format: str, log_level: str, **given: Any) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter() if log_format == "json" else PlainFormatter())
     logging.basicConfig(level=log_level.upper(), handlers=[handler])
+    # Containers may be of the same user as this process, which has a token for their Secrets.
+    refuse_inspection()
     asyncio.run(_run(_settings(given), options))
 
 

@@ -20,6 +20,7 @@ from reflet.errors import RefletError
 from reflet.node import keeper_protocol as protocol
 from reflet.node.keeper import Keeper
 from reflet.node.keeper_journal import JournalHandler
+from reflet.processes.inspection import refuse_inspection
 from reflet.runtime.descriptors import PLENTY, raise_descriptor_limit
 from reflet.runtime.permanent_tasks import TaskEnded
 from reflet.runtime.tasks import TaskOwner
@@ -118,6 +119,7 @@ def main(arguments: list[str]) -> int:
         return 0  # another one keeps already
     never_gain_privileges()
     raise_descriptor_limit(PLENTY)
+    refuse_inspection()  # it is handed every container's variables
     os.umask(0o077)
     socket = protocol.socket_path(folder)
     socket.unlink(missing_ok=True)

@@ -1,15 +1,19 @@
-"""A program of its own: enters a mount namespace, mounts what it is told, becomes the command.
+"""A program of its own: sees to it that it dies with its parent, and becomes the command.
 
-Owns: the namespaces, the mounts and the mount points that are missing.  Run as a script by the
-bare interpreter, so it knows nothing of Reflet and nothing that is not in the standard library:
-``python -I -S isolated_start.py PLAN -- COMMAND…``.  PLAN is a file with JSON::
+Owns: what has to be done between our fork and the command, and by no thread of ours: the signal
+for the parent's death and, where the command is isolated, the namespaces, the mounts and the
+mount points that are missing.  Run as a script by the bare interpreter, so it knows nothing of
+Reflet and nothing that is not in the standard library; every start waits for what it imports:
+``python -I -S isolated_start.py PARENT FAILURE PLAN -- COMMAND…``.  What goes wrong is written to
+the file FAILURE, as JSON with ``code`` and ``message``.  PLAN is empty for a command that sees
+what everybody sees, else a file with JSON::
 
     {"mounts": [{"source": "/…", "path": "/etc/app", "read_only": true}, …],
-     "directory": "/home/me", "root": "/…/root", "staging": "/…/staging",
-     "failure": "/…/failure"}
+     "directory": "/home/me", "root": "/…/root", "staging": "/…/staging"}
 
-``root`` is a private folder in which anything may be made, ``staging`` an empty one in it.  What
-goes wrong is written to the file ``failure``, as JSON with ``code`` and ``message``.
+``root`` is a private folder in which anything may be made, ``staging`` an empty one in it.
+Variables that the loader of programs would take for its own come under a name with the prefix of
+``SHELTERED``.
 
 A mount point that does not exist is made without touching the machine: the nearest folder above
 that does exist is covered, inside the namespace, by one in memory that shows the same entries.
@@ -19,13 +23,15 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import json
 import os
 import signal
 import stat
 import sys
-from collections.abc import Iterable
-from typing import Any, Final, NoReturn
+
+TYPE_CHECKING = False  # what typing says, which takes longer to import than all the others
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Final, NoReturn
 
 CLONE_NEWNS: Final = 0x00020000
 CLONE_NEWUSER: Final = 0x10000000
@@ -38,6 +44,10 @@ MNT_DETACH: Final = 2
 
 # What statvfs calls a flag of a mount, and what mount calls it: a bind keeps those it has.
 KEPT_FLAGS: Final = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 1 << 21))
+
+PR_SET_PDEATHSIG: Final = 1
+
+SHELTERED: Final = "REFLET_SHELTERED_"
 
 OUR_FAILURE, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
@@ -54,27 +64,32 @@ class Failure(Exception):
 
 def main(arguments: list[str]) -> NoReturn:
     """Do it; returns only as another program, or not at all."""
-    with open(arguments[0], "rb") as stream:  # noqa: PTH123 - as few imports as can be
-        plan = json.load(stream)
-    command = arguments[2:]
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Ctrl-C ends the command, and so it ends this without a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent, failure_file, plan, _, *command = arguments
     environment = _exact_environment()
     try:
-        enter_namespace()
-        points = MountPoints(plan["root"], plan["staging"])
-        for mount in plan["mounts"]:
-            points.bind(mount["source"], mount["path"])
-        for mount in plan["mounts"]:
-            if mount["read_only"]:
-                make_read_only(mount["path"])
-        os.chdir(plan["directory"])
+        if plan:
+            isolate(_read(plan))
+        die_with(int(parent))
         _become(command, environment)
     except Failure as failure:
         told, code = str(failure), failure.code
     except OSError as error:
         told, code = f"{error.filename or ''}: {error.strerror}".lstrip(": "), OUR_FAILURE
-    with open(plan["failure"], "w") as stream:  # noqa: PTH123 - as above
+    import json  # noqa: PLC0415 - rarely needed
+
+    with open(failure_file, "w") as stream:  # noqa: PTH123 - as few imports as can be
         json.dump({"code": code, "message": told}, stream)
     sys.exit(code)
+
+
+def _read(plan: str) -> Any:
+    import json  # noqa: PLC0415 - only for isolation
+
+    with open(plan, "rb") as stream:  # noqa: PTH123 - as above
+        return json.load(stream)
 
 
 def _exact_environment() -> dict[bytes, bytes]:
@@ -82,7 +97,18 @@ def _exact_environment() -> dict[bytes, bytes]:
     with open("/proc/self/environ", "rb") as stream:  # noqa: PTH123 - as above
         lines = stream.read().split(b"\0")
     pairs = (line.partition(b"=") for line in lines if line)
-    return {name: value for name, _, value in pairs}
+    return {name.removeprefix(SHELTERED.encode()): value for name, _, value in pairs}
+
+
+def die_with(parent: int) -> None:
+    """Be killed when the parent is, which then cannot do it itself any more.
+
+    Comes last: the kernel forgets it when a process gets other privileges.
+    """
+    check(LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+    if os.getppid() != parent:
+        # It died before we asked to be told.
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _become(command: list[str], environment: dict[bytes, bytes]) -> None:
@@ -98,6 +124,18 @@ def _become(command: list[str], environment: dict[bytes, bytes]) -> None:
 
 
 # Namespaces
+
+
+def isolate(plan: dict[str, Any]) -> None:
+    """Have a mount namespace with what the plan names."""
+    enter_namespace()
+    points = MountPoints(plan["root"], plan["staging"])
+    for each in plan["mounts"]:
+        points.bind(each["source"], each["path"])
+    for each in plan["mounts"]:
+        if each["read_only"]:
+            make_read_only(each["path"])
+    os.chdir(plan["directory"])
 
 
 def enter_namespace() -> None:

@@ -4,7 +4,8 @@
 - ``child_environment``, ``container_command``: what the process is started with
 - ``configuration_changes``: what is new, in words without values, and what to do about it
 - ``mount_plan``, ``mount_tree``, ``private_root``: the files, and where they are
-- ``isolation``, ``isolated_start``: the real mount paths, in a mount namespace of the process's own
+- ``isolation``, ``isolated_start``: a process that dies with us and, in a mount namespace of its
+  own, sees the real mount paths
 - ``terminal``, ``forwarded_signals``: what a person or an init system sends
 - ``configuration_source``: who gives configurations; ``cluster_configuration`` from a server,
   ``configuration_files`` from manifests that are edited while the process runs

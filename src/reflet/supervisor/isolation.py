@@ -1,7 +1,11 @@
-"""Starting a program so that it sees its files at their real mount paths.
+"""Starting a program so that it dies with us, and may see its files at their real mount paths.
 
 Owns: the plan that ``isolated_start`` follows, and reading what went wrong there.  Must not know
 how mounts are made.
+
+Only the process itself can ask to be killed with its parent.  ``subprocess`` would do so in a
+copy of ours, with Python's ``preexec_fn``, where a lock that a thread held at that moment is held
+for ever; a small program in between costs some ten milliseconds and has no such moment.
 """
 
 from __future__ import annotations
@@ -9,9 +13,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from reflet.processes import isolated_start
 from reflet.processes.program import NotStarted, Program
@@ -20,19 +25,41 @@ from reflet.supervisor.private_root import PrivateRoot
 
 SCRIPT = Path(isolated_start.__file__)
 
+OF_THE_LOADER: Final = ("LD_", "GLIBC_", "MALLOC_")
+"""Variables for the container's libraries, which the interpreter's loader must not follow."""
 
-class Isolation:
-    """Wraps programs, whose files are then at their mount paths and below *root* as well."""
 
-    def __init__(self, root: PrivateRoot) -> None:
+class TetheredStarts:
+    """Wraps programs, which then die with this process.
+
+    With *isolated*, their files are at their mount paths, and below *root* as well.
+    """
+
+    def __init__(self, root: PrivateRoot, *, isolated: bool) -> None:
         self._root = root
+        self._isolated = isolated
         self._plan = root.own / "isolation.json"
-        self._failure = root.own / "isolation-failure.json"
+        self._failure = root.own / "start-failure.json"
         self._staging = root.own / "staging"
 
     def wrap(self, program: Program, sources: Sequence[MountSource]) -> Program:
-        """The program that becomes *program* in a mount namespace of its own."""
+        """The program that becomes *program*; raises NotStarted for one that no system starts."""
+        program.check()
         self._failure.unlink(missing_ok=True)
+        plan = self._written_plan(program, sources) if self._isolated else ""
+        interpreter = os.path.realpath(sys.executable)
+        return replace(
+            program,
+            arguments=(
+                *(interpreter, "-I", "-S", "-B", str(SCRIPT)),
+                *(str(os.getpid()), str(self._failure), plan, "--"),
+                *program.arguments,
+            ),
+            environment=_sheltered(program.environment),
+            directory=None if self._isolated else program.directory,
+        )
+
+    def _written_plan(self, program: Program, sources: Sequence[MountSource]) -> str:
         self._staging.mkdir(mode=0o700, exist_ok=True)
         mounts = [
             {"source": str(each.source), "path": f"{above}{each.path}", "read_only": each.read_only}
@@ -44,18 +71,9 @@ class Isolation:
             "directory": str(program.directory or Path.cwd()),
             "root": str(self._root.path),
             "staging": str(self._staging),
-            "failure": str(self._failure),
         }
         self._plan.write_text(json.dumps(plan))
-        interpreter = os.path.realpath(sys.executable)
-        return replace(
-            program,
-            arguments=(
-                *(interpreter, "-I", "-S", "-B", str(SCRIPT), str(self._plan), "--"),
-                *program.arguments,
-            ),
-            directory=None,
-        )
+        return str(self._plan)
 
     def failure(self) -> NotStarted | None:
         """Why the wrapped program never started; None if it did."""
@@ -64,3 +82,10 @@ class Isolation:
         except FileNotFoundError:
             return None
         return NotStarted(told["message"], exit_code=told["code"])
+
+
+def _sheltered(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        f"{isolated_start.SHELTERED}{name}" if name.startswith(OF_THE_LOADER) else name: value
+        for name, value in environment.items()
+    }

@@ -37,7 +37,7 @@ from reflet.supervisor.configuration_source import ConfigurationSource
 from reflet.supervisor.container_command import command_for
 from reflet.supervisor.container_configuration import ContainerConfiguration
 from reflet.supervisor.forwarded_signals import ENDING
-from reflet.supervisor.isolation import Isolation
+from reflet.supervisor.isolation import TetheredStarts
 from reflet.supervisor.mount_plan import MountPlan, plan_mounts
 from reflet.supervisor.mount_tree import MountTree
 from reflet.supervisor.private_root import PrivateRoot
@@ -79,7 +79,7 @@ class Supervisor:
         self._terminal = terminal
         self._clock = SystemClock() if clock is None else clock
         self._tree = MountTree(root, linked=not options.isolate)
-        self._isolation = Isolation(root) if options.isolate else None
+        self._starts = TetheredStarts(root, isolated=options.isolate)
         self._latest: ContainerConfiguration | None = None
         self._source_error: RefletError | None = None
         self._news = asyncio.Event()
@@ -224,7 +224,7 @@ class Supervisor:
                 await _killed(child)
             if self._terminal is not None:
                 self._terminal.take_back()
-        failure = None if self._isolation is None else self._isolation.failure()
+        failure = self._starts.failure()
         if failure is not None:
             raise failure
         return ending
@@ -240,9 +240,8 @@ class Supervisor:
             directory=self._directory(configuration),
             grouping=Grouping.GROUP,
         )
-        if self._isolation is not None:
-            program = self._isolation.wrap(program, self._tree.sources)
-        child = self._child = start_child(program, clock=self._clock)
+        wrapped = self._starts.wrap(program, self._tree.sources)
+        child = self._child = start_child(wrapped, clock=self._clock)
         if self._terminal is not None:
             self._terminal.give(child)
         return child

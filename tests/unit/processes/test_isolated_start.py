@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,25 +21,103 @@ ALLOWED = (
 needs_mounts = pytest.mark.skipif(not ALLOWED, reason="this system allows no mount namespace here")
 
 
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "ONLY": "this"}
+
+
 def start(
     folder: Path, mounts: list[dict[str, object]], command: list[str], directory: str = "/"
 ) -> subprocess.CompletedProcess[str]:
     (folder / "staging").mkdir(exist_ok=True)
-    plan = {
+    isolation: dict[str, object] = {
         "mounts": mounts,
         "directory": directory,
         "root": str(folder),
         "staging": str(folder / "staging"),
-        "failure": str(folder / "failure"),
     }
-    (folder / "plan").write_text(json.dumps(plan))
     return subprocess.run(
-        [sys.executable, "-I", "-S", str(SCRIPT), str(folder / "plan"), "--", *command],
+        with_plan(folder, command, isolation=isolation),
         capture_output=True,
         check=False,
         text=True,
-        env={"PATH": "/usr/bin:/bin", "ONLY": "this"},
+        env=ENVIRONMENT,
     )
+
+
+def with_plan(
+    folder: Path,
+    command: list[str],
+    *,
+    isolation: dict[str, object] | None = None,
+    parent: str = str(os.getpid()),
+) -> list[str]:
+    plan = ""
+    if isolation is not None:
+        (folder / "plan").write_text(json.dumps(isolation))
+        plan = str(folder / "plan")
+    start = [sys.executable, "-I", "-S", str(SCRIPT), parent, str(folder / "failure"), plan]
+    return [*start, "--", *command]
+
+
+def test_a_command_that_is_not_isolated_starts_where_it_is(tmp_path: Path) -> None:
+    command = with_plan(tmp_path, ["sh", "-c", "echo $ONLY; pwd -P"])
+
+    finished = subprocess.run(
+        command, capture_output=True, check=True, text=True, cwd=tmp_path, env=ENVIRONMENT
+    )
+
+    assert finished.stdout.split() == ["this", str(tmp_path.resolve())]
+
+
+def test_a_variable_of_the_loader_has_its_name_again(tmp_path: Path) -> None:
+    environment = {**ENVIRONMENT, "REFLET_SHELTERED_LD_BIND_NOW": "1"}
+    command = with_plan(tmp_path, ["env"])
+
+    finished = subprocess.run(command, capture_output=True, check=True, text=True, env=environment)
+
+    assert "LD_BIND_NOW=1" in finished.stdout.splitlines()
+
+
+def test_a_command_whose_parent_died_meanwhile_is_not_started(tmp_path: Path) -> None:
+    command = with_plan(tmp_path, ["touch", str(tmp_path / "started")], parent=str(os.getppid()))
+
+    finished = subprocess.run(command, check=False, env=ENVIRONMENT)
+
+    assert finished.returncode == -signal.SIGKILL
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize(
+    "isolated", [False, pytest.param(True, marks=needs_mounts)], ids=["plain", "isolated"]
+)
+def test_the_command_is_killed_with_its_parent(tmp_path: Path, isolated: bool) -> None:
+    (tmp_path / "staging").mkdir()
+    isolation: dict[str, object] = {
+        "mounts": [],
+        "directory": "/",
+        "root": str(tmp_path),
+        "staging": str(tmp_path / "staging"),
+    }
+    command = with_plan(
+        tmp_path,
+        ["sh", "-c", "echo up; exec sleep 300"],
+        isolation=isolation if isolated else None,
+        parent="PARENT",
+    )
+    script = (
+        "import os, subprocess\n"
+        f"command = [str(os.getpid()) if word == 'PARENT' else word for word in {command!r}]\n"
+        "subprocess.run(command)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, env=ENVIRONMENT
+    ) as parent:
+        assert parent.stdout is not None
+        up = parent.stdout.readline()
+        parent.kill()
+        # The command has the other end of the pipe: it ends when the command does.
+        rest = parent.stdout.read()
+
+    assert (up, rest) == (b"up\n", b"")
 
 
 def test_it_needs_nothing_but_the_standard_library() -> None:
