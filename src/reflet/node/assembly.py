@@ -22,6 +22,7 @@ from reflet.api.services import Service
 from reflet.cluster import Cluster
 from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.service_account_tokens import ServiceAccountTokens
+from reflet.delivery.trust_bundles import TrustBundles
 from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
@@ -218,8 +219,11 @@ class NodeAgent:
         self._services: Mirror[Service] = await undo.enter_async_context(
             cluster.mirror(Service, namespace="*", field_selector=SERVICE_FIELDS, clock=self._clock)
         )
+        bundles = await undo.enter_async_context(TrustBundles(cluster, clock=self._clock))
         news = await undo.enter_async_context(
-            ObjectNews(config_maps, secrets, services=self._services, clock=self._clock)
+            ObjectNews(
+                config_maps, secrets, services=self._services, bundles=bundles, clock=self._clock
+            )
         )
         self._disk = ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="volumes")
         undo.callback(self._disk.shutdown, wait=False)
@@ -232,6 +236,7 @@ class NodeAgent:
             services=self._services,
             node=lambda: self.node,
             tokens=ServiceAccountTokens(cluster, clock=self._clock),
+            bundles=bundles,
             addresses=lambda: self.address,
             mounted=self._volumes.mounted,
             skip_invalid_names=options.skip_invalid_names,
