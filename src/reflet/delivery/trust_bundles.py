@@ -78,7 +78,7 @@ class TrustBundles:
         try:
             async with self._opening:
                 if self._mirror is None:
-                    self._mirror = await self._opened()
+                    await self._open()
         except RefletError as error:
             return error
         mirror = self._mirror
@@ -88,22 +88,22 @@ class TrustBundles:
             return RefletError(f"{NOT_SYNCED} ({self._failure})" if self._failure else NOT_SYNCED)
         return tuple(trust_bundle_of(item) for item in mirror.values())
 
-    async def _opened(self) -> Mirror[AnyObject] | None:
+    async def _open(self) -> None:
         now = self._clock.monotonic()
         if self._ask_again_at is not None and now < self._ask_again_at:
-            return None
+            return
         resource = await served_trust_bundles(self._client, refresh=self._ask_again_at is not None)
         if resource is None:
             self._ask_again_at = now + ASK_AGAIN
-            return None
+            return
         bundles = self._client.resource(resource, raw=True)
         mirror = Mirror(bundles, bundles.resource, on_error=self._failed, clock=self._clock)
         mirror.add_handler(self._changed, name="trust bundles")
-        await self._closing.enter_async_context(mirror)
+        # Before the wait: whoever is cancelled in it has opened it all the same.
+        self._mirror = await self._closing.enter_async_context(mirror)
         # Without success it goes on trying, and tells when it has them.
         with suppress(NotSynced, Forbidden):
             await mirror.synced(timeout=PATIENCE, fail_on=(Forbidden,))
-        return mirror
 
     def _changed(self, _: Any) -> None:
         self.on_change()

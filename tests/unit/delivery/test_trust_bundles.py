@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 import pytest
@@ -105,6 +106,19 @@ async def test_whoever_may_not_read_them_is_told_why() -> None:
     assert "ClusterTrustBundle informer has not yet synced" in str(answer)
     assert "no bundles for you" in str(answer)
     assert waited < PATIENCE
+
+
+async def test_whoever_is_cancelled_while_it_opens_leaves_one_watch() -> None:
+    client = PaperClient(BUNDLES)
+    async with bundles_of(client) as bundles:
+        reading = asyncio.create_task(bundles.read())
+        await client.source.until_quiet()
+        reading.cancel()
+        await asyncio.wait({reading})
+        answer = await bundles.read()
+
+    assert str(answer) == "ClusterTrustBundle informer has not yet synced"
+    assert client.source.requests == ["stream at ''"]
 
 
 async def test_a_single_look_lists_them() -> None:
