@@ -13,6 +13,7 @@ from reflet.delivery.trust_bundles import TrustBundles, served_trust_bundles
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import scene_on
 from tests.integration.plain_client import Client
+from tests.integration.running import running
 from tests.node_scenes import PATIENCE, is_running, pod_document, until, until_async
 from tests.unit.resolution.scenes import pem
 
@@ -180,6 +181,17 @@ def test_files_are_listed_and_written_from_a_server(server: RunningServer, tmp_p
 
     written = [(tmp_path / "to/ca" / name).read_text() for name in ("own.pem", "ca.pem")]
     assert written == [ONE, ONE + TWO]
+
+
+def test_a_process_of_run_finds_them(server: RunningServer, tmp_path: Path) -> None:
+    with_bundles(server).create("/api/v1/namespaces/default/pods", SHOWING)
+    script = 'cat "$REFLET_ROOT/etc/ca/own.pem" "$REFLET_ROOT/etc/ca/ca.pem"; echo end'
+    arguments = ["pod/web", "--kubeconfig", str(server.kubeconfig), "--", "sh", "-c", script]
+
+    with running(tmp_path, arguments) as started:
+        started.until_output("end")
+
+        assert ONE + ONE + TWO in started.output
 
 
 def test_files_are_made_from_manifests(tmp_path: Path, capsys: Any) -> None:
