@@ -35,6 +35,7 @@ EVERYWHERE: Final = {
     f"nodes/status [{NODE}] [patch]",
     "pods [] [list watch]",
     "services [] [list watch]",
+    "clustertrustbundles.certificates.k8s.io [] [list watch]",
 }
 WHERE_SERVED: Final = {
     "configmaps [] [get list watch]",

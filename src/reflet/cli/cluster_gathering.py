@@ -21,6 +21,7 @@ from reflet.cli.pod_gathering import Needs, PodInHand, with_tokens
 from reflet.cli.targets import Target
 from reflet.client.client import ALL_NAMESPACES
 from reflet.cluster import Cluster
+from reflet.delivery.trust_bundles import list_trust_bundles
 from reflet.errors import (
     ConfigurationError,
     CredentialsError,
@@ -36,6 +37,11 @@ from reflet.resolution.references import Reference, references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.templates import WORKLOADS, Workload, assumptions_of, pod_of, pod_resource
+from reflet.resolution.trust_bundles import (
+    UNKNOWN_BUNDLES,
+    BundlesInHand,
+    wants_trust_bundles,
+)
 from reflet.transport.settings import ConnectionSettings
 
 T = TypeVar("T")
@@ -72,6 +78,7 @@ async def gather_from_cluster(
         services=reading.services,
         node=reading.node,
         token=reading.token_source(),
+        bundles=reading.bundles,
         remarks=(*(() if isinstance(found, Pod) else assumptions_of(found)), *reading.remarks),
         events=reading.events,
     )
@@ -128,6 +135,7 @@ class _Reading:
         self.objects: list[ConfigMap | Secret] = []
         self.failures: dict[ObjectKey, RefletError] = {}
         self.services: tuple[Service, ...] | RefletError = ()
+        self.bundles: BundlesInHand = UNKNOWN_BUNDLES
         self.node: NodeInHand = UNKNOWN_NODE
         self.events: tuple[Event, ...] = ()
         self.remarks: list[str] = []
@@ -144,6 +152,8 @@ class _Reading:
             yield "list services", self._read_services()
         if self._needs.node and self._pod.spec.node_name and shows_node(self._pod):
             yield "get node", self._read_node()
+        if self._needs.bundles and wants_trust_bundles(self._pod):
+            yield "list trust bundles", self._read_bundles()
         if self._needs.tokens:
             for audience, seconds in sorted(set(_tokens_of(self._pod))):
                 yield f"request token for {audience}", self._request_token(audience, seconds)
@@ -197,6 +207,9 @@ class _Reading:
                     f"out: {everybodys}"
                 )
         self.services = tuple(found)
+
+    async def _read_bundles(self) -> None:
+        self.bundles = await list_trust_bundles(self._cluster)
 
     async def _read_node(self) -> None:
         name = self._pod.spec.node_name

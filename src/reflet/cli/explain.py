@@ -90,7 +90,7 @@ def _needs(container: str) -> Needs:
         in_environment = reference.usage in {Usage.ENV, Usage.ENV_FROM}
         return in_environment and container in {"", reference.place.container}
 
-    return Needs(references=shown)
+    return Needs(references=shown, bundles=True)
 
 
 def _mounted(pod: Pod, containers: set[str]) -> set[str]:

@@ -83,7 +83,7 @@ def needs_of_volumes(names: Sequence[str], *, tokens: bool) -> Needs:
         named = not names or reference.place.volume in names
         return reference.usage is Usage.VOLUME and named
 
-    return Needs(references=of_a_volume, services=False, tokens=tokens)
+    return Needs(references=of_a_volume, services=False, tokens=tokens, bundles=True)
 
 
 def tell_refused(hand: PodInHand, volumes: Sequence[VolumeContents]) -> frozenset[str]:

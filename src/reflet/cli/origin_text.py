@@ -16,6 +16,7 @@ from reflet.resolution.origins import (
     SecretOrigin,
     ServiceOrigin,
     TokenOrigin,
+    TrustBundleOrigin,
     ValueOrigin,
 )
 
@@ -39,5 +40,7 @@ def origin_text(origin: Origin) -> str:
             return f"file {path} of {volume}, {key}"
         case TokenOrigin(service_account=account):
             return f"token of {account or 'default'}"
+        case TrustBundleOrigin(name=name, signer_name=signer):
+            return f"clustertrustbundle/{name}" if name else f"trust bundles of {signer}"
         case _:
             assert_never(origin)

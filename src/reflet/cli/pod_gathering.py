@@ -15,6 +15,7 @@ from reflet.errors import RefletError
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.references import Reference
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
+from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES, BundlesInHand
 from reflet.resolution.volume_contents import resolve_volume
 
 if TYPE_CHECKING:
@@ -49,13 +50,15 @@ class Needs:
     """What a command wants to know of a pod, so that nothing else is asked for.
 
     ``references`` tells which of the pod's ConfigMaps and Secrets are read; ``tokens`` asks the
-    server for tokens of the pod's service account, which makes them.
+    server for tokens of the pod's service account, which makes them; ``bundles`` reads the trust
+    bundles of the cluster, for a pod that shows some.
     """
 
     references: Callable[[Pod, Reference], bool] = everything
     services: bool = True
     node: bool = True
     tokens: bool = False
+    bundles: bool = False
     events: bool = False
 
 
@@ -77,6 +80,7 @@ class PodInHand:
     services: tuple[Service, ...] | RefletError = ()
     node: NodeInHand = UNKNOWN_NODE
     token: TokenSource | None = None
+    bundles: BundlesInHand = UNKNOWN_BUNDLES
     place: str = ""
     remarks: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -117,7 +121,14 @@ class PodInHand:
 
     def volume(self, name: str) -> VolumeContents:
         """Resolve the contents of a volume."""
-        return resolve_volume(self.pod, name, self.objects, node=self.node, token=self.token)
+        return resolve_volume(
+            self.pod,
+            name,
+            self.objects,
+            node=self.node,
+            token=self.token,
+            bundles=self.bundles,
+        )
 
 
 def gather(
@@ -174,6 +185,7 @@ def gather_from_files(target: Target | None, files: Sequence[str], namespace: st
         services=applied.services(),
         node=node,
         token=_unknown_token,
+        bundles=applied.trust_bundles() or UNKNOWN_BUNDLES,
         place=chosen.place,
         remarks=(*map(str, applied.remarks), *chosen.assumptions, *remarks),
         refusals=applied.refusals,

@@ -30,6 +30,7 @@ from reflet.delivery.difference import difference
 from reflet.delivery.pod_configuration import PodConfiguration
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.delivery.service_account_tokens import ServiceAccountTokens
+from reflet.delivery.trust_bundles import TrustBundles
 from reflet.errors import RefletError
 from reflet.informer.changes import Change
 from reflet.managers.config_map_manager import ConfigMapManager
@@ -109,6 +110,7 @@ async def _watch_cluster(
                 services=(),
                 node=hand.node,
                 tokens=ServiceAccountTokens(cluster),
+                bundles=await opened.enter_async_context(TrustBundles(cluster)),
             )
         )
         await opened.enter_async_context(_following(cluster, hand, names, configuration))

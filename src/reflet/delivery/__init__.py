@@ -7,6 +7,7 @@ What programs use:
 - ``difference``: what is new between two results, by name and without values
 - ``volume_delivery``: the volumes of a result as files
 - ``service_account_tokens``: tokens that are renewed in time
+- ``trust_bundles``: ClusterTrustBundles, watched once a pod wants them
 - ``object_news``: one ear for many pods
 
 How it is done:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from reflet.api.services import Service
+from reflet.delivery.trust_bundles import TrustBundles
 from reflet.errors import ConfigurationError
 from reflet.informer.mirror import Mirror
 from reflet.informer.queued_deltas import QueueClosed
@@ -36,8 +37,9 @@ class ObjectNews:
     """Wakes pods while the context is open.
 
     A pod is woken when a ConfigMap or Secret that it refers to has changed, and, with a mirror of
-    *services*, when any service has.  Managers whose strategy does not notice changes wake every
-    pod each *poll_every* seconds.  *permanent* keeps the tasks that listen.
+    *services* or with trust *bundles*, when any of those has.  Managers whose strategy does not
+    notice changes wake every pod each *poll_every* seconds.  *permanent* keeps the tasks that
+    listen.
 
     Belongs to one event loop.
     """
@@ -48,12 +50,14 @@ class ObjectNews:
         secrets: SecretManager,
         *,
         services: Mirror[Service] | None = None,
+        bundles: TrustBundles | None = None,
         poll_every: float = POLL_EVERY,
         clock: Clock | None = None,
         permanent: PermanentTasks | None = None,
     ) -> None:
         self._managers: tuple[ObjectManager[Any], ...] = (config_maps, secrets)
         self._services = services
+        self._bundles = bundles
         self._poll_every = poll_every
         self._clock = clock or SystemClock()
         self._permanent = permanent or PermanentTasks(clock=self._clock)
@@ -75,6 +79,8 @@ class ObjectNews:
             self._closing.callback(changes.close)
         if polled:
             keep(self._poll, name="looking again")
+        if self._bundles is not None:
+            self._bundles.on_change = self._wake_all
         if self._services is not None:
             keep(partial(self._hear_services, self._services), name="news of services")
         return self

@@ -20,6 +20,7 @@ from reflet.delivery.last_known_objects import LastKnownObjects
 from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.delivery.service_account_tokens import ServiceAccountTokens, TokenKey, token_keys
+from reflet.delivery.trust_bundles import TrustBundles
 from reflet.errors import RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
@@ -30,6 +31,7 @@ from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.places import containers_of
 from reflet.resolution.resource_fields import NodeInHand
+from reflet.resolution.trust_bundles import BundlesInHand, wants_trust_bundles
 from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
 from reflet.runtime.bounded_waits import came_within
 from reflet.runtime.clock import Clock, SystemClock
@@ -60,9 +62,9 @@ class PodConfiguration:
 
     The pod is registered with both managers as long as the context is open.  *services* give the
     variables of services, *node* is the pod's node or whoever knows it, *tokens* gives tokens of
-    service accounts, *volumes* the volumes in which environment files may be.  *skip_invalid_names*
-    is the rule of Kubernetes 1.19.  *news* is shared by many pods; without one, this pod listens
-    for itself.
+    service accounts, *bundles* trust anchors, *volumes* the volumes in which environment files may
+    be.  *skip_invalid_names* is the rule of Kubernetes 1.19.  *news* is shared by many pods;
+    without one, this pod listens for itself.
 
     An object that could be read once stays known while the server is away: no result ever says
     that something is gone because nobody could tell.  Objects that are immutable are read once, by
@@ -78,6 +80,7 @@ class PodConfiguration:
         services: Services = None,
         node: NodeInHand | Callable[[], NodeInHand] = None,
         tokens: ServiceAccountTokens | None = None,
+        bundles: TrustBundles | None = None,
         volumes: Volumes | None = None,
         skip_invalid_names: bool = False,
         news: ObjectNews | None = None,
@@ -89,6 +92,7 @@ class PodConfiguration:
         self._services = services
         self._node = node
         self._tokens = tokens
+        self._bundles = bundles
         self._volumes = volumes
         self._skip_invalid_names = skip_invalid_names
         self._news = news
@@ -110,7 +114,9 @@ class PodConfiguration:
     async def __aenter__(self) -> Self:
         if self._news is None:
             services = self._services if isinstance(self._services, Mirror) else None
-            own = ObjectNews(*self._managers, services=services, clock=self._clock)
+            own = ObjectNews(
+                *self._managers, services=services, bundles=self._bundles, clock=self._clock
+            )
             self._news = await self._closing.enter_async_context(own)
         self._is_open = True
         self._register(self._pod)
@@ -151,8 +157,9 @@ class PodConfiguration:
                 pod = self._pod
                 objects = await self._objects.read(pod)
                 tokens = await self._tokens_of(pod)
+                bundles = await self._bundles_for(pod)
                 if pod is self._pod:  # else half of it was about another one
-                    return self._resolved(pod, objects, tokens)
+                    return self._resolved(pod, objects, tokens, bundles)
 
     async def changes(self, *, debounce: float = DEBOUNCE) -> AsyncGenerator[ResolvedPod, None]:
         """Yield the present result, then each that differs from the one before, until closed.
@@ -223,11 +230,17 @@ class PodConfiguration:
         answers = await asyncio.gather(*(self._tokens.get(key) for key in keys))
         return dict(zip(keys, answers, strict=True))
 
+    async def _bundles_for(self, pod: Pod) -> BundlesInHand:
+        if self._bundles is None or not wants_trust_bundles(pod):
+            return None
+        return await self._bundles.read()
+
     def _resolved(
         self,
         pod: Pod,
         objects: ObjectsInHand,
         tokens: Mapping[TokenKey, str | RefletError],
+        bundles: BundlesInHand,
     ) -> ResolvedPod:
         node = self._node() if callable(self._node) else self._node
         services, services_read = self._services_now()
@@ -252,7 +265,12 @@ class PodConfiguration:
 
         contents = {
             name: resolve_volume(
-                pod, name, objects, node=node, token=None if self._tokens is None else token
+                pod,
+                name,
+                objects,
+                node=node,
+                token=None if self._tokens is None else token,
+                bundles=bundles,
             )
             for name in configuration_volumes(pod)
         }

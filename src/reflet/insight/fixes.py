@@ -34,6 +34,7 @@ from reflet.resolution.problems import (
     ServicesUnreadable,
     SkippedNames,
     TokenUnavailable,
+    TrustBundleUnavailable,
     UnavailableResource,
     UnreadableObject,
     UnresolvedReference,
@@ -62,6 +63,8 @@ _PLAIN_ADVICE: Final[Mapping[type[Problem], str]] = {
     "secretKeyRef",
     TokenUnavailable: "allow create of serviceaccounts/token",
     UnsupportedField: "use a field that the downward API has",
+    TrustBundleUnavailable: "create the ClusterTrustBundle, allow get, list and watch of them, "
+    "or set optional: true",
     UnsupportedSource: "use another source",
     ZeroInValue: "mount the value as a file",
 }

@@ -35,6 +35,7 @@ from reflet.resolution.problems import (
 from reflet.resolution.references import Usage, references_of
 from reflet.resolution.resource_fields import NodeInHand
 from reflet.resolution.sub_paths import sub_path_of
+from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
 from reflet.resolution.variables import Environment, exact_bytes
 from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
 from reflet.resolution.wanted_objects import WantedObject
@@ -143,6 +144,7 @@ class _Search:
                 self._objects,
                 node=self._node,
                 token=lambda _audience, _seconds: _STAND_IN_TOKEN,
+                bundles=UNKNOWN_BUNDLES,
             )
         self._add(_of_named_secrets(self._pod, self._objects))
         for placed in containers_of(self._pod.spec):

@@ -16,6 +16,8 @@ from reflet.api.resources import BUILT_IN, CONFIG_MAPS, NODES, PODS, SECRETS, SE
 from reflet.resolution.node_needs import shows_node
 from reflet.resolution.references import config_map_names, secret_names
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
+from reflet.resolution.trust_bundles import GROUP as TRUST_GROUP
+from reflet.resolution.trust_bundles import wants_trust_bundles
 
 GROUP: Final = "rbac.authorization.k8s.io"
 VERSION: Final = f"{GROUP}/v1"
@@ -208,6 +210,13 @@ def _cluster_rules(sources: list[PodSource]) -> Iterator[Rule]:
             verbs=("get",),
             names=nodes,
             why="variables or files show what the node has: limits that are not set, or addresses",
+        )
+    if any(wants_trust_bundles(source.pod) for source in sources):
+        yield Rule(
+            group=TRUST_GROUP,
+            resources=("clustertrustbundles",),
+            verbs=("list", "watch"),
+            why="a volume holds trust anchors: which bundles they are in is chosen by labels",
         )
 
 

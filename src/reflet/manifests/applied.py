@@ -25,6 +25,7 @@ from reflet.manifests.acceptance import Accepting, ObjectKey
 from reflet.manifests.files import read_texts
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.templates import WORKLOADS, Workload
+from reflet.resolution.trust_bundles import TrustBundle, is_trust_bundle, trust_bundle_of
 
 if TYPE_CHECKING:
     from reflet.devserver.kinds.served_kind import ServedKind
@@ -118,6 +119,14 @@ class AppliedManifests:
         """Return the Ingresses."""
         return tuple(item for item in self._of(AnyObject) if item.kind == "Ingress")
 
+    def trust_bundles(self) -> tuple[TrustBundle, ...]:
+        """Return the ClusterTrustBundles, of whichever version."""
+        return tuple(
+            trust_bundle_of(item)
+            for item in self._of(AnyObject)
+            if is_trust_bundle(item.api_version, item.kind)
+        )
+
     def object_source(self) -> ObjectsInHand:
         """Return the ConfigMaps and Secrets as resolution wants them; others do not exist."""
         return ObjectsInHand((*self.config_maps(), *self.secrets()))
@@ -169,6 +178,9 @@ class _Reading:
         except DecodeError as error:
             raise DecodeError(f"{place}: {error}", path=error.path) from error
         if kind is None:
+            if is_trust_bundle(placed.value["apiVersion"], placed.value["kind"]):
+                self._take_as_it_is(source, placed)
+                return
             claims = f"{placed.value['kind']} of {placed.value['apiVersion']}"
             self._remarks.append(Remark(place, f"{claims} is not a kind known here, so ignored"))
             return
@@ -188,6 +200,17 @@ class _Reading:
         self._objects[key if made.metadata.name else len(self._objects)] = AppliedObject(
             place, made, placed.line_of
         )
+
+    def _take_as_it_is(self, source: str, placed: PlacedValue) -> None:
+        """Take an object that only servers know which were told to."""
+        try:
+            item = AnyObject.from_dict(placed.value)
+        except DecodeError as error:
+            raise _with_line(error, source, placed) from error
+        except (UnicodeEncodeError, RecursionError):
+            raise DecodeError(f"{source}:{placed.line}: not valid Unicode text") from None
+        key = (item.kind, "", item.metadata.name)
+        self._objects[key] = AppliedObject(f"{source}:{placed.line}", item, placed.line_of)
 
     def result(self) -> AppliedManifests:
         return AppliedManifests(

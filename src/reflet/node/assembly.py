@@ -23,6 +23,7 @@ from reflet.api.services import Service
 from reflet.cluster import Cluster
 from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.service_account_tokens import ServiceAccountTokens
+from reflet.delivery.trust_bundles import TrustBundles
 from reflet.errors import ConfigurationError, Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
@@ -67,7 +68,7 @@ from reflet.volumes.pod_directories import PodDirectories
 
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
 SERVICE_FIELDS: Final = "spec.clusterIP!=None"
-DISK_THREADS: Final = 4
+DISK_THREADS: Final = 4  # most pods' files lie on one disk, which more would not make faster
 REQUESTS: Final = 1000  # pods that may wait to be looked at
 
 logger = logging.getLogger(__name__)
@@ -247,11 +248,13 @@ class NodeAgent:
         self._services: Mirror[Service] = await undo.enter_async_context(
             cluster.mirror(Service, namespace="*", field_selector=SERVICE_FIELDS, clock=self._clock)
         )
+        bundles = await undo.enter_async_context(TrustBundles(cluster, clock=self._clock))
         news = await undo.enter_async_context(
             ObjectNews(
                 config_maps,
                 secrets,
                 services=self._services,
+                bundles=bundles,
                 clock=self._clock,
                 permanent=self._permanent,
             )
@@ -267,6 +270,7 @@ class NodeAgent:
             services=self._services,
             node=lambda: self.node,
             tokens=ServiceAccountTokens(cluster, clock=self._clock),
+            bundles=bundles,
             addresses=lambda: self.address,
             mounted=self._volumes.mounted,
             skip_invalid_names=options.skip_invalid_names,

@@ -18,6 +18,7 @@ from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.pod_configuration import PodConfiguration
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.delivery.service_account_tokens import ServiceAccountTokens, token_keys
+from reflet.delivery.trust_bundles import TrustBundles
 from reflet.errors import NotRegistered
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
@@ -46,6 +47,7 @@ class Configurations:
         services: Mirror[Service],
         node: Callable[[], Node | None],
         tokens: ServiceAccountTokens,
+        bundles: TrustBundles | None = None,
         addresses: Callable[[], tuple[str, ...]],
         mounted: Mounted,
         skip_invalid_names: bool = False,
@@ -57,6 +59,7 @@ class Configurations:
         self._services = services
         self._node = node
         self._tokens = tokens
+        self._bundles = bundles
         self._addresses = addresses
         self._mounted = mounted
         self._skip_invalid_names = skip_invalid_names
@@ -83,6 +86,7 @@ class Configurations:
             services=self._services,
             node=self._node,
             tokens=self._tokens,
+            bundles=self._bundles,
             volumes=self._mounted,
             skip_invalid_names=self._skip_invalid_names,
             news=self._news,

@@ -89,6 +89,15 @@ class TokenOrigin(Frozen, frozen=True, kw_only=True, tag_field="kind", tag="Serv
     expiration_seconds: int = 0
 
 
+class TrustBundleOrigin(
+    Frozen, frozen=True, kw_only=True, tag_field="kind", tag="ClusterTrustBundle"
+):
+    """Certificates of one ClusterTrustBundle, or of all that a signer has and labels select."""
+
+    name: str = ""
+    signer_name: str = ""
+
+
 Origin = (
     ValueOrigin
     | ConfigMapOrigin
@@ -98,5 +107,6 @@ Origin = (
     | ResourceOrigin
     | FileOrigin
     | TokenOrigin
+    | TrustBundleOrigin
 )
 """Any of them."""

@@ -290,9 +290,18 @@ class UnsupportedSource(Problem, frozen=True, kw_only=True):
     """A source of files that Reflet does not know how to fill."""
 
     source: str
+    instead: str = ""
 
     def _sentence(self) -> str:
-        return f"{self.source} is not supported: Reflet cannot fill it"
+        instead = f"; {self.instead}" if self.instead else ""
+        return f"{self.source} is not supported: Reflet cannot fill it{instead}"
+
+
+class TrustBundleUnavailable(Problem, frozen=True, kw_only=True):
+    """No trust anchors: the bundles that are meant do not exist, or cannot be read."""
+
+    name: str = ""
+    signer_name: str = ""
 
 
 class NoProjectedClient(Problem, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Files of a projected volume: several sources in one directory, later ones on top.
 
-Owns: the order of sources and the files of service account tokens.  Must not know how tokens
-are requested.
+Owns: the order of sources, and the files of service account tokens and trust anchors.  Must not
+know how tokens are requested.
 """
 
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from typing import Final
 
 from reflet.api.pods import Pod
 from reflet.api.volumes import (
+    ClusterTrustBundleProjection,
     ProjectedVolumeSource,
     ServiceAccountTokenProjection,
     VolumeProjection,
@@ -18,7 +19,7 @@ from reflet.resolution.downward_contents import downward_files
 from reflet.resolution.file_contents import FileContent, Filling, put
 from reflet.resolution.keyed_contents import NO_DEFAULT_MODE, USUAL_MODE, keyed_files
 from reflet.resolution.objects import ObjectReader
-from reflet.resolution.origins import TokenOrigin
+from reflet.resolution.origins import TokenOrigin, TrustBundleOrigin
 from reflet.resolution.places import Place
 from reflet.resolution.pod_users import common_user, fs_group
 from reflet.resolution.problems import (
@@ -26,10 +27,17 @@ from reflet.resolution.problems import (
     NoProjectedClient,
     Problem,
     TokenUnavailable,
+    TrustBundleUnavailable,
     UnsupportedSource,
     joined_errors,
 )
 from reflet.resolution.resource_fields import NodeInHand
+from reflet.resolution.trust_bundles import (
+    NOT_SERVED,
+    BundlesInHand,
+    UnknownBundles,
+    trust_anchors,
+)
 from reflet.resolution.wanted_objects import WantedObject
 
 USUAL_EXPIRATION: Final = 3600  # seconds
@@ -47,6 +55,7 @@ def projected_files(
     *,
     node: NodeInHand,
     token: TokenSource | None,
+    bundles: BundlesInHand,
     place: Place,
 ) -> Filling:
     """Return the files of all sources that work, and the errors of all that do not."""
@@ -66,7 +75,14 @@ def projected_files(
     for index, source in enumerate(projected.sources):
         below = Place(path=f"{place.path}.sources[{index}]", volume=place.volume)
         filling = _of_source(
-            pod, source, reader, mode=usable_mode, node=node, token=token, place=below
+            pod,
+            source,
+            reader,
+            mode=usable_mode,
+            node=node,
+            token=token,
+            bundles=bundles,
+            place=below,
         )
         problems += filling.problems
         errors += filling.errors
@@ -85,6 +101,7 @@ def _of_source(
     mode: int,
     node: NodeInHand,
     token: TokenSource | None,
+    bundles: BundlesInHand,
     place: Place,
 ) -> Filling:
     keyed = source.secret or source.config_map
@@ -107,9 +124,9 @@ def _of_source(
     if source.service_account_token is not None:
         return _token_file(pod, source.service_account_token, token, mode, place)
     if source.cluster_trust_bundle is not None:
-        return _unsupported("clusterTrustBundle", place)
+        return _bundle_file(pod, source.cluster_trust_bundle, bundles, mode, place)
     if source.pod_certificate is not None:
-        return _unsupported("podCertificate", place)
+        return _no_certificate(place)
     return Filling()
 
 
@@ -117,8 +134,12 @@ def _below(place: Place, field: str) -> Place:
     return Place(path=f"{place.path}.{field}", volume=place.volume)
 
 
-def _unsupported(source: str, place: Place) -> Filling:
-    problem = UnsupportedSource(place=_below(place, source), source=source)
+def _no_certificate(place: Place) -> Filling:
+    problem = UnsupportedSource(
+        place=_below(place, "podCertificate"),
+        source="podCertificate",
+        instead="it asks for no certificates; mount one from a Secret",
+    )
     return Filling(problems=(problem,), errors=(problem.error,))
 
 
@@ -145,11 +166,9 @@ def _token_file(
             audience=projection.audience,
         )
         return Filling(problems=(problem,), errors=(problem.error,))
-    user = common_user(pod)
     file = FileContent(
         data=answer.encode(errors="surrogateescape"),
-        # Whoever owns the files, by user or group, shares the token with nobody else.
-        mode=mode if user is None and fs_group(pod) is None else PRIVATE_MODE,
+        mode=_owners_mode(pod, mode),
         origin=TokenOrigin(
             namespace=pod.metadata.namespace,
             service_account=account,
@@ -157,6 +176,45 @@ def _token_file(
             expiration_seconds=expiration,
         ),
         sensitive=True,
-        user=user,
+        user=common_user(pod),
+    )
+    return Filling(files={projection.path: file})
+
+
+def _owners_mode(pod: Pod, mode: int) -> int:
+    """Whoever owns the files, by user or group, shares a token with nobody else."""
+    return mode if common_user(pod) is None and fs_group(pod) is None else PRIVATE_MODE
+
+
+def _bundle_file(
+    pod: Pod,
+    projection: ClusterTrustBundleProjection,
+    bundles: BundlesInHand,
+    mode: int,
+    place: Place,
+) -> Filling:
+    name, signer = projection.name or "", projection.signer_name or ""
+    answer: bytes | RefletError
+    if isinstance(bundles, UnknownBundles):
+        answer = b""
+    elif isinstance(bundles, tuple):
+        answer = trust_anchors(projection, bundles)
+    else:
+        answer = bundles or RefletError(NOT_SERVED)
+    if isinstance(answer, RefletError):
+        problem = TrustBundleUnavailable(
+            place=_below(place, "clusterTrustBundle"),
+            kubelet=str(answer),
+            name=name,
+            signer_name=signer,
+        )
+        return Filling(problems=(problem,), errors=(problem.error,))
+    file = FileContent(
+        data=answer,
+        # The kubelet treats certificates, which are no secret, as it does tokens.
+        mode=_owners_mode(pod, mode),
+        origin=TrustBundleOrigin(name=name, signer_name=signer),
+        user=common_user(pod),
+        known=not isinstance(bundles, UnknownBundles),
     )
     return Filling(files={projection.path: file})

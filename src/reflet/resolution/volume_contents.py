@@ -16,6 +16,7 @@ from reflet.resolution.pod_users import common_user, fs_group
 from reflet.resolution.problems import UnsupportedSource, joined_errors
 from reflet.resolution.projected_contents import TokenSource, projected_files
 from reflet.resolution.resource_fields import NodeInHand
+from reflet.resolution.trust_bundles import BundlesInHand
 from reflet.resolution.wanted_objects import WantedObject
 
 
@@ -26,12 +27,13 @@ def resolve_volume(
     *,
     node: NodeInHand = None,
     token: TokenSource | None = None,
+    bundles: BundlesInHand = None,
 ) -> VolumeContents:
     """Return the files of a volume, with where each came from and all problems.
 
     ``objects`` answers for ConfigMaps and Secrets; ``None`` is a kubelet without API server.
     ``node`` fills missing limits; ``UNKNOWN_NODE`` says that there is one which is not known
-    here.  ``token`` gives service account tokens.
+    here.  ``token`` gives service account tokens, ``bundles`` are the cluster's trust bundles.
 
     Raises ConfigurationError for a volume that the pod does not have.
     """
@@ -39,7 +41,7 @@ def resolve_volume(
     kind = kind_of(volume)
     place = Place(path=f"spec.volumes[{index}].{kind}", volume=volume_name)
     reader = None if objects is None else ObjectReader(objects, pod.metadata.namespace)
-    filling = _fill(pod, volume, reader, node=node, token=token, place=place)
+    filling = _fill(pod, volume, reader, node=node, token=token, bundles=bundles, place=place)
     return VolumeContents(
         volume=volume_name,
         kind=kind,
@@ -86,6 +88,7 @@ def _fill(
     *,
     node: NodeInHand,
     token: TokenSource | None,
+    bundles: BundlesInHand,
     place: Place,
 ) -> Filling:
     namespace = pod.metadata.namespace
@@ -114,6 +117,8 @@ def _fill(
         mode = downward.default_mode
         return downward_files(pod, downward.items, default_mode=mode, node=node, place=place)
     if volume.projected is not None:
-        return projected_files(pod, volume.projected, reader, node=node, token=token, place=place)
+        return projected_files(
+            pod, volume.projected, reader, node=node, token=token, bundles=bundles, place=place
+        )
     problem = UnsupportedSource(place=place, source=f"volume {volume.name}")
     return Filling(problems=(problem,), errors=(problem.error,))

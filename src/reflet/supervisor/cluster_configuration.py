@@ -24,6 +24,7 @@ from reflet.api.services import Service
 from reflet.cluster import Cluster
 from reflet.delivery.pod_configuration import PodConfiguration
 from reflet.delivery.service_account_tokens import ServiceAccountTokens
+from reflet.delivery.trust_bundles import TrustBundles
 from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
@@ -167,6 +168,7 @@ async def cluster_configuration(
             services=target.services,
             node=target.node,
             tokens=ServiceAccountTokens(cluster, clock=clock) if tokens else None,
+            bundles=await stack.enter_async_context(TrustBundles(cluster, clock=clock)),
             clock=clock,
         )
         await stack.enter_async_context(configuration)

@@ -111,6 +111,7 @@ def test_every_blocking_problem_has_advice() -> None:
         problems.MissingDefaultMode(),
         problems.UnsupportedSource(source="podCertificate"),
         problems.NoProjectedClient(),
+        problems.TrustBundleUnavailable(name="a"),
         problems.TokenUnavailable(service_account="web"),
         problems.InvalidMountPoint(mount_path="../x"),
         problems.InvalidSubPath(sub_path="../x"),

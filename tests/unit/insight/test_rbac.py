@@ -160,3 +160,13 @@ def test_a_rule_without_names_allows_all() -> None:
 
 def test_no_pods_need_no_rights() -> None:
     assert grants_for([]) == ()
+
+
+def test_trust_anchors_take_the_right_to_list_bundles() -> None:
+    shown = {"clusterTrustBundle": {"name": "a", "path": "ca.pem"}}
+    showing = pod_with(volumes=[{"name": "ca", "projected": {"sources": [shown]}}])
+
+    rule = rules(showing)["", "clustertrustbundles"]
+
+    assert (rule.group, rule.verbs) == ("certificates.k8s.io", ("list", "watch"))
+    assert ("", "clustertrustbundles") not in rules(SIMPLE)

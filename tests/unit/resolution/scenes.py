@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -84,3 +85,13 @@ def environment_of(
 ) -> Environment:
     """Return the environment of the container ``web``."""
     return resolve_environment(pod, "web", source or ObjectsInHand(objects), **options)
+
+
+def pem(*certificates: bytes) -> str:
+    """Certificates as PEM text, whatever is in them, as Go writes it."""
+    blocks = []
+    for certificate in certificates:
+        text = base64.b64encode(certificate).decode()
+        lines = "".join(f"{text[begin : begin + 64]}\n" for begin in range(0, len(text), 64))
+        blocks.append(f"-----BEGIN CERTIFICATE-----\n{lines}-----END CERTIFICATE-----\n")
+    return "".join(blocks)

@@ -105,6 +105,11 @@ def sentence(kind: str, **facts: object) -> str:
             sentence("UnsupportedSource", source="podCertificate"),
             "podCertificate is not supported: Reflet cannot fill it",
         ),
+        (
+            sentence("UnsupportedSource", source="podCertificate", instead="do without"),
+            "podCertificate is not supported: Reflet cannot fill it; do without",
+        ),
+        (sentence("TrustBundleUnavailable", name="a", kubelet="words"), "words"),
         (sentence("UnsupportedField", field="a", kubelet="words"), "words"),
     ],
 )

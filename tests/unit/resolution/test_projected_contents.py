@@ -12,10 +12,12 @@ from reflet.api.volumes import ProjectedVolumeSource
 from reflet.errors import RefletError
 from reflet.resolution.file_contents import Filling
 from reflet.resolution.objects import ObjectReader, ObjectsInHand
-from reflet.resolution.origins import TokenOrigin
+from reflet.resolution.origins import TokenOrigin, TrustBundleOrigin
 from reflet.resolution.places import Place
+from reflet.resolution.problems import TrustBundleUnavailable
 from reflet.resolution.projected_contents import projected_files
-from tests.unit.resolution.scenes import NODE, config_map, pod_with, secret
+from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES, BundlesInHand, TrustBundle
+from tests.unit.resolution.scenes import NODE, config_map, pem, pod_with, secret
 
 TOKEN = {"serviceAccountToken": {"path": "token", "audience": "vault"}}
 
@@ -26,6 +28,7 @@ def filled(
     mode: int | None = 0o644,
     client: bool = True,
     token: Any = None,
+    bundles: BundlesInHand = None,
     **spec: Any,
 ) -> Filling:
     projected = msgspec.convert({"sources": sources, "defaultMode": mode}, ProjectedVolumeSource)
@@ -35,6 +38,7 @@ def filled(
         ObjectReader(ObjectsInHand(objects), "shop") if client else None,
         node=NODE,
         token=token,
+        bundles=bundles,
         place=Place(path="spec.volumes[0].projected", volume="all"),
     )
 
@@ -139,9 +143,63 @@ def test_a_token_that_cannot_be_had_is_an_error() -> None:
     )
 
 
-@pytest.mark.parametrize("source", ["clusterTrustBundle", "podCertificate"])
-def test_sources_that_reflet_does_not_know_are_told(source: str) -> None:
-    filling = filled({source: {}}, {})
+def test_a_source_that_reflet_does_not_fill_is_told_with_what_to_do() -> None:
+    filling = filled({"podCertificate": {}}, {})
 
-    assert filling.errors == (f"{source} is not supported: Reflet cannot fill it",)
-    assert filling.problems[0].place.path == f"spec.volumes[0].projected.sources[0].{source}"
+    assert filling.errors == (
+        (
+            "podCertificate is not supported: Reflet cannot fill it; it asks for no certificates; "
+            "mount one from a Secret"
+        ),
+    )
+    assert filling.problems[0].place.path == "spec.volumes[0].projected.sources[0].podCertificate"
+
+
+# Trust bundles
+
+
+CA = {"clusterTrustBundle": {"name": "a", "path": "ca.pem"}}
+BUNDLE = TrustBundle(name="a", certificates=pem(b"one"))
+
+
+def test_trust_anchors_are_a_file() -> None:
+    filling = filled(CA, bundles=(BUNDLE,))
+
+    file = filling.files["ca.pem"]
+    assert (file.data, file.mode, file.sensitive) == (pem(b"one").encode(), 0o644, False)
+    assert file.origin == TrustBundleOrigin(name="a")
+
+
+def test_trust_anchors_of_files_with_an_owner_are_private_as_the_kubelet_has_them() -> None:
+    filling = filled(CA, bundles=(BUNDLE,), securityContext={"runAsUser": 1000})
+
+    file = filling.files["ca.pem"]
+    assert (file.mode, file.user) == (0o600, 1000)
+
+
+@pytest.mark.parametrize(
+    ("bundles", "text"),
+    [
+        (None, "ClusterTrustBundle projection is not supported in static kubelet mode"),
+        (RefletError("away"), "away"),
+        (
+            (),
+            (
+                "while getting ClusterTrustBundle: "
+                'clustertrustbundle.certificates.k8s.io "a" not found'
+            ),
+        ),
+    ],
+)
+def test_trust_anchors_that_cannot_be_had_are_an_error(bundles: Any, text: str) -> None:
+    filling = filled(CA, bundles=bundles)
+
+    assert filling.errors == (text,)
+    assert isinstance(filling.problems[0], TrustBundleUnavailable)
+    assert filling.problems[0].place.path.endswith("sources[0].clusterTrustBundle")
+
+
+def test_bundles_that_nobody_asked_for_are_a_file_that_is_not_known() -> None:
+    filling = filled(CA, bundles=UNKNOWN_BUNDLES)
+
+    assert (filling.problems, filling.files["ca.pem"].known) == ((), False)

@@ -30,6 +30,7 @@ from reflet.resolution.problems import (
     Problem,
     UnreadableObject,
     UnresolvedReference,
+    UnsupportedSource,
     ZeroInValue,
 )
 
@@ -64,6 +65,8 @@ def _rule_for(problem: Problem, found: PodProblems, advice: Advice) -> Rule | No
     match problem:
         case UnreadableObject():
             return None  # said by who could not read it
+        case UnsupportedSource():
+            return None  # a kubelet fills it, though Reflet does not
         case MissingObject() | MissingKey():
             return _rule_for_missing(problem, advice)
         case MissingSubPath():
