@@ -165,7 +165,8 @@ class PodWorker:
         if inspection.error is not None:
             raise SyncFailed(f"error determining status: {inspection.error}")
         self._seen = inspection.status
-        self._prober.attend(self._pod, self._seen, is_ending=self._is_ending)
+        if self._parts.runs_commands:
+            self._prober.attend(self._pod, self._seen, is_ending=self._is_ending)
         try:
             await self._act(self._pod, inspection.status)
         finally:

@@ -205,8 +205,10 @@ async def test_a_long_hook_is_no_sign_of_a_stuck_worker(tmp_path: Path) -> None:
 
 
 async def test_without_leave_to_run_commands_nothing_is_probed(tmp_path: Path) -> None:
+    probed = pod(container(readinessProbe=PROBE, livenessProbe=PROBE))
     async with paper_node(tmp_path, runs_commands=False) as node:
-        await settled(node, pod(container(readinessProbe=PROBE, livenessProbe=PROBE)), 60.0)
+        await node.start(probed)  # by an agent that had leave
+        await settled(node, probed, 60.0)
 
     assert node.handlers.asked == []
 
