@@ -228,8 +228,11 @@ async def test_an_agent_that_is_killed_leaves_healthy_pods_ready(
     server: RunningServer, tmp_path: Path
 ) -> None:
     port = free_port()
-    probe = {"httpGet": {"port": port}, "periodSeconds": 1}
-    document = page("web", port, readinessProbe=probe, livenessProbe=probe, startupProbe=probe)
+    probe = QUICKLY | {"httpGet": {"port": port}}
+    open_port = QUICKLY | {"tcpSocket": {"port": port}, "failureThreshold": 60}
+    document = page(
+        "web", port, readinessProbe=probe, livenessProbe=open_port, startupProbe=open_port
+    )
     with agent_process(server.kubeconfig, tmp_path) as agent:
         async with (
             asyncio.timeout(2 * PATIENCE),

@@ -7,6 +7,7 @@ may be secret.  Must not know what becomes of the container then.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import Any, Final, assert_never
@@ -31,6 +32,8 @@ from reflet.resolution.places import container_named
 
 LONGEST_HOOK: Final = 24 * 3600.0
 """Seconds of a command that has no other limit: one that hangs is not kept for ever."""
+
+logger = logging.getLogger(__name__)
 
 
 class HookFailed(RefletError):
@@ -86,6 +89,8 @@ async def unless_told(told: asyncio.Event, work: Coroutine[Any, Any, None]) -> b
         await asyncio.wait((doing, hearing))
     if is_done:
         doing.result()
+    elif not doing.cancelled() and (error := doing.exception()) is not None:
+        logger.info("what was dropped failed: %s", error)
     return is_done
 
 

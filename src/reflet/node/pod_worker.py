@@ -9,25 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from reflet.api.pods import Pod
 from reflet.errors import RefletError
 from reflet.node.agenda import Agenda, Due
 from reflet.node.container_starts import ContainerStarter, tell_skipped_names
 from reflet.node.container_statuses import CONFIG_ERROR, Waiting
+from reflet.node.container_stops import ContainerStopper
 from reflet.node.dry_runs import NOT_RUN, WHY_NOT, describe_instead
 from reflet.node.events import NORMAL, WARNING
-from reflet.node.lifecycle_hooks import has_post_start, unless_told
-from reflet.node.pod_endings import (
-    end_container,
-    end_pod,
-    end_pod_in_time,
-    grace_after_probe,
-    grace_of,
-)
+from reflet.node.lifecycle_hooks import has_post_start
+from reflet.node.pod_endings import end_pod, end_pod_in_time, grace_of
 from reflet.node.pod_files import Delivered, PodFiles
 from reflet.node.pod_news import concerns_us
 from reflet.node.pod_starts import fingerprint_of, gate_group
@@ -65,6 +60,7 @@ class PodWorker:
         self._parts = parts
         self._shorter = asyncio.Event()
         self._starter = ContainerStarter(parts, self._shorter, self._patiently)
+        self._stopper = ContainerStopper(parts, self._shorter, self._patiently)
         self._files = PodFiles(parts)
         self._agenda = Agenda(parts.clock, parts.chance)
         self._prober = PodProber(pod, parts, self._probed)
@@ -76,7 +72,6 @@ class PodWorker:
         self._is_gone = False
         self._waiting: dict[str, Waiting] = {}
         self._to_restart: set[str] = set()
-        self._failed: set[str] = set()
         self._failure: Waiting | None = None
         self._is_described = False
         self.busy_since: float | None = None
@@ -166,7 +161,8 @@ class PodWorker:
         if inspection.error is not None:
             raise SyncFailed(f"error determining status: {inspection.error}")
         self._seen = inspection.status
-        self._prober.attend(self._pod, self._seen, is_ending=self._is_ending)
+        if self._parts.runs_commands:
+            self._prober.attend(self._pod, self._seen, is_ending=self._is_ending)
         try:
             await self._act(self._pod, inspection.status)
         finally:
@@ -276,7 +272,7 @@ class PodWorker:
             seen,
             held_back=self._starter.held_back,
             changed=await self._changed(pod, seen),
-            failed=frozenset(self._failed),
+            failed=frozenset(self._stopper.failed),
             health=self._prober.health,
         )
         self._waiting = {}
@@ -285,7 +281,7 @@ class PodWorker:
         if decision.unhealthy or any(has_post_start(pod, name) for name in decision.start):
             # What comes now may take as long as the pod's author likes.
             self._report(pod, seen)
-        await self._stop(pod, seen, decision)
+        self._to_restart |= await self._stopper.stop(pod, seen, decision)
         started = await self._start(pod, seen, decision)
         for held in decision.held:
             self._waiting[held.name] = self._starter.hold(pod, held.name)
@@ -310,30 +306,6 @@ class PodWorker:
         }
         return frozenset(others | self._to_restart)
 
-    async def _stop(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> None:
-        if decision.is_over:
-            await self._end_in_peace(grace_of(pod), end_pod(self._parts, pod, seen, grace_of(pod)))
-            return
-        for name in decision.stop:
-            found = seen.container(name)
-            if found is not None:
-                why = f"Container {name} changed, will be restarted"
-                ending = end_container(self._parts, pod, found, grace_of(pod), why=why)
-                if await self._end_in_peace(grace_of(pod), ending):
-                    self._to_restart.add(name)
-        for each in decision.unhealthy:
-            found = seen.container(each.name)
-            if found is not None:
-                grace = grace_after_probe(pod, each)
-                ending = end_container(self._parts, pod, found, grace, why=each.why)
-                if await self._end_in_peace(grace, ending) and each.starts_again:
-                    self._failed.add(each.name)
-
-    async def _end_in_peace(self, grace: float, ending: Coroutine[Any, Any, None]) -> bool:
-        """Wait for an end, unless the whole pod has to go meanwhile; whether it came."""
-        with self._patiently(grace):
-            return await unless_told(self._shorter, ending)
-
     async def _start(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> bool:
         if self._files.resolved is None:
             return False
@@ -349,7 +321,7 @@ class PodWorker:
                 after_crash=name not in self._to_restart,
             )
             self._to_restart.discard(name)
-            self._failed.discard(name)
+            self._stopper.failed.discard(name)
             if waiting is None:
                 started = True
             else:
@@ -378,7 +350,7 @@ class PodWorker:
         parts = self._parts
         running = [each for each in seen.containers if is_running(each)]
         if running:
-            await self._end_in_peace(grace_of(pod), end_pod(parts, pod, seen, grace_of(pod)))
+            await self._stopper.end_all(pod, seen)
             parts.pleg.request_relist(self.uid)
             return
         if self._is_set_up or seen.sandboxes:
@@ -451,7 +423,7 @@ class PodWorker:
             failure=self._failure,
             is_ending=self._is_ending,
             health=self._prober.health,
-            failed=frozenset(self._failed),
+            failed=frozenset(self._stopper.failed),
         )
         status = pod_status(pod, seen, circumstances, now=parts.clock.now())
         parts.statuses.report(pod, status)

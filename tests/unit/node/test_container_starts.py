@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from reflet.api.pods import Pod
+from reflet.managers.pod_sources import PodSeen
 from reflet.node.container_starts import ContainerStarter
 from reflet.node.container_statuses import Waiting
 from reflet.node.keeper_protocol import KeeperUnavailable
 from reflet.node.security import Allowance, RunAs
 from reflet.podstatus.runtime_status import RuntimeContainerStatus, RuntimeState
-from tests.unit.node.paper_node import PaperNode, passing, settings
+from tests.unit.node.paper_node import PaperNode, paper_node, passing, settings
 from tests.unit.node.paper_node import stored_pod as pod
 from tests.unit.node.pods import container
 
@@ -248,3 +249,65 @@ async def test_a_hook_is_given_up_when_the_pod_has_to_go(tmp_path: Path) -> None
 
     assert node.clock.monotonic() < 3600
     assert node.keeper.asked == ["start main 0"]  # whoever ends the pod ends it too
+
+
+# In a worker
+
+
+def deleted(seconds: int) -> dict[str, Any]:
+    return {
+        "deletionTimestamp": "2026-01-02T03:04:05Z",
+        "deletionGracePeriodSeconds": seconds,
+        "finalizers": [],
+    }
+
+
+async def settled(node: PaperNode, of: Pod, seconds: float = 5.0) -> None:
+    node.workers.take(PodSeen(of))
+    await passing(seconds)
+
+
+async def test_a_hook_after_the_start_holds_back_what_comes_after(tmp_path: Path) -> None:
+    slow = container("first", lifecycle={"postStart": {"sleep": {"seconds": 20}}})
+    async with paper_node(tmp_path) as node:
+        await settled(node, pod(slow, container()), 15.0)
+        before = (list(node.keeper.asked), node.statuses.latest.phase)
+        await passing(10.0)
+
+    assert before == (["start first 0"], "Pending")
+    assert node.keeper.asked == ["start first 0", "start main 0"]
+    assert node.statuses.latest.phase == "Running"
+
+
+async def test_a_hook_that_fails_is_a_crash(tmp_path: Path) -> None:
+    hook = {"postStart": {"exec": {"command": ["x"]}}}
+    async with paper_node(tmp_path) as node:
+        node.handlers.exit_codes["main"] = 1
+        await settled(node, pod(container(lifecycle=hook)), 9.0)
+        first = list(node.keeper.asked)
+        node.handlers.exit_codes.clear()
+        await passing(30.0)
+
+    assert first == ["start main 0", "end main 30", "start main 1", "end main 30"]
+    assert node.keeper.asked[4:] == ["start main 2"]
+    assert node.statuses.latest.phase == "Running"
+
+
+async def test_a_pod_that_is_deleted_during_a_hook_ends_and_starts_nothing_more(
+    tmp_path: Path,
+) -> None:
+    slow = container("first", lifecycle={"postStart": {"sleep": {"seconds": 3600}}})
+    async with paper_node(tmp_path) as node:
+        await settled(node, pod(slow, container()))
+        await settled(node, pod(slow, container(), metadata=deleted(30)))
+
+    assert node.keeper.asked == ["start first 0", "end first 30"]
+    assert node.statuses.finished == ["u1"]
+
+
+async def test_a_long_hook_is_no_sign_of_a_stuck_worker(tmp_path: Path) -> None:
+    slow = container(lifecycle={"postStart": {"sleep": {"seconds": 3600}}})
+    async with paper_node(tmp_path) as node:
+        await settled(node, pod(slow), 3000.0)
+
+        assert node.workers.complaints() == {}

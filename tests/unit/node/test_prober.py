@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from reflet.api.pods import Pod
+from reflet.managers.pod_sources import PodSeen
 from reflet.node.handler_actions import HandlerFailed, Outcome
 from reflet.node.probe_results import ContainerHealth
 from reflet.node.probe_spec import ProbeKind
 from reflet.node.prober import PodProber
 from reflet.podstatus.runtime_status import RuntimeContainerStatus, RuntimeStatus
-from tests.unit.node.paper_node import PaperNode, passing
+from tests.unit.node.paper_node import PaperNode, paper_node, passing, stored_pod
 from tests.unit.node.pods import EXITED, container, life, pod, seen
 
 pytestmark = pytest.mark.virtual_time
@@ -312,3 +313,108 @@ async def test_probes_are_counted(tmp_path: Path) -> None:
         return metrics.counted("reflet_node_probes_total", kind="readiness", result=result)
 
     assert (counted("successful"), counted("failed"), counted("unknown")) == (2, 1, 0)
+
+
+# In a worker
+
+OFTEN: dict[str, Any] = {"tcpSocket": {"port": 80}, "periodSeconds": 1, "failureThreshold": 1}
+SIDECAR = container("proxy", restartPolicy="Always", startupProbe=OFTEN | {"failureThreshold": 99})
+GATES = [{"conditionType": "lb/attached"}]
+DELETED = {
+    "deletionTimestamp": "2026-01-02T03:04:05Z",
+    "deletionGracePeriodSeconds": 600,
+    "finalizers": [],
+}
+
+
+def ready(node: PaperNode) -> str:
+    """The status and the reason of the pod's condition Ready, as it was told last."""
+    (found,) = [each for each in node.statuses.latest.conditions if each.type == "Ready"]
+    return f"{found.status} {found.reason}".strip()
+
+
+async def settled(node: PaperNode, of: Pod, seconds: float = 5.0) -> None:
+    node.workers.take(PodSeen(of))
+    await passing(seconds)
+
+
+async def test_a_pod_is_ready_as_long_as_its_probe_succeeds(tmp_path: Path) -> None:
+    async with paper_node(tmp_path) as node:
+        node.handlers.outcomes["main"] = FAILED
+        await settled(node, stored_pod(container(readinessProbe=OFTEN)))
+        before = (ready(node), node.statuses.latest.container_statuses[0].started)
+        node.handlers.outcomes.clear()
+        await passing(2.0)
+        then = ready(node)
+        node.handlers.outcomes["main"] = FAILED
+        await passing(2.0)
+        after = ready(node)
+
+    assert before == ("False ContainersNotReady", True)
+    assert (then, after) == ("True", "False ContainersNotReady")
+    assert node.keeper.asked == ["start main 0"]
+
+
+async def test_a_readiness_gate_that_opens_makes_the_pod_ready(tmp_path: Path) -> None:
+    async with paper_node(tmp_path) as node:
+        await settled(node, stored_pod(readinessGates=GATES))
+        before = ready(node)
+        opened = {"conditions": [{"type": "lb/attached", "status": "True"}]}
+        await settled(node, stored_pod(readinessGates=GATES, status=opened))
+
+    assert (before, ready(node)) == ("False ReadinessGatesNotReady", "True")
+
+
+async def test_a_pod_that_is_ending_still_tells_that_it_is_no_longer_ready(tmp_path: Path) -> None:
+    probed = container(readinessProbe=OFTEN)
+    async with paper_node(tmp_path) as node:
+        await settled(node, stored_pod(probed))
+        node.keeper.takes = 100.0
+        await settled(node, stored_pod(probed, metadata=DELETED))
+        before = ready(node)
+        node.handlers.outcomes["main"] = FAILED
+        await passing(3.0)
+        after, asked = ready(node), list(node.keeper.asked)
+        await passing(200.0)
+
+    assert (before, after) == ("True", "False ContainersNotReady")
+    assert asked == ["start main 0", "end main 600"]
+    assert node.statuses.finished == ["u1"]
+
+
+async def test_a_sidecar_is_started_before_anything_else_starts(tmp_path: Path) -> None:
+    async with paper_node(tmp_path) as node:
+        node.handlers.outcomes["proxy"] = FAILED
+        await settled(node, stored_pod(initContainers=[SIDECAR]))
+        before = (list(node.keeper.asked), node.statuses.latest.phase)
+        node.handlers.outcomes.clear()
+        await passing(5.0)
+
+    assert before == (["start proxy 0"], "Pending")
+    assert node.keeper.asked == ["start proxy 0", "start main 0"]
+    assert (node.statuses.latest.phase, ready(node)) == ("Running", "True")
+
+
+async def test_without_leave_to_run_commands_nothing_is_probed(tmp_path: Path) -> None:
+    probed = stored_pod(container(readinessProbe=OFTEN, livenessProbe=OFTEN))
+    async with paper_node(tmp_path, runs_commands=False) as node:
+        await node.start(probed)  # by an agent that had leave
+        await settled(node, probed, 60.0)
+
+    assert node.handlers.asked == []
+
+
+async def test_an_agent_that_takes_over_leaves_a_healthy_pod_as_it_is(tmp_path: Path) -> None:
+    probes = container(readinessProbe=OFTEN, startupProbe=OFTEN, livenessProbe=OFTEN)
+    async with paper_node(tmp_path) as first:
+        await settled(first, stored_pod(probes))
+    (record,) = first.keeper.kept.values()
+    told = {"name": "main", "containerID": f"reflet://{record.id}", "ready": True, "started": True}
+
+    async with paper_node(tmp_path, chance=lambda: 0.9) as node:
+        node.keeper.kept = first.keeper.kept
+        node.runtime.load()
+        await settled(node, stored_pod(probes, status={"containerStatuses": [told]}), 30.0)
+
+    assert {each.container_statuses[0].ready for each in node.statuses.reported} == {True}
+    assert node.keeper.asked == []
