@@ -152,6 +152,103 @@ OBJECTS: Final = (
 )
 
 
+# Every field that a pod can fill from a Secret, where it works and where it fails
+
+
+PATHS: Final[dict[str, Any]] = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "paths"},
+    "data": {
+        "short": encoded(canary("short")),
+        "long": encoded(canary("long") + "z" * 300),
+        "deep": encoded("/".join([canary("deep") + "z" * 200] * 20)),
+        "below": encoded(f"{canary('file')}/{canary('below')}"),
+        "above": encoded(f"../{canary('above')}"),
+        "zero": encoded(f"{canary('zero')}\0"),
+        "large": encoded(canary("large") * 8000),
+    },
+}
+ENDS: Final = ("sh", "-c", "exit 3")
+
+
+def filled(key: str, **container: Any) -> dict[str, Any]:
+    """A container whose variable S is a key of a Secret."""
+    source = {"secretKeyRef": {"name": "paths", "key": key}}
+    return {
+        "command": list(ENDS),
+        "envFrom": [],
+        "volumeMounts": [],
+        **container,
+        "env": [{"name": "S", "valueFrom": source}, *container.get("env", ())],
+    }
+
+
+def mounting(key: str, *, planted: str = "", volume: str = "work") -> dict[str, Any]:
+    """A pod with a sub-path that is a key of a Secret; *planted* is run first, in the volume."""
+    mount = {"name": volume, "mountPath": "/part", "subPathExpr": "$(S)"}
+    first = {
+        "name": "first",
+        "image": "app:1",
+        "command": ["sh", "-c", f"cd $REFLET_ROOT/work && {planted}"],
+        "volumeMounts": [{"name": "work", "mountPath": "/work"}],
+        "env": filled(key)["env"],
+    }
+    return {
+        "container": filled(key, volumeMounts=[mount]),
+        "initContainers": [first] if planted else [],
+        "volumes": [
+            {"name": "work", "emptyDir": {}},
+            {"name": "secret", "secret": {"secretName": "paths", "items": ITEMS}},
+        ],
+    }
+
+
+ITEMS: Final = [{"key": "short", "path": "short"}]
+MISSING_ITEM: Final = [{"key": "absent", "path": "x"}]
+FILLED: Final[Mapping[str, Mapping[str, Any]]] = {
+    # Where it works
+    "env": {"container": filled("short", env=[{"name": "T", "value": "a$(S)b"}])},
+    "env-from": {"container": filled("short", envFrom=[{"secretRef": {"name": "database"}}])},
+    "args": {"container": filled("short", args=["x", "$(S)"])},
+    "sub-path": mounting("short"),
+    "sub-path-of-secret": mounting("short", volume="secret"),
+    # Where it fails
+    "zero-in-variable": {"container": filled("zero")},
+    "large-variable": {"container": filled("large")},
+    "command": {"container": filled("short", command=["$(S)"])},
+    "command-path": {"container": filled("short", command=["/$(S)/x"])},
+    "working-dir": {"container": filled("short", workingDir="/$(S)")},
+    "sub-path-long": mounting("long"),
+    "sub-path-deep": mounting("deep"),
+    "sub-path-above": mounting("above"),
+    "sub-path-zero": mounting("zero"),
+    "sub-path-file": mounting("below", planted='touch "${S%%/*}"'),
+    "sub-path-link": mounting("short", planted='ln -s /etc "$S"'),
+    "no-item": {
+        "container": filled("short"),
+        "volumes": [
+            {"name": "secret", "secret": {"secretName": "paths", "items": MISSING_ITEM}},
+        ],
+    },
+    "bad-path": {
+        "container": filled("short"),
+        "volumes": [
+            {
+                "name": "all",
+                "projected": {
+                    "sources": [
+                        {"secret": {"name": "paths", "items": [{"key": "short", "path": "x"}]}},
+                        {"secret": {"name": "paths", "items": [{"key": "long", "path": "x/y"}]}},
+                    ]
+                },
+            },
+        ],
+    },
+}
+"""Pods by name: what is other than in ``pod``."""
+
+
 def planted(server: RunningServer) -> None:
     """Put every object on the server."""
     client = Client(server.url, server.token)

@@ -34,6 +34,7 @@ from reflet.transport.kubeconfig import Overrides
 from tests.node_scenes import (
     AgentProcess,
     config_map,
+    container_root,
     is_running,
     pod_document,
     processes_below,
@@ -257,8 +258,8 @@ class Chaos:
         name = pod.metadata.name
         if not is_running(pod):
             return [f"{name} does not run"]
-        root = self._folder / "node" / "pods" / pod.metadata.uid / "containers" / "main" / "root"
         try:
+            root = container_root(self._folder, pod.metadata.uid)
             value = (root / "etc/app/value").read_text()
         except OSError as error:
             return [f"{name} has no file: {error}"]

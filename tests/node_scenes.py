@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import reflet
 from reflet.api.config import ConfigMap, Secret
 from reflet.api.events import Event
 from reflet.api.pod_status import ContainerStateTerminated, ContainerStateWaiting
@@ -25,9 +26,9 @@ from reflet.cluster import Cluster
 from reflet.errors import NotFound
 from reflet.node.agent_root import memory_name
 from reflet.node.assembly import NodeAgent
+from reflet.node.container_records import records_below
 from reflet.node.options import NodeOptions
 from reflet.node.security import RunAs
-from reflet.node.stray_processes import container_of
 from reflet.processes.process_table import process_entries
 from reflet.volumes.memory_folders import memory_candidates
 
@@ -137,8 +138,8 @@ class Scene:
         return self.root / "node" / "pods" / pod.metadata.uid
 
     def container_root(self, pod: Pod, container: str = "main") -> Path:
-        """Where a container finds its mounts."""
-        return self.folder(pod) / "containers" / container / "root"
+        """Where a container that runs finds its mounts, seen from outside."""
+        return container_root(self.root, pod.metadata.uid, container)
 
     def log(self, pod: Pod, container: str = "main", attempt: int = 0) -> str:
         """What a life of a container wrote, without times."""
@@ -195,17 +196,30 @@ def waits_for(reason: str) -> Callable[[Pod], bool]:
     return check
 
 
+def container_root(root: Path, uid: str, container: str = "main") -> Path:
+    """The root of a container that runs; FileNotFoundError when none does."""
+    for record in records_below(root / "node" / "pods"):
+        if (record.uid, record.name, record.finished_at) == (uid, container, None):
+            if record.is_isolated:
+                return Path(f"/proc/{record.pid}/root")
+            return Path(record.folder, "root")
+    raise FileNotFoundError(f"container {container} of {uid} does not run")
+
+
 def processes_below(root: Path) -> list[int]:
-    """Every process of the containers of the agent that keeps everything below *root*."""
+    """Every process of the containers of the agent that keeps everything below *root*.
+
+    One with a root of its own has a scratch folder there, whatever became of its environment.
+    """
+    own = f"/{root.parent.name}/{root.name}/node/pods/".encode()
     found = []
     for entry in process_entries():
-        if entry.has_ended or container_of(entry.pid) is None:
-            continue
         try:
+            mounts = Path(f"/proc/{entry.pid}/mountinfo").read_bytes()
             environment = Path(f"/proc/{entry.pid}/environ").read_bytes()
         except OSError:
             continue
-        if f"REFLET_ROOT={root}".encode() in environment:
+        if own in mounts or f"REFLET_ROOT={root}".encode() in environment:
             found.append(entry.pid)
     return found
 
@@ -228,22 +242,34 @@ def left_in_memory(root: Path) -> list[Path]:
 
 
 class AgentProcess:
-    """An agent in a process of its own, which can be killed."""
+    """An agent in a process of its own, which can be killed; as another *user* if one is named."""
 
-    def __init__(self, kubeconfig: Path, root: Path, *arguments: str) -> None:
+    def __init__(
+        self, kubeconfig: Path, root: Path, *arguments: str, user: int | None = None
+    ) -> None:
+        is_root = os.geteuid() == 0 and user is None
+        says = is_root and "--user" not in arguments
         self.command = [
-            *(sys.executable, "-m", "reflet", "node", "--name", NODE, "--run"),
-            *("--root", str(root / "node"), "--kubeconfig", str(kubeconfig)),
-            *("--health-address", "127.0.0.1:0"),
-            *(("--user", "root") if os.geteuid() == 0 else ()),
+            *(sys.executable if user is None else "python3", "-m", "reflet", "node"),
+            *("--name", NODE, "--run", "--root", str(root / "node")),
+            *("--kubeconfig", str(kubeconfig), "--health-address", "127.0.0.1:0"),
+            *(("--user", "root") if says else ()),
             *arguments,
         ]
         self._log = root / "agent.log"
+        self._settings: dict[str, Any] = {}
+        if user is not None:
+            self._settings = {
+                "env": interpreter_variables() | {"HOME": str(root)},
+                "user": user,
+                "group": user,
+                "extra_groups": [],
+            }
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(self.command, stdout=log, stderr=log)
+            self._process = subprocess.Popen(self.command, stdout=log, stderr=log, **self._settings)
 
     def kill(self) -> None:
         """End it in the middle of whatever it does."""
@@ -268,6 +294,13 @@ class AgentProcess:
     @property
     def said(self) -> str:
         return self._log.read_text()
+
+
+def interpreter_variables() -> dict[str, str]:
+    """With these, python3 of the system runs what we do, for those who cannot reach ours."""
+    paths = [path for path in sys.path if path.endswith(("site-packages", "/src"))]
+    paths.append(str(Path(reflet.__file__).parents[1]))
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONPATH": ":".join(paths)}
 
 
 @contextmanager

@@ -41,12 +41,12 @@ def is_ready(node: Node | None) -> bool:
     return any((each.type, each.status) == ("Ready", "True") for each in conditions)
 
 
-async def fetched(url: str) -> tuple[int, str]:
+async def fetched(url: str | urllib.request.Request) -> tuple[int, str]:
     """The status and the text of a page."""
     return await asyncio.to_thread(_page, url)
 
 
-def _page(url: str) -> tuple[int, str]:
+def _page(url: str | urllib.request.Request) -> tuple[int, str]:
     try:
         with urllib.request.urlopen(url, timeout=10) as answer:
             return answer.status, answer.read().decode()

@@ -15,7 +15,7 @@ import sys
 import time
 import traceback
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,9 +26,11 @@ import reflet
 from reflet.adapters.prometheus import PrometheusMetrics
 from reflet.api.config import Secret
 from reflet.api.options import ListOptions
+from reflet.api.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.cli.main import COMMANDS
 from reflet.devserver.faults import Action, Fault
+from reflet.node.keeper_protocol import JOURNAL
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.testing.pytest_plugin import RunningServer
@@ -37,7 +39,9 @@ from tests import canary_scenes
 from tests.canaries import canary, finds
 from tests.canary_scenes import (
     CORE,
+    FILLED,
     FROM_FILES,
+    PATHS,
     READING,
     Ears,
     command_lines,
@@ -223,6 +227,52 @@ async def test_the_node_agent_keeps_secrets_to_the_pods(
 
         assert "reflet" in metrics
     assert ears.leaks == []
+
+
+async def test_no_field_that_is_filled_from_a_secret_tells_it(
+    shop: RunningServer, tmp_path: Path, ears: Ears
+) -> None:
+    """Looked at are statuses, events, logs of agent and keeper, and the agent's pages.
+
+    Not the processes: a container whose ``args`` name a variable has its value among them.
+    """
+    async with (
+        reflet.connect(kubeconfig=str(shop.kubeconfig)) as cluster,
+        asyncio.timeout(4 * PATIENCE),
+        running_agent(cluster, tmp_path) as agent,
+    ):
+        scene = Scene(cluster, tmp_path)
+        await scene.secrets.create(PATHS)
+        for name, changes in FILLED.items():
+            document = pod(name, nodeName=NODE, restartPolicy="Never", **changes)
+            await scene.pods.create(document)
+        for name in FILLED:
+            ears.hear(repr(await scene.pod(name, has_been_tried)))
+        for name in FILLED:
+            ears.hear(repr(await scene.events(name, *EVENTS.get(name, ()))))
+        for path in ("metrics", "pods", "readyz?verbose"):
+            ears.hear(await asyncio.to_thread(page, f"{agent.health_url}/{path}"))
+        ears.hear((agent.options.root / JOURNAL).read_bytes())
+
+    assert ears.leaks == []
+
+
+EVENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    name: ("FailedMount",) if name in {"no-item", "bad-path"} else ("Failed",)
+    for name in FILLED
+    if (name.startswith("sub-path-") and name != "sub-path-of-secret")
+    or name in {"no-item", "bad-path", "command", "command-path", "zero-in-variable"}
+}
+
+
+def has_been_tried(tried: Pod) -> bool:
+    """Whether a pod has ended, or its volumes or its container are refused."""
+    if tried.status.phase in {"Succeeded", "Failed"}:
+        return True
+    waiting = [each.state.waiting for each in tried.status.container_statuses]
+    reasons = {each.reason for each in waiting if each is not None}
+    starting = {"PodInitializing"} if tried.spec.init_containers else set()
+    return bool(reasons - starting)
 
 
 MISSING: Final = {

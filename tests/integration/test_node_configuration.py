@@ -165,7 +165,7 @@ async def test_secrets_are_private_and_gone_with_their_pod(
             )
         )
         pod = await scene.pod("web", is_running)
-        file = (scene.container_root(pod) / "etc/key/key").resolve()
+        file = scene.agent.directories.volume(pod.metadata.uid, "secret", "key") / "key"
         content, mode = file.read_text(), file.stat().st_mode & 0o777
         gate = scene.folder(pod).stat().st_mode & 0o007
         await scene.pods.delete("web")

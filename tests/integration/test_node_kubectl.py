@@ -114,7 +114,7 @@ def test_get_nodes_shows_the_agent(kubectl: Kubectl) -> None:
     line = kubectl.shows(" Ready ", "get", "nodes", "-o", "wide").splitlines()[1]
 
     assert line.startswith(NODE)
-    assert "reflet-processes://" in line
+    assert "reflet-namespaces://" in line
 
 
 def test_describe_tells_the_reason_and_the_events(kubectl: Kubectl) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from reflet.devserver.faults import Fault
+from reflet.node.granted_ids import Accounts, grants_of
 from reflet.node.security import RunAs
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import scene_on
@@ -140,7 +141,8 @@ async def test_containers_run_as_whom_they_should(server: RunningServer, tmp_pat
         # Where tests keep their files is closed to others.
         if folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o001 == 0:
             folder.chmod(folder.stat().st_mode | 0o011)
-    async with scene_on(server, tmp_path, user=RunAs(65534, 65534)) as scene:
+    grants = grants_of(["12345"], [], Accounts())
+    async with scene_on(server, tmp_path, user=RunAs(65534, 65534), grants=grants) as scene:
         await scene.config_maps.create(config_map("settings", conf="x\n"))
         for name, context in (("usual", {}), ("own", {"runAsUser": 12345})):
             await scene.pods.create(
@@ -165,7 +167,29 @@ async def test_containers_run_as_whom_they_should(server: RunningServer, tmp_pat
         )
         refused = await scene.pod("root", lambda pod: pod.status.phase == "Failed")
 
-    assert "runAsUser 0 is not one that this agent may become" in refused.status.message
+    assert "runAsUser 0 is not given here: --user root would" in refused.status.message
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+@pytest.mark.parametrize(
+    ("context", "why"),
+    [
+        ({"supplementalGroups": [42]}, "group 42 is not given here: --allow-groups 42 would"),
+        ({"supplementalGroups": [5001]}, "group 5001 is not given here: --allow-groups 5001"),
+        ({"runAsUser": 5001}, "runAsUser 5001 is not given here: --allow-users 5001 would"),
+    ],
+)
+async def test_nobody_becomes_a_user_or_member_that_the_flags_do_not_name(
+    server: RunningServer, tmp_path: Path, context: dict[str, Any], why: str
+) -> None:
+    async with scene_on(server, tmp_path, user=RunAs(65534, 65534)) as scene:
+        await scene.pods.create(pod_document("web", securityContext=context))
+        pod = await scene.pod("web", lambda pod: pod.status.phase == "Failed")
+        events = await scene.events("web", "ProcessRuntimeRefused")
+
+    assert pod.status.reason == "ProcessRuntimeRefused"
+    assert why in pod.status.message
+    assert any(why in each.message for each in events)
 
 
 def test_an_agent_that_may_not_be_a_node_says_so_and_ends(

@@ -178,7 +178,7 @@ def test_a_mount_path_that_is_a_file_here_is_told(manifests: Path, tmp_path: Pat
 
     with running(tmp_path, ("-f", str(manifests), "--isolate", "--", "true")) as run:
         assert run.code() == 125
-        assert "--isolate: /etc/passwd is a file here and a folder in the container" in run.said
+        assert "/etc/passwd is a file here and a folder in the container" in run.said
 
 
 @pytest.mark.skipif(

@@ -56,6 +56,7 @@ HELP: Final = {
     "reflet_node_syncs_total": "Looks at a pod and what it needs, by how they ended.",
     "reflet_node_sync_duration_seconds": "How long looks at a pod took.",
     "reflet_node_container_starts_total": "Containers that were started, by result.",
+    "reflet_node_probes_total": "Probes of containers, by kind and result.",
     "reflet_node_refreshes_total": "Times at which a pod's files were written anew.",
     "reflet_node_status_writes_total": "Statuses sent to the server, by result.",
     "reflet_node_events_total": "Events sent to the server, by result.",

@@ -55,6 +55,12 @@ class HostAlias(Frozen, frozen=True, kw_only=True):
     hostnames: tuple[str, ...] = ()
 
 
+class PodReadinessGate(Frozen, frozen=True, kw_only=True):
+    """A condition, set by others, without which the pod is not ready."""
+
+    condition_type: str = ""
+
+
 class PodSpec(Frozen, frozen=True, kw_only=True):
     """What a pod is to be: its containers, their volumes and their common settings.
 
@@ -86,6 +92,7 @@ class PodSpec(Frozen, frozen=True, kw_only=True):
     scheduler_name: str = ""
     tolerations: tuple[Toleration, ...] = ()
     host_aliases: tuple[HostAlias, ...] = ()
+    readiness_gates: tuple[PodReadinessGate, ...] = ()
     priority_class_name: str = ""
     priority: int | None = None
     runtime_class_name: str | None = None

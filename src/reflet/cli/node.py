@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     import asyncio
 
     from reflet.node.assembly import NodeAgent
+    from reflet.node.granted_ids import IdGrants
     from reflet.node.options import NodeOptions, SecurePort
     from reflet.node.security import RunAs
     from reflet.transport.settings import ConnectionSettings
 
 STRATEGIES = ("watch", "auto", "cache", "get")
 LONGEST_NAME = 63  # the name is a label of the Node, too
+NO_ISOLATION = """\
+WARNING: --no-isolation: containers are plain processes of this machine.  Whoever may create a pod
+  reads every file that the pod's user may read, sees and signals that user's processes, those of
+  other pods included, and can leave processes behind that outlive the pod.
+  Where that user is the agent's own, it also has the agent's token and every Secret that this may
+  read."""
 
 
 @click.command()
@@ -52,11 +59,38 @@ LONGEST_NAME = 63  # the name is a label of the Node, too
     help="Whom containers run as that do not say; needed with --run as root.",
 )
 @click.option(
+    "--allow-users",
+    multiple=True,
+    metavar="RANGE|USER",
+    help="Users that pods may name besides, each with its group, as 5000-5999; in no range is a "
+    "user of this machine; repeatable.",
+)
+@click.option(
+    "--allow-groups",
+    multiple=True,
+    metavar="RANGE|GROUP",
+    help="Groups that pods may name besides; in no range is a group of this machine; repeatable.",
+)
+@click.option(
     "--allow-host-path",
     "host_paths",
     multiple=True,
     type=click.Path(file_okay=True, path_type=Path),
     help="Let pods use this path of the machine; repeatable.",
+)
+@click.option(
+    "--isolation/--no-isolation",
+    default=True,
+    show_default=True,
+    help="Give containers namespaces and a file system of their own; without, they see this "
+    "machine as their user does.",
+)
+@click.option(
+    "--share",
+    multiple=True,
+    metavar="PATH[:rw]",
+    help="Path of this machine that containers see, read-only unless :rw; repeatable.  "
+    "'none' leaves out /usr, /etc/ssl and the like, which are shared otherwise.",
 )
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="Only these pods; repeatable.")
 @click.option(
@@ -69,8 +103,8 @@ LONGEST_NAME = 63  # the name is a label of the Node, too
     default="127.0.0.1:10248",
     show_default=True,
     metavar="HOST:PORT|none",
-    help="Where /livez, /readyz, /metrics and, without TLS, logs are answered in plain HTTP; "
-    "port 0 takes a free one.",
+    help="Where /livez, /readyz, /metrics and, on loopback without TLS, logs are answered in plain "
+    "HTTP; port 0 takes a free one.",
 )
 @click.option(
     "--tls-cert-file",
@@ -127,7 +161,8 @@ def node(log_format: str, log_level: str, **given: Any) -> None:
     go to the API server.
 
     Whoever may create pods for this node may, with --run, run commands on this machine.  There
-    are no images and no isolation: it is a runtime for processes.
+    are no images: a container has namespaces and a file system of its own, made from this
+    machine's programs and the pod's volumes, but no network and no limits of its own.
     """
     import asyncio  # noqa: PLC0415 - not needed for --help
     import logging  # noqa: PLC0415 - not needed for --help
@@ -167,7 +202,10 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         strategy=given["strategy"],
         run=given["run_commands"],
         user=_user(given["user"]),
+        grants=_grants(given["allow_users"], given["allow_groups"]),
         host_paths=tuple(str(path.absolute()) for path in given["host_paths"]),
+        isolation=given["isolation"],
+        share=given["share"],
         namespaces=frozenset(given["namespaces"]),
         selector=_selector(given["selector"]),
         address=_address(given["node_address"]),
@@ -220,6 +258,13 @@ def _user(text: str) -> RunAs | None:
         return RunAs(number, int(group) if group.isdecimal() else grp.getgrnam(group).gr_gid)
     except KeyError:
         raise click.UsageError(f"--user: there is no group {group!r} here") from None
+
+
+def _grants(users: tuple[str, ...], groups: tuple[str, ...]) -> IdGrants:
+    from reflet.node.granted_ids import grants_of  # noqa: PLC0415 - not needed for --help
+    from reflet.node.options import read_accounts  # noqa: PLC0415 - not needed for --help
+
+    return grants_of(users, groups, read_accounts(users, groups))
 
 
 def _address(text: str) -> str:
@@ -281,7 +326,12 @@ async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
     from reflet.cli.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
     from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
     from reflet.node.assembly import NodeAgent  # noqa: PLC0415 - not needed for --help
+    from reflet.runtime.descriptors import (  # noqa: PLC0415 - not needed for --help
+        PLENTY,
+        raise_descriptor_limit,
+    )
 
+    raise_descriptor_limit(PLENTY)
     stopped = asyncio.Event()
     when_told_to_stop(lambda _: stopped.set())
     # A node asks in bursts, when many pods come, and the server protects itself.
@@ -317,6 +367,8 @@ def _introduce(agent: NodeAgent) -> None:
     click.echo(f"node {options.name}, kept in {options.root}")
     if not options.run:
         click.echo("no commands are run without --run: volumes and variables are written")
+    elif not options.isolation:
+        click.echo(NO_ISOLATION, err=True)
     if agent.health_url:
         click.echo(f"health at {agent.health_url}/readyz?verbose")
     if agent.secure_url:

@@ -76,8 +76,12 @@ async def _run(server: DevServer) -> None:
     import gc  # noqa: PLC0415 - not needed for --help
 
     from reflet.cli.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
+    from reflet.runtime.descriptors import (  # noqa: PLC0415 - not needed for --help
+        raise_descriptor_limit,
+    )
 
-    _allow_many_connections()
+    # Each watch is a connection of its own.
+    raise_descriptor_limit()
     stopped = asyncio.Event()
     when_told_to_stop(lambda _: stopped.set())
     async with server:
@@ -85,14 +89,6 @@ async def _run(server: DevServer) -> None:
         gc.freeze()
         _introduce(server)
         await stopped.wait()
-
-
-def _allow_many_connections() -> None:
-    """Use as many descriptors as the system allows: each watch is a connection of its own."""
-    import resource  # noqa: PLC0415 - not needed for --help
-
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _introduce(server: DevServer) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from reflet.resolution.env_files import MountedVolume
+from reflet.volumes import folders
+from reflet.volumes.parts import opened_part
 
 LARGEST_FILE: Final = 1 << 20  # bytes: more than all variables of a process together
 
@@ -33,11 +35,10 @@ class FolderFiles(Mapping[str, bytes]):
     def __getitem__(self, path: str) -> bytes:
         try:
             folder = self._folder.resolve(strict=True)
-            # Without any link left in it, opening it again cannot be led elsewhere by one.
             real = (folder / path).resolve(strict=True)
             if not real.is_relative_to(folder):
                 raise KeyError(path)
-            return _read(real)
+            return _read(folder, real.relative_to(folder))
         except (OSError, RuntimeError) as error:  # RuntimeError: links that go in circles
             raise KeyError(path) from error
 
@@ -56,9 +57,12 @@ def mounted_folder(folder: Path) -> MountedVolume:
     return MountedVolume(directory=str(folder), files=FolderFiles(folder))
 
 
-def _read(path: Path) -> bytes:
-    # A pipe that somebody put there must not make us wait for its other end.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+def _read(folder: Path, path: Path) -> bytes:
+    """Read a file below a folder by a path that had no link in it, and must still have none."""
+    with folders.opened(folder) as here, opened_part(here, str(path.parent)) as above:
+        # A pipe that somebody put there must not make us wait for its other end.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        descriptor = os.open(path.name, flags, dir_fd=above)
     with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(f"{path} is not a plain file")

@@ -50,7 +50,7 @@ class VolumeDelivery:
     A volume that has an error is not touched: what was delivered before stays, as it does for
     running pods.  Folders that are missing are made with *mode*.  *only* names the volumes to
     write, None all of them.  With *mount_points*, the folders that other mounts need are made
-    first.  *durable* is that of ``AtomicWriter``.
+    first.  *durable* and *alone* are those of ``AtomicWriter``.
 
     Blocks; may be used from any thread, by one at a time.
     """
@@ -63,12 +63,14 @@ class VolumeDelivery:
         mount_points: bool = True,
         mode: int = folders.PRIVATE,
         durable: bool = False,
+        alone: bool = False,
     ) -> None:
         self._choose = choose
         self._only = only
         self._mount_points = mount_points
         self._mode = mode
         self._durable = durable
+        self._alone = alone
 
     def write(self, resolved: ResolvedPod) -> Delivered:
         """Make the folders equal to the volumes; ConfigurationError for a name there is not."""
@@ -103,7 +105,9 @@ class VolumeDelivery:
         return tuple(kept)
 
     def _writer(self, contents: VolumeContents) -> AtomicWriter:
-        return AtomicWriter(self._choose(contents), mode=self._mode, durable=self._durable)
+        return AtomicWriter(
+            self._choose(contents), mode=self._mode, durable=self._durable, alone=self._alone
+        )
 
     def _chosen(self, resolved: ResolvedPod) -> Mapping[str, VolumeContents]:
         if self._only is None:

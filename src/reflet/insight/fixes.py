@@ -11,7 +11,6 @@ from reflet.insight.near_misses import near_miss
 from reflet.insight.pod_problems import (
     PULL_SECRET_TYPES,
     MissingSubPath,
-    OversizedEnvironment,
     UnusablePullSecret,
 )
 from reflet.resolution.objects import ConfigKind, ObjectKey
@@ -26,6 +25,7 @@ from reflet.resolution.problems import (
     MissingSubPathVariables,
     NoClient,
     NoProjectedClient,
+    OversizedEnvironment,
     OversizedObject,
     OversizedValue,
     Problem,

@@ -16,7 +16,7 @@ from reflet.api.services import Service
 from reflet.errors import RefletError
 from reflet.resolution.clean_paths import clean
 from reflet.resolution.environment import resolve_environment
-from reflet.resolution.expansion import references_in
+from reflet.resolution.expansion import expanded_size, references_in
 from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.nested_mount_points import nested_mount_points
 from reflet.resolution.objects import ObjectSource
@@ -27,6 +27,7 @@ from reflet.resolution.problems import (
     MissingSubPathVariables,
     NoClient,
     ObjectProblem,
+    OversizedEnvironment,
     Problem,
     UnreadableObject,
     UnresolvedReference,
@@ -62,20 +63,6 @@ class MissingSubPath(Problem, frozen=True, kw_only=True):
         return (
             f"volume {self.place.volume} has no {self.sub_path}; "
             "the container gets an empty directory in its place"
-        )
-
-
-class OversizedEnvironment(Problem, frozen=True, kw_only=True):
-    """All variables and arguments together are more than Linux hands to a process."""
-
-    size: int
-    limit: int = LARGEST_ENVIRONMENT
-    blocking: bool = False
-
-    def _sentence(self) -> str:
-        return (
-            f"variables and arguments have {self.size} bytes together; "
-            f"about {self.limit} are possible"
         )
 
 
@@ -186,8 +173,9 @@ class _Search:
             skip_invalid_names=self._skip_invalid_names,
         )
         self._environments[placed.container.name] = environment
+        too_large = any(isinstance(each, OversizedEnvironment) for each in environment.problems)
         # What a reference finds cannot be told while a whole object is missing.
-        certain = not any(_lacks_a_whole_object(problem) for problem in environment.problems)
+        certain = not too_large and not any(map(_lacks_a_whole_object, environment.problems))
         self._add(
             problem
             for problem in environment.problems
@@ -195,7 +183,8 @@ class _Search:
         )
         if certain:
             self._add(_of_arguments(placed, environment))
-        self._add(_of_size(placed, environment))
+        if not too_large:
+            self._add(_of_size(placed, environment))
         self._add(self._of_mounts(placed, environment, certain=certain))
 
     def _of_mounts(
@@ -245,11 +234,15 @@ def _of_arguments(placed: PlacedContainer, environment: Environment) -> Iterator
 
 
 def _of_size(placed: PlacedContainer, environment: Environment) -> Iterator[Problem]:
-    texts = [f"{name}={value}" for name, value in environment.values.items()]
-    texts += (*placed.container.command, *placed.container.args)
-    size = sum(len(exact_bytes(text)) + 1 + POINTER for text in texts)
+    variables = environment.values
+    texts = [f"{name}={value}" for name, value in variables.items()]
+    words = (*placed.container.command, *placed.container.args)
+    size = sum(len(exact_bytes(text)) for text in texts) + expanded_size(words, variables.get)
+    size += (len(texts) + len(words)) * (1 + POINTER)
     if size > LARGEST_ENVIRONMENT:
-        yield OversizedEnvironment(place=placed.place(), size=size)
+        yield OversizedEnvironment(
+            place=placed.place(), size=size, limit=LARGEST_ENVIRONMENT, blocking=False
+        )
 
 
 def _of_named_secrets(pod: Pod, objects: ObjectSource) -> Iterator[Problem]:

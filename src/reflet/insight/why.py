@@ -19,7 +19,6 @@ from reflet.insight.fixes import Advice
 from reflet.insight.pod_problems import (
     MissingPullSecret,
     MissingSubPath,
-    OversizedEnvironment,
     UnusablePullSecret,
     problems_of,
 )
@@ -29,6 +28,7 @@ from reflet.resolution.places import Place
 from reflet.resolution.problems import (
     InvalidVariableName,
     MissingObject,
+    OversizedEnvironment,
     OversizedValue,
     Problem,
     ServicesUnreadable,

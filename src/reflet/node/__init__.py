@@ -9,11 +9,14 @@ What is decided, in pure code:
 - ``event_correlation``: which events are told again, and which are too many
 - ``mount_layout``: where a container finds its volumes
 - ``reload_rules``: what a pod wants done when its configuration changes
+- ``descriptor_budget``, ``connection_places``, ``peer_buckets``: how many connections, logs and
+  pods fit, who may stay connected, and how often strangers may ask
 
 What is done:
 
-- ``keeper``, ``keeper_service``, ``keeper_protocol``, ``keeper_client``, ``stray_processes``: the
-  process that outlives the agent and has the containers' processes as its children
+- ``keeper``, ``keeper_service``, ``keeper_protocol``, ``keeper_client``, ``keeper_journal``,
+  ``stray_processes``: the process that outlives the agent and has the containers' processes as
+  its children
 - ``container_records``, ``log_files``, ``log_pumps``, ``log_reading``: what is on disk of a
   container
 - ``process_runtime``: pods as a runtime sees them, over the keeper
@@ -29,8 +32,8 @@ What is done:
   to it
 - ``registration``, ``heartbeat``, ``machine``, ``node_addresses``: the node itself
 - ``binding``: unbound pods that a selector chooses
-- ``agent_ports``, ``reader_review``, ``serving_certificates``, ``http_answers``: where the agent
-  answers, and whom
+- ``agent_ports``, ``reader_review``, ``serving_certificates``, ``http_answers``, ``listening``:
+  where the agent answers, and whom
 - ``agent_pages``, ``health``, ``metric_text``, ``log_service``: what it answers
 - ``structured_logs``: log lines for machines
 - ``agent_root``, ``agent_ending``: the folder that an agent has alone, and its good-bye

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from reflet.errors import RefletError
 from reflet.node.keeper_client import KeeperClient
 from reflet.node.pod_endings import USUAL_GRACE
 from reflet.node.pod_volumes import PodVolumes
+from reflet.node.pod_worker import PodWorker
 from reflet.node.pod_workers import PodWorkers
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status_reports import StatusReporter
@@ -22,8 +24,13 @@ from reflet.volumes.volume_errors import VolumeError
 logger = logging.getLogger(__name__)
 
 
-async def end_containers(runtime: ProcessRuntime, keeper: KeeperClient) -> bool:
-    """End everything that runs, each pod within its grace period; whether nothing runs any more."""
+async def end_containers(
+    runtime: ProcessRuntime, keeper: KeeperClient, workers: Sequence[PodWorker] = ()
+) -> bool:
+    """End everything that runs, each pod within its grace period; whether nothing runs any more.
+
+    Pods that one of *workers* knows end in their order and with their hooks.
+    """
     graces = {each.uid: each.grace for each in runtime.sandboxes}
     try:
         await keeper.up()
@@ -31,11 +38,14 @@ async def end_containers(runtime: ProcessRuntime, keeper: KeeperClient) -> bool:
     except RefletError as error:
         logger.warning("the containers cannot be ended: %s", error)
         return False
+    running = [each for each in listed if each[3] == RuntimeState.RUNNING]
+    known = {worker.uid: worker for worker in workers}
     results = await asyncio.gather(
+        *(known[uid].wind_up() for uid in {each[1] for each in running} & known.keys()),
         *(
             runtime.end(container, graces.get(uid, USUAL_GRACE))
-            for container, uid, _, state in listed
-            if state == RuntimeState.RUNNING
+            for container, uid, *_ in running
+            if uid not in known
         ),
         return_exceptions=True,
     )

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from reflet.api.codec import encode
+from reflet.api.pod_status import PodStatus
 from reflet.api.services import Service
 from reflet.errors import CacheNotSynced, RefletError
 from reflet.informer.mirror import Mirror
@@ -33,6 +34,12 @@ from reflet.node.worker_parts import StatusSink
 from reflet.podstatus.relist import Pleg
 from reflet.runtime.clock import Clock
 from reflet.runtime.permanent_tasks import PermanentTasks
+
+CONTAINER_STATUSES: Final = (
+    "containerStatuses",
+    "initContainerStatuses",
+    "ephemeralContainerStatuses",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +70,7 @@ class AgentPages:
             case ("containerLogs", *_):
                 return await self.logs.answer(question)
             case ("pods",):
-                return self._pods()
+                return self._pods(tells_all=question.is_reader)
             case _:
                 return text(404, "there are /livez /readyz /metrics /pods and /containerLogs")
 
@@ -124,19 +131,35 @@ class AgentPages:
                 checks[name] = _stream_problem(manager, stream.namespace, stream.name)
         return checks
 
-    def _pods(self) -> Answer:
-        """The pods here and their statuses, without anything that may be secret."""
+    def _pods(self, *, tells_all: bool) -> Answer:
+        """The pods here and their statuses; what containers said is not for everybody."""
         latest = self.statuses.latest if isinstance(self.statuses, LocalStatuses) else {}
         pods = [
             {
                 "namespace": worker.pod.metadata.namespace,
                 "name": worker.pod.metadata.name,
                 "uid": worker.uid,
-                "status": msgspec.json.decode(encode(latest.get(worker.uid, worker.pod.status))),
+                "status": _status(latest.get(worker.uid, worker.pod.status), tells_all=tells_all),
             }
             for worker in self.workers.workers
         ]
         return Answer(200, msgspec.json.encode({"pods": pods}), "application/json")
+
+
+def _status(status: PodStatus, *, tells_all: bool) -> dict[str, Any]:
+    """A status; without what its containers said unless it *tells_all*.
+
+    A container's last word may be the end of its log, and hold whatever it knew.
+    """
+    document: dict[str, Any] = msgspec.json.decode(encode(status))
+    if tells_all:
+        return document
+    for kind in CONTAINER_STATUSES:
+        for container in document.get(kind, ()):
+            for time in ("state", "lastState"):
+                for state in container.get(time, {}).values():
+                    state.pop("message", None)
+    return document
 
 
 def keeper_problem(keeper: KeeperClient) -> str | None:

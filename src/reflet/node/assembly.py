@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from reflet.api.services import Service
 from reflet.cluster import Cluster
 from reflet.delivery.object_news import ObjectNews
 from reflet.delivery.service_account_tokens import ServiceAccountTokens
-from reflet.errors import Forbidden, RefletError
+from reflet.errors import ConfigurationError, Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.config_map_manager import ConfigMapManager
 from reflet.managers.node_ttl import ttl_from
@@ -33,7 +34,9 @@ from reflet.node.agent_ports import AgentPorts
 from reflet.node.agent_root import locked_root, memory_name
 from reflet.node.binding import PodBinder
 from reflet.node.configurations import Configurations
+from reflet.node.descriptor_budget import budget_with
 from reflet.node.events import NORMAL, EventRecorder
+from reflet.node.handler_actions import HandlerActions
 from reflet.node.heartbeat import Heartbeat
 from reflet.node.keeper_client import KeeperClient
 from reflet.node.local_statuses import LocalStatuses
@@ -55,6 +58,7 @@ from reflet.node.worker_parts import StatusSink, WorkerParts
 from reflet.podstatus.relist import Pleg
 from reflet.podstatus.status_cache import StatusCache
 from reflet.processes.crash_backoff import CrashBackoff
+from reflet.processes.isolation_check import why_not_isolated
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 from reflet.runtime.tasks import TaskOwner
@@ -63,6 +67,7 @@ from reflet.volumes.pod_directories import PodDirectories
 
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
 SERVICE_FIELDS: Final = "spec.clusterIP!=None"
+DISK_THREADS: Final = 4
 REQUESTS: Final = 1000  # pods that may wait to be looked at
 
 logger = logging.getLogger(__name__)
@@ -155,6 +160,8 @@ class NodeAgent:
     async def _open(self, undo: AsyncExitStack) -> None:
         options, clock = self.options, self._clock
         self._allowance = options.allowance()
+        if self._allowance.isolates:
+            await self._check_isolation()
         if (secure := options.secure) is not None:
             self._secure = (secure.place, ServingCertificates(secure).context())
         undo.enter_context(locked_root(options.root))
@@ -169,6 +176,16 @@ class NodeAgent:
         undo.push_async_exit(self._stop)
         await self._register()
         self._start()
+
+    async def _check_isolation(self) -> None:
+        why_not = await asyncio.to_thread(why_not_isolated)
+        if why_not is not None:
+            raise ConfigurationError(
+                f"--run: containers cannot have namespaces of their own here ({why_not}): it takes "
+                "Linux 5.12 and root, or user namespaces (kernel.unprivileged_userns_clone, "
+                "kernel.apparmor_restrict_unprivileged_userns); --no-isolation runs them as plain "
+                "processes that see this machine"
+            )
 
     def _memory_root(self, undo: AsyncExitStack) -> Path | None:
         memory = memory_backed_root(memory_name(self.options.root))
@@ -195,6 +212,7 @@ class NodeAgent:
         )
         # Behind the relist loop in the order of closing: nobody asks a keeper that has ended.
         undo.push_async_callback(self._stop_keeper)
+        self._budget = budget_with(self._keeper.pid)
         self._runtime = ProcessRuntime(
             self._directories, self._keeper, addresses=lambda: self.address, clock=self._clock
         )
@@ -238,6 +256,8 @@ class NodeAgent:
                 permanent=self._permanent,
             )
         )
+        self._disk = ThreadPoolExecutor(DISK_THREADS, thread_name_prefix="volumes")
+        undo.callback(self._disk.shutdown, wait=False)
         self._volumes = PodVolumes(self._directories, host_paths=options.host_paths)
         self._managers = (config_maps, secrets)
         self._configurations = Configurations(
@@ -270,15 +290,18 @@ class NodeAgent:
             self._statuses = LocalStatuses()
         parts = WorkerParts(
             runtime=self._runtime,
+            handlers=HandlerActions(self._runtime, lambda: self.address),
             cache=self._cache,
             pleg=self._pleg,
             configurations=self._configurations,
             volumes=self._volumes,
+            disk=self._disk,
             statuses=self._statuses,
             events=self._events,
             allowance=self._allowance,
             addresses=lambda: self.address,
             clock=self._clock,
+            began=self._clock.now(),
             metrics=self.metrics,
             chance=random.random,
             runs_commands=options.run,
@@ -292,7 +315,12 @@ class NodeAgent:
 
     async def _open_ports(self, undo: AsyncExitStack) -> None:
         options = self.options
-        logs = LogService(find_pod=self._find_pod, records=self._runtime.records, clock=self._clock)
+        logs = LogService(
+            find_pod=self._find_pod,
+            records=self._runtime.records,
+            clock=self._clock,
+            most=self._budget.logs,
+        )
         pages = AgentPages(
             keeper=self._keeper,
             pleg=self._pleg,
@@ -314,6 +342,7 @@ class NodeAgent:
                 ReaderReview(self._cluster, options.name, clock=self._clock),
                 plain=options.health,
                 secure=self._secure,
+                connections=self._budget.connections,
             )
         )
 
@@ -326,6 +355,8 @@ class NodeAgent:
             addresses=self.address,
             port=0 if self._ports is None else self._ports.logs_port,
             runs_commands=self.options.run,
+            isolates=self._allowance.isolates,
+            most_pods=self._budget.pods,
         )
         self._registration = NodeRegistration(
             self._cluster,
@@ -396,7 +427,8 @@ class NodeAgent:
         try:
             await self._workers.stop()
             ends = not self.options.keep_running
-            if ends and await end_containers(self._runtime, self._keeper):
+            workers = self._workers.workers
+            if ends and await end_containers(self._runtime, self._keeper, workers):
                 self._containers_go_on = False
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):

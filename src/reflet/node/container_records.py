@@ -32,6 +32,8 @@ class ContainerRecord:
     """One life of a container.  *attempt* counts from 0; *folder* is where its files are.
 
     *fingerprint* tells what it was made from.  Times are seconds since 1970, for people.
+    *directory* to *capabilities* are those of every process in it; one that *is_isolated* has
+    namespaces of its own.
     """
 
     id: str
@@ -53,6 +55,12 @@ class ContainerRecord:
     message: str = ""
     message_file: str = ""
     message_policy: str = ""
+    directory: str = ""
+    user: int | None = None
+    group: int | None = None
+    groups: tuple[int, ...] | None = None
+    capabilities: tuple[int, ...] | None = None
+    is_isolated: bool = False
 
     @property
     def state(self) -> RuntimeState:
@@ -140,6 +148,9 @@ class ContainerRecord:
     @classmethod
     def of(cls, document: dict[str, Any]) -> Self:
         """Read what ``document`` gave."""
+        for name in ("groups", "capabilities"):
+            if document.get(name) is not None:
+                document[name] = tuple(document[name])
         return cls(**document)
 
     def write(self) -> None:

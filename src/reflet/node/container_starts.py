@@ -1,38 +1,64 @@
 """Starting the containers of one pod, and not too often.
 
-Owns: the steps of a start, its events, and how long a crash holds a container back.  Must not
-know which container is to be started when.
+Owns: the steps of a start up to its hook, its events, and how long a crash holds a container
+back.  Must not know which container is to be started when.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from reflet.api.containers import Container
 from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.errors import RefletError
 from reflet.node.container_records import START_ERROR, ContainerRecord
+from reflet.node.container_roots import capabilities_of, container_root, mounts_of
 from reflet.node.container_statuses import CRASH_LOOP, Waiting
 from reflet.node.events import NORMAL, WARNING
+from reflet.node.handler_actions import Target
+from reflet.node.lifecycle_hooks import LONGEST_HOOK, HookFailed, run_hook, unless_told
+from reflet.node.pod_endings import end_container, grace_of
 from reflet.node.pod_starts import PreparedStart, fingerprint_of, gate_group, prepare_start
+from reflet.node.probe_spec import Handler, post_start_of
 from reflet.node.process_runtime import Launch, message_file_of
 from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.durations import go_duration
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
+from reflet.processes.container_plan import ContainerRoot
 from reflet.processes.crash_backoff import CrashBackoff
+from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
 from reflet.resolution.variables import Environment
+from reflet.runtime.threads import in_thread
 from reflet.volumes.volume_errors import VolumeError
 
 RUN_ERROR = "RunContainerError"
+HOOK_ERROR = "PostStartHookError"
+
+logger = logging.getLogger(__name__)
 
 
 class ContainerStarter:
-    """Starts the containers of one pod."""
+    """Starts the containers of one pod.
 
-    def __init__(self, parts: WorkerParts) -> None:
+    *interrupted* is set when it is to wait for nothing any more; *patiently* is entered while it
+    waits as many seconds as the pod says.
+    """
+
+    def __init__(
+        self,
+        parts: WorkerParts,
+        interrupted: asyncio.Event | None = None,
+        patiently: Callable[[float], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
         self._parts = parts
+        self._interrupted = interrupted or asyncio.Event()
+        self._patiently = patiently
         self._backoffs: dict[str, CrashBackoff] = {}
 
     def held_back(self, ended: RuntimeContainerStatus) -> float:
@@ -76,7 +102,10 @@ class ContainerStarter:
             self._failed(pod, name, prepared.message)
             return prepared
         try:
-            launch = await asyncio.to_thread(self._laid_out, pod, container, prepared)
+            launch = await in_thread(
+                lambda: self._laid_out(pod, container, prepared, resolved.volumes),
+                executor=self._parts.disk,
+            )
         except VolumeError as error:
             self._failed(pod, name, str(error))
             return Waiting("CreateContainerError", str(error))
@@ -89,7 +118,31 @@ class ContainerStarter:
             self._backoffs[name] = self._backoff(name).restarted(
                 ended_at=last.finished_at.timestamp(), now=self._parts.clock.now().timestamp()
             )
-        return self._tell(pod, name, record)
+        waiting = self._tell(pod, name, record)
+        hook = post_start_of(container)
+        if waiting is not None or hook is None:
+            return waiting
+        with self._patiently(LONGEST_HOOK):
+            return await self._after_start(pod, Target(container, record.id), hook, record)
+
+    async def _after_start(
+        self, pod: Pod, target: Target, hook: Handler, record: ContainerRecord
+    ) -> Waiting | None:
+        """Run the container's hook; one that fails is the container's end."""
+        try:
+            await unless_told(self._interrupted, run_hook(self._parts, pod, target, hook))
+        except HookFailed as error:
+            name = record.name
+            logger.warning("the postStart hook of %s failed: %s", name, error)
+            # Nothing of the hook is in the event: what it is given and says may be secret.
+            self._parts.events.of_pod(
+                pod, WARNING, "FailedPostStartHook", "PostStartHook failed", container=name
+            )
+            life = record.runtime_status()
+            ending = end_container(self._parts, pod, life, grace_of(pod), why="FailedPostStartHook")
+            await unless_told(self._interrupted, ending)
+            return Waiting(HOOK_ERROR, str(error))
+        return None
 
     def _tell(self, pod: Pod, name: str, record: ContainerRecord) -> Waiting | None:
         events = self._parts.events
@@ -105,21 +158,43 @@ class ContainerStarter:
     def _failed(self, pod: Pod, name: str, message: str) -> None:
         self._parts.events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
 
-    def _laid_out(self, pod: Pod, container: Container, prepared: PreparedStart) -> Launch:
-        volumes, who = self._parts.volumes, prepared.who
-        folder = volumes.container_folder(pod, container.name)
+    def _laid_out(
+        self,
+        pod: Pod,
+        container: Container,
+        prepared: PreparedStart,
+        contents: Mapping[str, VolumeContents],
+    ) -> Launch:
+        volumes, who, allowance = self._parts.volumes, prepared.who, self._parts.allowance
+        name, layout = container.name, prepared.layout
+        folder = volumes.container_folder(pod, name)
         message_file = message_file_of(folder)
-        root = volumes.lay_out(pod, container.name, prepared.layout, message_file)
-        gate = gate_group(pod, self._parts.allowance)
+        own_root: ContainerRoot | None = None
+        if allowance.isolates:
+            sources = volumes.mount_sources(pod, name, layout, contents)
+            own_root = container_root(
+                pod,
+                container,
+                folder,
+                shared=allowance.shared,
+                mounts=mounts_of(sources, layout.message_path, message_file),
+            )
+            root, directory = "/", container.working_dir or "/"
+        else:
+            links = volumes.lay_out(pod, name, layout, contents, message_file)
+            root, directory = str(links), volumes.working_folder(links, container.working_dir)
+        gate = gate_group(pod, allowance)
         groups = set(who.groups) if gate is None else {*who.groups, gate}
         return Launch(
             container=container.name,
-            arguments=prepared.arguments(str(root)),
-            environment=prepared.environment(str(root)),
-            directory=volumes.working_folder(root, container.working_dir),
+            arguments=prepared.arguments(root),
+            environment=prepared.environment(root),
+            directory=directory,
             user=who.user,
             group=who.group,
             groups=tuple(sorted(groups)) if who.user is not None or groups else None,
+            capabilities=capabilities_of(container),
+            root=own_root,
             fingerprint=fingerprint_of(container),
             image=container.image,
             message_policy=container.termination_message_policy,

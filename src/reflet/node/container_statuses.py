@@ -1,7 +1,7 @@
 """What the API server is told about one container.
 
 Owns: from a container's lives, as the runtime saw them, to waiting, running or terminated.  Only
-computes.  Must not know why a container waits: that is handed in.
+computes.  Must not know why a container waits, nor what its probes say: that is handed in.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from reflet.api.pod_status import (
     ContainerStateWaiting,
     ContainerStatus,
 )
+from reflet.node.probe_results import NO_PROBES, ContainerHealth
 from reflet.node.run_decisions import is_sidecar
 from reflet.podstatus.runtime_status import RuntimeContainerStatus, RuntimeState
 from reflet.processes.endings import UNKNOWN
@@ -47,11 +48,12 @@ def container_status(
     waiting: Waiting,
     starts_again: bool,
     is_init: bool = False,
+    health: ContainerHealth = NO_PROBES,
 ) -> ContainerStatus:
     """Return the status of a container from its *lives*, the newest first.
 
     *waiting* is why it does not run, if it does not; *starts_again* says that an end is not its
-    last.
+    last; *health* is what probes say of the newest life.
     """
     newest = lives[0] if lives else None
     if newest is None:
@@ -63,8 +65,8 @@ def container_status(
             container,
             state=ContainerState(running=ContainerStateRunning(started_at=newest.started_at)),
             last_state=ContainerState(terminated=earlier),
-            ready=not is_init or is_sidecar(container),
-            started=True,
+            ready=health.is_ready and (not is_init or is_sidecar(container)),
+            started=health.is_started,
             restart_count=count,
             container_id=newest.id,
         )

@@ -5,13 +5,14 @@ Owns: the environment files, and why containers wait.  Must not know when.
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 from typing import Final
 
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.node.container_statuses import CONFIG_ERROR, Waiting
 from reflet.node.events import WARNING
 from reflet.node.worker_parts import WorkerParts
+from reflet.runtime.threads import in_thread
 
 NOT_RUN: Final = "ProcessRuntimeDisabled"
 WHY_NOT: Final = "this agent runs no commands without --run; volumes and variables are written"
@@ -28,7 +29,8 @@ async def describe_instead(parts: WorkerParts, resolved: ResolvedPod) -> dict[st
                 pod, WARNING, "Failed", f"Error: {environment.error}", container=name
             )
             continue
-        path = await asyncio.to_thread(parts.volumes.write_environment, pod, name, environment)
+        write = partial(parts.volumes.write_environment, pod, name, environment)
+        path = await in_thread(write, executor=parts.disk)
         waiting[name] = Waiting(
             NOT_RUN, f"this agent runs no commands; the variables are in {path} on the node"
         )

@@ -1,7 +1,8 @@
 """Just enough of HTTP to answer questions about this agent.
 
 Owns: reading one request a connection, and writing one answer or a stream.  GET only, and small
-requests only.  Must not know what is asked.
+requests only.  A connection counts from the moment it is accepted, before a word of TLS.  Must not
+know what is asked, nor who may stay when the port is full, which is ``connection_places``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,12 +18,15 @@ from types import MappingProxyType, TracebackType
 from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from reflet.errors import ConfigurationError, RefletError
+from reflet.errors import RefletError
+from reflet.node.connection_places import ConnectionPlaces, Place, peer_of
+from reflet.node.descriptor_budget import MOST_CONNECTIONS
+from reflet.node.listening import accept_all, listening_sockets
 from reflet.runtime.tasks import TaskOwner
 
 LONGEST_REQUEST: Final = 16 * 1024  # bytes of a request's head
 PATIENCE: Final = 10.0  # seconds for a request to arrive
-MOST_CONNECTIONS: Final = 256
+HANDSHAKE: Final = 5.0  # seconds for TLS to be agreed on
 TEXT: Final = "text/plain; charset=utf-8"
 
 _WORDS: Final[Mapping[int, str]] = MappingProxyType(
@@ -32,6 +37,7 @@ _WORDS: Final[Mapping[int, str]] = MappingProxyType(
         403: "Forbidden",
         404: "Not Found",
         405: "Method Not Allowed",
+        429: "Too Many Requests",
         500: "Internal Server Error",
         503: "Service Unavailable",
     }
@@ -44,7 +50,8 @@ logger = logging.getLogger(__name__)
 class Question:
     """A request: its path in parts, its query, and the headers by lower-case name.
 
-    *subject* and *groups* are those of a client certificate, empty when none was shown.
+    *subject* and *groups* are those of a client certificate, empty when none was shown.  *peer*
+    is whom the connection is counted for.  *is_reader* says that the API server lets them ask.
     """
 
     path: tuple[str, ...]
@@ -52,30 +59,37 @@ class Question:
     headers: Mapping[str, str] = field(repr=False)
     subject: str = ""
     groups: tuple[str, ...] = ()
+    peer: str = ""
+    is_reader: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: text, or pieces that come one after the other."""
+    """An answer: text, or pieces that come one after the other.
+
+    *retry_after* is in how many seconds it may be another one; 0 when nobody can say.
+    """
 
     status: int
     body: bytes | AsyncGenerator[bytes, None]
     content_type: str = TEXT
+    retry_after: int = 0
 
 
 Answering = Callable[[Question], Awaitable[Answer]]
 
 
-def text(status: int, words: str) -> Answer:
+def text(status: int, words: str, *, retry_after: int = 0) -> Answer:
     """A short answer."""
-    return Answer(status, f"{words}\n".encode())
+    return Answer(status, f"{words}\n".encode(), retry_after=retry_after)
 
 
 class HttpAnswers:
     """Listens at an address while the context is open, and has *answering* answer.
 
     Port 0 takes a free one; ``port`` tells which.  With *context* only TLS is spoken, and who
-    shows a certificate that it trusts is known by it.
+    shows a certificate that it trusts is known by it.  At most *most* connections are open at a
+    time, half of them from one peer.
     """
 
     def __init__(
@@ -85,34 +99,22 @@ class HttpAnswers:
         answering: Answering,
         *,
         context: ssl.SSLContext | None = None,
+        most: int = MOST_CONNECTIONS,
     ) -> None:
         self.host = host
         self.port = port
         self._answering = answering
         self._context = context
+        self._places = ConnectionPlaces(most)
         self._tasks = TaskOwner(f"answers at {host}")
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.StreamWriter] = set()
-        self._is_closed = False
+        self._listening: list[socket.socket] = []
 
     async def __aenter__(self) -> Self:
-        patience = None if self._context is None else PATIENCE
-        try:
-            self._server = await asyncio.start_server(
-                self._connected,
-                self.host,
-                self.port,
-                limit=LONGEST_REQUEST,
-                ssl=self._context,
-                ssl_handshake_timeout=patience,
-                ssl_shutdown_timeout=patience,
-            )
-        except OSError as error:
-            raise ConfigurationError(
-                f"cannot listen on {self.host} port {self.port}: {error.strerror or error}"
-            ) from error
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._listening = await listening_sockets(self.host, self.port)
+        self.port = self._listening[0].getsockname()[1]
         await self._tasks.__aenter__()
+        for each in self._listening:
+            self._tasks.start(accept_all(each, self._accepted), name="accepting")
         return self
 
     async def __aexit__(
@@ -121,33 +123,40 @@ class HttpAnswers:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._is_closed = True
-        if self._server is not None:
-            self._server.close()
         try:
             await self._tasks.__aexit__(kind, error, traceback)
         finally:
-            for writer in self._open:  # of those whose task was cancelled before its first step
-                writer.close()
+            for each in self._listening:
+                each.close()
 
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # One that was accepted before we closed may come afterwards.
-        if self._is_closed or len(self._open) >= MOST_CONNECTIONS:
-            writer.close()
+    def _accepted(self, connection: socket.socket, address: str) -> None:
+        place = Place(peer_of(address))
+        if not self._places.take(place):
+            connection.close()
             return
-        self._open.add(writer)
-        self._tasks.start(self._serve(reader, writer), name="request")
+        task = self._tasks.start(self._serve(connection, place), name="request")
+        place.dismiss = task.cancel
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def ended(_: object) -> None:
+            self._places.leave(place)
+            connection.close()  # for a task that was cancelled before its first step
+
+        task.add_done_callback(ended)
+
+    async def _serve(self, connection: socket.socket, place: Place) -> None:
         try:
-            answer = await self._answer(reader, writer)
+            reader, writer = await self._opened(connection)
+        except (OSError, TimeoutError):
+            return  # whoever it was does not speak TLS, or is gone
+        try:
+            answer = await self._answer(reader, writer, place)
             await _write_while_heard(reader, writer, answer)
         except (ConnectionError, TimeoutError, ssl.SSLError):
             pass  # whoever asked is gone
         except (OSError, RefletError) as error:
             logger.warning("an answer is not finished: %s", error)
         finally:
-            self._open.discard(writer)
+            place.has_asked = False  # all is said: waiting for a farewell keeps nobody out
             writer.close()
             try:
                 with contextlib.suppress(OSError):
@@ -155,13 +164,32 @@ class HttpAnswers:
             finally:
                 writer.transport.abort()  # nobody waits any longer for the farewell of TLS
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Answer:
+    async def _opened(
+        self, connection: socket.socket
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(limit=LONGEST_REQUEST)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        secure = self._context is not None
+        transport, _ = await loop.connect_accepted_socket(
+            lambda: protocol,
+            connection,
+            ssl=self._context,
+            ssl_handshake_timeout=HANDSHAKE if secure else None,
+            ssl_shutdown_timeout=PATIENCE if secure else None,
+        )
+        return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
+
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: Place
+    ) -> Answer:
         try:
             async with asyncio.timeout(PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             return text(400, "this is no request")
-        question = _question(head, *_subject(writer))
+        place.has_asked = True
+        question = _question(head, *_subject(writer), place.peer)
         if isinstance(question, Answer):
             return question
         try:
@@ -201,6 +229,8 @@ async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
         f"HTTP/1.1 {answer.status} {words}\r\nContent-Type: {answer.content_type}\r\n"
         "Connection: close\r\nX-Content-Type-Options: nosniff\r\n"
     )
+    if answer.retry_after:
+        head += f"Retry-After: {answer.retry_after}\r\n"
     if isinstance(answer.body, bytes):
         writer.write(f"{head}Content-Length: {len(answer.body)}\r\n\r\n".encode() + answer.body)
         await _drained(writer)
@@ -225,7 +255,7 @@ async def _drained(writer: asyncio.StreamWriter) -> None:
         raise
 
 
-def _question(head: bytes, subject: str, groups: tuple[str, ...]) -> Question | Answer:
+def _question(head: bytes, subject: str, groups: tuple[str, ...], peer: str) -> Question | Answer:
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
@@ -244,7 +274,7 @@ def _question(head: bytes, subject: str, groups: tuple[str, ...]) -> Question | 
         return text(400, "this is no address")
     path = tuple(unquote(part) for part in address.path.split("/") if part)
     query = dict(parse_qsl(address.query, keep_blank_values=True))
-    return Question(path, query, headers, subject, groups)
+    return Question(path, query, headers, subject, groups, peer)
 
 
 def _subject(writer: asyncio.StreamWriter) -> tuple[str, tuple[str, ...]]:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from reflet.node import keeper_protocol as protocol
 from reflet.node.container_records import ContainerRecord, records_below
@@ -29,18 +30,26 @@ from reflet.node.stray_processes import (
     kill_left_to_us,
     kill_processes,
 )
-from reflet.processes.child import Child, adopt_child, kill_left_behind, start_child
+from reflet.processes.child import Child, adopt_child, kill_left_behind
+from reflet.processes.command_output import CommandOutput
+from reflet.processes.container_plan import ContainerPlan
+from reflet.processes.container_start import start_container
 from reflet.processes.endings import Ending, Vanished
 from reflet.processes.process_identity import ProcessIdentity
-from reflet.processes.program import NotStarted, Program
+from reflet.processes.process_table import PROC
+from reflet.processes.program import NotStarted
 from reflet.processes.reaping import OrphanReaper, become_reaper
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
 LONGEST_MESSAGE: Final = 4096  # bytes of a termination message
 LOG_MESSAGE_BYTES: Final = 2048
 LOG_MESSAGE_LINES: Final = 80
-CONTAINER_UMASK: Final = 0o022
+LONGEST_OUTPUT: Final = 10 * 1024  # bytes of what a command in a container says, as the kubelet has
+TRY_AGAIN: Final = 1.0  # seconds until what could not be done for want of something is tried again
 FALL_BACK: Final = "FallbackToLogsOnError"
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -48,6 +57,7 @@ class _Kept:
     """A container's life, and what looks after it while it lasts."""
 
     record: ContainerRecord
+    environment: Mapping[str, str] | None = field(default=None, repr=False)
     child: Child | None = None
     pump: LogPump | None = None
     is_adopted: bool = False
@@ -61,6 +71,7 @@ class Keeper:
         self._pods = pods
         self._kept: dict[str, _Kept] = {}
         self._tasks = TaskOwner("keeper")
+        self._permanent = PermanentTasks()
         self._listeners: set[Callable[[dict[str, Any]], None]] = set()
         self._tag = ""
         self._last_listed: list[protocol.Listed] = []
@@ -72,7 +83,7 @@ class Keeper:
         reaper = OrphanReaper()
         async with self._tasks:
             self._take_over()
-            self._tasks.start(reaper.run(), name="reaper of orphans")
+            self._permanent.keep(self._tasks, reaper.run, name="reaper of orphans")
             try:
                 yield
             finally:
@@ -89,6 +100,10 @@ class Keeper:
         """Whether any process runs."""
         return any(kept.child is not None for kept in self._kept.values())
 
+    async def ended(self) -> NoReturn:
+        """Wait for ever, or raise TaskEnded when the keeper cannot keep what it promises."""
+        await self._permanent.ended()
+
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> None:
         """Be told when containers end."""
         self._listeners.add(listener)
@@ -101,13 +116,17 @@ class Keeper:
         """Do what a request asks; RefletError when that cannot be done."""
         match asked.get("do"):
             case "start":
-                return self.start(protocol.StartOrder.of(dict(asked["order"])))
+                return await self.start(protocol.StartOrder.of(dict(asked["order"])))
             case "list":
                 return self.listed(str(asked.get("uid", "")))
             case "listing":
                 return self.listing_since(str(asked["tag"]))
             case "status":
                 return [each.document() for each in self.records(str(asked["uid"]))]
+            case "execute":
+                arguments = tuple(map(str, asked["arguments"]))
+                done = await self.execute(str(asked["id"]), arguments, float(asked["timeout"]))
+                return done.document()
             case "signal":
                 return self.signal(str(asked["id"]), int(asked["signal"]))
             case "end":
@@ -119,43 +138,78 @@ class Keeper:
 
     # What can be asked
 
-    def start(self, order: protocol.StartOrder) -> dict[str, Any]:
+    async def start(self, order: protocol.StartOrder) -> dict[str, Any]:
         """Start a container; one that could not be started is on record as ended."""
         record = ContainerRecord.of(order.record)
         known = self._kept.get(record.id)
         if known is not None:
             return known.record.document()
-        kept = self._kept[record.id] = _Kept(record)
+        kept = self._kept[record.id] = _Kept(record, order.environment)
+        try:
+            await self._start(kept, order)
+        except (NotStarted, OSError) as error:
+            # Also where descriptors or the disk have run out, which may pass.
+            why = str(error) if isinstance(error, NotStarted) else _words(error)
+            kept.record = kept.record.not_started(why, utc_now())
+            self._write(kept)
+        return kept.record.document()
+
+    async def _start(self, kept: _Kept, order: protocol.StartOrder) -> None:
+        def note(identity: ProcessIdentity) -> None:
+            kept.record = record.running(identity, utc_now())
+            kept.record.write()
+
+        record = kept.record
         record.write()
         pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
-        ends = pump.open_for_container()
-        nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        program = Program(
-            arguments=order.arguments,
-            environment={**order.environment, CONTAINER_ID: record.id},
-            directory=Path(order.directory) if order.directory else None,
-            user=order.user,
-            group=order.group,
-            groups=order.groups,
-            umask=CONTAINER_UMASK,
-            standard_input=nothing,
-            standard_output=ends[0],
-            standard_error=ends[1],
-        )
         try:
-            child = start_child(program)
-        except NotStarted as error:
+            with contextlib.ExitStack() as opened:
+                ends = pump.open_for_container(record.user, record.group)
+                nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+                for descriptor in (nothing, *ends):
+                    opened.callback(os.close, descriptor)
+                plan = _plan(
+                    record, order.arguments, order.environment, (nothing, ends[0], ends[1])
+                )
+                identity = await start_container(replace(plan, root=order.root), note)
+        except BaseException:
             pump.finish()
-            kept.record = record.not_started(str(error), utc_now())
-            kept.record.write()
-            return kept.record.document()
-        finally:
-            for descriptor in (nothing, *ends):
-                os.close(descriptor)
-        kept.record = record.running(child.identity, utc_now())
-        kept.record.write()
-        self._look_after(kept, child, pump)
-        return kept.record.document()
+            raise
+        self._look_after(kept, Child(identity, is_init=record.is_isolated), pump)
+
+    async def execute(
+        self, container: str, arguments: tuple[str, ...], timeout: float
+    ) -> protocol.Executed:
+        """Run a command beside a container's first process; it is killed after *timeout* seconds.
+
+        Raises KeeperRefused when the container does not run, or the command cannot be run in it.
+        """
+        kept = self._of(container)
+        if kept.child is None:
+            raise protocol.KeeperRefused(f"container {kept.record.name} does not run")
+        first = kept.child.pid
+        environment = kept.environment if kept.environment is not None else _environment_of(first)
+        with contextlib.ExitStack() as opened:
+            nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+            opened.callback(os.close, nothing)
+            output = opened.enter_context(CommandOutput(LONGEST_OUTPUT))
+            plan = _plan(kept.record, arguments, environment, (nothing, output.end, output.end))
+            joins = first if kept.record.is_isolated else None
+            try:
+                identity = await start_container(replace(plan, joins=joins), lambda _: None)
+            except NotStarted as error:
+                raise protocol.KeeperRefused(str(error)) from error
+            child = Child(identity, keeps_group=True)
+            try:
+                async with asyncio.timeout(timeout):
+                    code: int | None = (await child.wait()).exit_code
+            except TimeoutError:
+                child.kill()
+                await child.wait()
+                code = None
+            finally:
+                child.close()
+            return protocol.Executed(code, output.text())
 
     def listing_since(self, tag: str) -> dict[str, Any]:
         """Every container, or None for them when nothing has changed since the listing of *tag*."""
@@ -214,45 +268,77 @@ class Keeper:
 
     async def _until_its_end(self, kept: _Kept, child: Child, pump: LogPump) -> None:
         ending = await child.wait()
+        try:
+            await self._end_strays(kept)
+        except OSError as error:
+            # Its first process is dead all the same, and whoever waits for that is told.
+            logger.warning("strays of container %s: %s", kept.record.name, _words(error))
+            self._tasks.start(self._end_strays_later(kept), name="strays")
+        finally:
+            pump.finish()
+            kept.child = kept.pump = None
+            self._note_end(kept, ending)
+            kept.over.set()
+            for listener in tuple(self._listeners):
+                listener({"ended": kept.record.id, "uid": kept.record.uid})
+
+    async def _end_strays(self, kept: _Kept) -> None:
+        """Kill what left the container's session; a PID namespace has taken it along already."""
         container = kept.record.id
+        if kept.record.is_isolated:
+            return
         if kept.is_adopted:
             # Its processes are not left to us.
             kill_processes(all_strays().get(container, ()))
         else:
             known = {each.child.pid for each in self._kept.values() if each.child is not None}
             await kill_left_to_us(container, spare=known)
-        pump.finish()
-        self._note_end(kept, ending)
-        kept.child = kept.pump = None
-        kept.over.set()
-        for listener in tuple(self._listeners):
-            listener({"ended": kept.record.id, "uid": kept.record.uid})
+
+    async def _end_strays_later(self, kept: _Kept) -> None:
+        while True:
+            await asyncio.sleep(TRY_AGAIN)
+            with contextlib.suppress(OSError):
+                await self._end_strays(kept)
+                return
 
     def _note_end(self, kept: _Kept, ending: Ending) -> None:
         record = kept.record
         failed = ending.exit_code != 0
         kept.record = record.ended(ending, utc_now(), message=_message(record, failed=failed))
-        if Path(record.folder).is_dir():  # a pod that was taken away needs no record
-            kept.record.write()
+        self._write(kept)
+
+    def _write(self, kept: _Kept) -> None:
+        """Put a record on disk, now or when there is room again; memory has it at once."""
+        if not self._written(kept):
+            self._tasks.start(self._write_later(kept), name=f"record of {kept.record.name}")
+
+    async def _write_later(self, kept: _Kept) -> None:
+        while True:
+            await asyncio.sleep(TRY_AGAIN)
+            if self._written(kept):
+                return
+
+    def _written(self, kept: _Kept) -> bool:
+        if self._kept.get(kept.record.id) is not kept:
+            return True  # removed meanwhile
+        try:
+            if Path(kept.record.folder).is_dir():  # a pod that was taken away needs no record
+                kept.record.write()
+        except OSError as error:
+            logger.warning("record of container %s: %s", kept.record.name, _words(error))
+            return False
+        return True
 
     def _take_over(self) -> None:
         """Adopt what an earlier keeper left."""
         strays = all_strays()
-        for found in records_below(self._pods):
-            record = found
+        for record in records_below(self._pods):
             kept = self._kept[record.id] = _Kept(record)
             if record.finished_at is not None:
                 continue
-            if record.identity is None:
-                # Killed between the start and its note: the process tells who it is.
-                first = min(strays.get(record.id, ()), key=lambda each: each.start, default=None)
-                if first is not None:
-                    identity = ProcessIdentity.of(first.pid)
-                    if identity is not None:
-                        record = kept.record = record.running(identity, utc_now())
-                        record.write()
-            identity = record.identity
-            child = None if identity is None else adopt_child(identity)
+            identity = record.identity  # without one it never became its command
+            is_init = record.is_isolated
+            child = None if identity is None else adopt_child(identity, is_init=is_init)
             if child is None:
                 # First, so that nobody writes any more while what was written is read.
                 kill_processes(strays.get(record.id, ()))
@@ -276,6 +362,37 @@ class Keeper:
         self._note_end(kept, Vanished())
 
 
+def _plan(
+    record: ContainerRecord,
+    arguments: tuple[str, ...],
+    environment: Mapping[str, str],
+    streams: tuple[int, int, int],
+) -> ContainerPlan:
+    """A process of a container, which runs as all of them do."""
+    return ContainerPlan(
+        arguments=arguments,
+        environment={**environment, CONTAINER_ID: record.id},
+        streams=streams,
+        directory=record.directory,
+        user=record.user,
+        group=record.group,
+        groups=record.groups,
+        capabilities=record.capabilities,
+    )
+
+
+def _environment_of(pid: int) -> dict[str, str]:
+    """What a process was started with: all that is known where an earlier keeper started it."""
+    pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
+    return {
+        name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
+    }
+
+
+def _words(error: OSError) -> str:
+    return (error.strerror or "the system refuses it").lower()
+
+
 def _message(record: ContainerRecord, *, failed: bool) -> str:
     """What a container left as its last word."""
     text = b""
@@ -289,5 +406,8 @@ def _message(record: ContainerRecord, *, failed: bool) -> str:
             finally:
                 os.close(descriptor)
     if not text and failed and record.message_policy == FALL_BACK:
-        text = last_words(record.log, most_bytes=LOG_MESSAGE_BYTES, most_lines=LOG_MESSAGE_LINES)
+        with contextlib.suppress(OSError):
+            text = last_words(
+                record.log, most_bytes=LOG_MESSAGE_BYTES, most_lines=LOG_MESSAGE_LINES
+            )
     return text.decode(errors="replace")

@@ -12,7 +12,7 @@ import itertools
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from signal import SIGTERM
 from types import TracebackType
@@ -22,6 +22,7 @@ from reflet.errors import RefletError
 from reflet.node import keeper_protocol as protocol
 from reflet.node.container_records import ContainerRecord
 from reflet.node.keeper_protocol import (
+    Executed,
     KeeperRefused,
     KeeperUnavailable,
     Listed,
@@ -138,6 +139,14 @@ class KeeperClient:
     async def records(self, uid: str) -> list[ContainerRecord]:
         """The records of a pod's containers, the newest first."""
         return [ContainerRecord.of(each) for each in await self._ask("status", uid=uid)]
+
+    async def execute(
+        self, container: str, arguments: Sequence[str], *, timeout: float
+    ) -> Executed:
+        """Run a command in a container; KeeperRefused when that cannot be done."""
+        patience = timeout + ANSWER_PATIENCE
+        fields = {"id": container, "arguments": list(arguments), "timeout": timeout}
+        return Executed(**await self._ask("execute", patience=patience, **fields))
 
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""

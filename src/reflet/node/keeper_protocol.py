@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from reflet.errors import RefletError
+from reflet.processes.container_plan import ContainerRoot
 
 VERSION: Final = 2
 LONGEST_LINE: Final = 64 * 2**20  # bytes; an environment may be large, but not like this
@@ -49,7 +50,9 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOrder:
-    """A container to start: its record, and what must not be in it.
+    """A container to start: its record, what must not be in it, and the root that it sees.
+
+    Without a *root* it sees the machine's.
 
     The representation shows neither arguments nor environment, which hold secrets.
     """
@@ -57,10 +60,7 @@ class StartOrder:
     record: dict[str, Any]
     arguments: tuple[str, ...] = field(repr=False)
     environment: dict[str, str] = field(repr=False)
-    directory: str = ""
-    user: int | None = None
-    group: int | None = None
-    groups: tuple[int, ...] | None = None
+    root: ContainerRoot | None = None
 
     def document(self) -> dict[str, Any]:
         """The order as JSON has it."""
@@ -69,11 +69,29 @@ class StartOrder:
     @classmethod
     def of(cls, document: dict[str, Any]) -> Self:
         """Read what ``document`` gave."""
-        groups = document.pop("groups")
-        arguments = tuple(document.pop("arguments"))
+        root = document.get("root")
         return cls(
-            arguments=arguments, groups=None if groups is None else tuple(groups), **document
+            record=document["record"],
+            arguments=tuple(document["arguments"]),
+            environment=document["environment"],
+            root=None if root is None else ContainerRoot.of(root),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """How a command inside a container ended; the representation does not show its output.
+
+    *exit_code* is None when it did not end in time and was killed.  *output* is of both streams,
+    at most 10 KiB.
+    """
+
+    exit_code: int | None
+    output: str = field(default="", repr=False)
+
+    def document(self) -> dict[str, Any]:
+        """The same as JSON has it."""
+        return asdict(self)
 
 
 def encoded(document: dict[str, Any]) -> bytes:

@@ -19,6 +19,9 @@ from typing import Any, Final
 from reflet.errors import RefletError
 from reflet.node import keeper_protocol as protocol
 from reflet.node.keeper import Keeper
+from reflet.node.keeper_journal import JournalHandler
+from reflet.runtime.descriptors import PLENTY, raise_descriptor_limit
+from reflet.runtime.permanent_tasks import TaskEnded
 from reflet.runtime.tasks import TaskOwner
 
 UNEMPLOYED: Final = 30.0  # seconds without agent and without containers after which it ends
@@ -45,6 +48,7 @@ class KeeperService:
         loop.add_signal_handler(SIGINT, lambda: None)
         async with server, TaskOwner("service of the keeper") as tasks:
             tasks.start(self._watch_for_idleness(), name="idleness")
+            tasks.start(self._watch_for_the_end(), name="end of the keeper")
             await self._stopped.wait()
             for agent in tuple(self._agents):
                 agent.close()
@@ -54,6 +58,14 @@ class KeeperService:
             await asyncio.sleep(self._unemployed)
             if not self._agents and not self._keeper.has_work:
                 self._stopped.set()
+
+    async def _watch_for_the_end(self) -> None:
+        try:
+            await self._keeper.ended()
+        except TaskEnded as error:
+            # The containers go on, and the agent starts another keeper, which adopts them.
+            logger.error("the keeper ends: %s", error)  # noqa: TRY400 - the task's end is logged
+            self._stopped.set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._agents.add(writer)
@@ -95,7 +107,9 @@ def main(arguments: list[str]) -> int:
     """Keep the containers of the agent whose folder is the first argument."""
     folder = Path(arguments[0])
     logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
+        level=logging.INFO,
+        handlers=[JournalHandler(folder / protocol.JOURNAL)],
+        format="%(asctime)s %(levelname)s %(message)s",
     )
     lock = os.open(folder / protocol.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -103,6 +117,7 @@ def main(arguments: list[str]) -> int:
     except BlockingIOError:
         return 0  # another one keeps already
     never_gain_privileges()
+    raise_descriptor_limit(PLENTY)
     os.umask(0o077)
     socket = protocol.socket_path(folder)
     socket.unlink(missing_ok=True)

@@ -36,9 +36,23 @@ class LogPump:
             self._cutters[descriptor] = LineCutter(log, stream)
             self._loop.add_reader(descriptor, self._read, descriptor)
 
-    def open_for_container(self) -> list[int]:
-        """Open the container's ends, in the order of the streams; the caller closes them."""
-        return [os.open(path, os.O_RDWR | os.O_CLOEXEC) for path in self._pipes.values()]
+    def open_for_container(self, user: int | None = None, group: int | None = None) -> list[int]:
+        """Open the container's ends, in the order of the streams; the caller closes them.
+
+        They are the container's user's, so that it can open ``/dev/stdout`` once more: a web
+        server whose log is a link to that does.
+        """
+        ends: list[int] = []
+        owner, owning = -1 if user is None else user, -1 if group is None else group
+        try:
+            for path in self._pipes.values():
+                ends.append(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+                os.fchown(ends[-1], owner, owning)
+        except OSError:
+            for descriptor in ends:
+                os.close(descriptor)
+            raise
+        return ends
 
     def finish(self) -> None:
         """Write what is left and remove the pipes."""

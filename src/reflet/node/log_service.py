@@ -6,14 +6,19 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from reflet.api.pods import Pod
 from reflet.errors import RefletError
 from reflet.node.container_records import ContainerRecord
+from reflet.node.descriptor_budget import MOST_LOGS
 from reflet.node.http_answers import Answer, Question, text
 from reflet.node.log_files import stamp
 from reflet.node.log_reading import LogChoice, read_log
@@ -21,17 +26,28 @@ from reflet.podstatus.runtime_status import RuntimeState
 from reflet.resolution.places import containers_of
 from reflet.runtime.clock import Clock
 
+WHEN_FULL: Final = 5  # seconds after which somebody may have finished
+
 FindPod = Callable[[str, str], Pod | None]
 Records = Callable[[str], Awaitable[list[ContainerRecord]]]
 
 
 class LogService:
-    """Answers with the logs of this node's containers, whoever asks."""
+    """Answers with the logs of this node's containers, whoever asks.
 
-    def __init__(self, *, find_pod: FindPod, records: Records, clock: Clock) -> None:
+    At most *most* logs are read at a time, since each keeps files open; those who read take
+    turns, so that one thread is all that they need.
+    """
+
+    def __init__(
+        self, *, find_pod: FindPod, records: Records, clock: Clock, most: int = MOST_LOGS
+    ) -> None:
         self._find_pod = find_pod
         self._records = records
         self._clock = clock
+        self._most = most
+        self._reading = 0
+        self._turns = asyncio.Semaphore()
 
     async def answer(self, question: Question) -> Answer:
         """Answer one request for a log."""
@@ -73,8 +89,22 @@ class LogService:
                 return True  # nobody can tell now, and more may come
             return any(each.id == record.id and each.finished_at is None for each in now)
 
-        pieces = read_log(record.log, choice, is_running=None if ended else still_runs)
-        return Answer(200, pieces)
+        if self._reading >= self._most:
+            words = f"{self._most} logs are being read, and no more fit: ask again later"
+            return text(429, words, retry_after=WHEN_FULL)
+        return Answer(200, self._read(record.log, choice, None if ended else still_runs))
+
+    async def _read(
+        self, log: Path, choice: LogChoice, is_running: Callable[[], Awaitable[bool]] | None
+    ) -> AsyncGenerator[bytes, None]:
+        self._reading += 1
+        pieces = read_log(log, choice, is_running=is_running, turns=self._turns)
+        try:
+            async with contextlib.aclosing(pieces):
+                async for piece in pieces:
+                    yield piece
+        finally:
+            self._reading -= 1
 
     def _choice(self, question: Question) -> LogChoice:
         query = question.query

@@ -1,13 +1,13 @@
-"""Where a container finds its volumes without a file system of its own.
+"""Where a container finds its volumes.
 
-Owns: which links stand for a container's mounts below its own root folder, and which mounts
-links cannot show.  Only computes.  Must not know the disk.
+Owns: which part of which volume is at which path, as a mount or, without a file system of its
+own, as a link; and which mounts links cannot show.  Only computes.  Must not know the disk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -27,8 +27,9 @@ class MountLink:
 
     path: str
     volume: str
-    sub_path: str = ""
+    sub_path: str = field(default="", repr=False)  # a variable in it may hold a secret
     index: int = 0
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,13 @@ class MountLayout:
     error: str | None = None
 
 
-def mount_layout(container: Container, variables: Mapping[str, str]) -> MountLayout:
-    """Lay out a container's mounts; *variables* is its finished environment."""
+def mount_layout(
+    container: Container, variables: Mapping[str, str], *, has_root: bool = False
+) -> MountLayout:
+    """Lay out a container's mounts; *variables* is its finished environment.
+
+    With a root file system of its own, one mount may lie in another.
+    """
     links: list[MountLink] = []
     for index, mount in enumerate(container.volume_mounts):
         path = _relative(mount.mount_path)
@@ -50,14 +56,14 @@ def mount_layout(container: Container, variables: Mapping[str, str]) -> MountLay
         sub_path = sub_path_of(mount, variables)
         if not isinstance(sub_path, str):
             return MountLayout(error=sub_path.error)
-        links.append(MountLink(path, mount.name, sub_path, index))
+        links.append(MountLink(path, mount.name, sub_path, index, mount.read_only))
     message = _relative(container.termination_message_path or USUAL_MESSAGE_PATH)
     places = [link.path for link in links]
     for path in places:
         if places.count(path) > 1:
             return MountLayout(error=f"two volumes are mounted at /{path}")
         inside = next((other for other in places if _lies_in(path, other)), None)
-        if inside is not None:
+        if inside is not None and not has_root:
             return MountLayout(
                 error=f"the mount at /{path} lies in the one at /{inside}: without a file system "
                 "of its own a container cannot have one mount inside another"

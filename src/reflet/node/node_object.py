@@ -16,13 +16,13 @@ from reflet.api.leases import Lease, LeaseSpec
 from reflet.api.meta import Condition, ObjectMeta, OwnerReference
 from reflet.api.micro_time import MicroTime
 from reflet.api.nodes import Node
+from reflet.node.descriptor_budget import MOST_PODS
 from reflet.node.machine import Machine, Pressure
 
 LEASE_NAMESPACE: Final = "kube-node-lease"
 LEASE_DURATION: Final = 40  # seconds
 TAINT: Final = "reflet.dev/process-runtime"
 RUNTIME_LABEL: Final = "reflet.dev/runtime"
-MOST_PODS: Final = 1000
 
 ENOUGH_MEMORY: Final = 100 * 2**20  # bytes; the kubelet's memory.available<100Mi
 ENOUGH_DISK: Final = 0.10  # of the disk; the kubelet's nodefs.available<10%
@@ -38,6 +38,8 @@ class NodeFacts:
     addresses: tuple[str, ...]
     port: int = 0
     runs_commands: bool = False
+    isolates: bool = False
+    most_pods: int = MOST_PODS
 
 
 def new_node(facts: NodeFacts) -> dict[str, Any]:
@@ -73,7 +75,7 @@ def node_status(
         "cpu": str(machine.cpus),
         "memory": f"{machine.memory // 1024}Ki",
         "ephemeral-storage": f"{pressure.disk_size // 1024}Ki",
-        "pods": str(MOST_PODS),
+        "pods": str(facts.most_pods),
     }
     return {
         "capacity": amounts,
@@ -92,13 +94,18 @@ def node_status(
             "bootID": machine.boot_id,
             "kernelVersion": machine.kernel,
             "osImage": machine.system,
-            "containerRuntimeVersion": f"reflet-processes://{__version__}",
+            "containerRuntimeVersion": f"{_runtime(facts)}://{__version__}",
             "kubeletVersion": f"reflet-{__version__}",
             "kubeProxyVersion": "",
             "operatingSystem": "linux",
             "architecture": machine.architecture,
         },
     }
+
+
+def _runtime(facts: NodeFacts) -> str:
+    """What ``kubectl get nodes -o wide`` shows as the runtime: whether containers are parted."""
+    return "reflet-namespaces" if facts.isolates else "reflet-processes"
 
 
 def is_worth_telling(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:

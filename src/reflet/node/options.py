@@ -6,14 +6,26 @@ were given.
 
 from __future__ import annotations
 
+import contextlib
+import grp
 import os
-from collections.abc import Mapping
+import pwd
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from reflet.errors import ConfigurationError
-from reflet.node.security import ROOT, Allowance, RunAs
+from reflet.node.container_roots import shared_paths
+from reflet.node.granted_ids import (
+    GROUPS_FLAG,
+    NOBODY_ELSE,
+    ROOT,
+    USERS_FLAG,
+    Accounts,
+    IdGrants,
+)
+from reflet.node.security import Allowance, RunAs
 
 USUAL_ROOT: Final = Path("/var/lib/reflet")
 OWN_ROOT: Final = ".local/state/reflet"
@@ -43,9 +55,11 @@ class NodeOptions:
 
     *pods_from* is ``api`` or a folder of manifests.  *selector* chooses unbound pods that are
     bound to this node.  *user* is whom containers run as that do not say, as ``UID``,
-    ``UID:GID`` or None.  *health* is where health, metrics and, without *secure*, logs are
-    answered in plain words.  With *keep_running* containers outlive an agent that is told to
-    stop.  *skip_invalid_names* is the rule of Kubernetes 1.19 for keys of whole objects.
+    ``UID:GID`` or None, and *grants* whom they may be besides.  With *isolation* containers have
+    namespaces of their own, and see *share* of the machine, as ``shared_paths`` reads it.
+    *health* is where health, metrics and, without *secure*, logs are answered in plain words.
+    With *keep_running* containers outlive an agent that is told to stop.  *skip_invalid_names* is
+    the rule of Kubernetes 1.19 for keys of whole objects.
     """
 
     name: str
@@ -54,7 +68,10 @@ class NodeOptions:
     strategy: str = "watch"
     run: bool = False
     user: RunAs | None = None
+    grants: IdGrants = NOBODY_ELSE
     host_paths: tuple[str, ...] = ()
+    isolation: bool = True
+    share: tuple[str, ...] = ()
     namespaces: frozenset[str] = frozenset()
     selector: str = ""
     address: str = ""
@@ -77,29 +94,42 @@ class NodeOptions:
     def allowance(self) -> Allowance:
         """What pods are given; ConfigurationError when that was not said and must be."""
         me = os.geteuid()
-        if self.run and me == ROOT and self.user is None:
-            raise ConfigurationError(
-                "the agent runs as root: say with --user whom containers run as, "
-                "--user root if they are to be root"
-            )
-        user = self.user
-        if user is not None and me != ROOT and user.user not in {None, me}:
-            raise ConfigurationError(
-                f"--user: only root may become another user, and this is user {me}"
-            )
-        if user is not None and me != ROOT and user.group not in {None, os.getegid()}:
-            raise ConfigurationError(
-                f"--user: only root may become another group, and this is group {os.getegid()}"
-            )
-        default = RunAs() if user is None or me != ROOT else user
+        self._check(me)
         return Allowance(
             namespaces=self.namespaces,
             host_paths=self.host_paths,
             own_user=me,
             own_group=os.getegid(),
             own_groups=frozenset(os.getgroups()),
-            default=default,
+            default=RunAs() if self.user is None or me != ROOT else self.user,
+            grants=self.grants,
+            isolates=self.run and self.isolation,
+            shared=shared_paths(self.share, self.root),
         )
+
+    def _check(self, me: int) -> None:
+        """Whether this user can give what was said."""
+        user = self.user
+        if me == ROOT:
+            if self.run and user is None:
+                raise ConfigurationError(
+                    "the agent runs as root: say with --user whom containers run as, "
+                    "--user root if they are to be root"
+                )
+            return
+        if user is not None and user.user not in {None, me}:
+            raise ConfigurationError(
+                f"--user: only root may become another user, and this is user {me}"
+            )
+        if user is not None and user.group not in {None, os.getegid()}:
+            raise ConfigurationError(
+                f"--user: only root may become another group, and this is group {os.getegid()}"
+            )
+        for flag, given in ((USERS_FLAG, self.grants.users), (GROUPS_FLAG, self.grants.groups)):
+            if given.ranges or given.named:
+                raise ConfigurationError(
+                    f"{flag}: only root may become another, and this is user {me}"
+                )
 
 
 def usual_root(user: int, environment: Mapping[str, str]) -> Path:
@@ -117,3 +147,17 @@ def usual_root(user: int, environment: Mapping[str, str]) -> Path:
     if not home.startswith("/"):
         raise ConfigurationError("HOME is not set: say with --root where everything is kept")
     return Path(home, OWN_ROOT)
+
+
+def read_accounts(users: Iterable[str] = (), groups: Iterable[str] = ()) -> Accounts:
+    """Read the accounts of this machine, and those of these names that a directory may have."""
+    known_users = {entry.pw_name: (entry.pw_uid, entry.pw_gid) for entry in pwd.getpwall()}
+    known_groups = {entry.gr_name: entry.gr_gid for entry in grp.getgrall()}
+    for name in users:
+        with contextlib.suppress(KeyError):
+            found = pwd.getpwnam(name)
+            known_users[name] = (found.pw_uid, found.pw_gid)
+    for name in groups:
+        with contextlib.suppress(KeyError):
+            known_groups[name] = grp.getgrnam(name).gr_gid
+    return Accounts(users=known_users, groups=known_groups)

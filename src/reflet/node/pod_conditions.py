@@ -38,11 +38,12 @@ def pod_conditions(
     """Return the pod's conditions; those of others stay as they are."""
     generation = pod.metadata.generation
     before = {condition.type: condition for condition in pod.status.conditions}
+    containers_ready = _containers_ready(pod, phase, (*init, *containers))
     wanted = (
         Condition(type="PodReadyToStartContainers", status=_truth(has_sandbox)),
         _initialized(pod, phase, init, containers),
-        _ready("Ready", phase, containers),
-        _ready("ContainersReady", phase, containers),
+        _ready(pod, containers_ready),
+        containers_ready,
         Condition(type="PodScheduled", status="True"),
     )
     ours = tuple(
@@ -78,12 +79,34 @@ def _initialized(
     return Condition(type="Initialized", status="True")
 
 
-def _ready(kind: str, phase: str, containers: Iterable[ContainerStatus]) -> Condition:
+def _ready(pod: Pod, containers_ready: Condition) -> Condition:
+    """A pod is ready when its containers are and all its readiness gates are open."""
+    if containers_ready.status != "True":
+        return replace(containers_ready, type="Ready")
+    known = {condition.type: condition.status for condition in pod.status.conditions}
+    closed = [
+        f'the status of pod readiness gate "{gate}" is not "True", but {known[gate]}'
+        if gate in known
+        else f'corresponding condition of pod readiness gate "{gate}" does not exist.'
+        for gate in (each.condition_type for each in pod.spec.readiness_gates)
+        if known.get(gate) != "True"
+    ]
+    if not closed:
+        return Condition(type="Ready", status="True")
+    return Condition(
+        type="Ready", status="False", reason="ReadinessGatesNotReady", message=", ".join(closed)
+    )
+
+
+def _containers_ready(pod: Pod, phase: str, statuses: Iterable[ContainerStatus]) -> Condition:
+    kind = "ContainersReady"
     if phase == "Succeeded":
         return Condition(type=kind, status="False", reason="PodCompleted")
     if phase == "Failed":
         return Condition(type=kind, status="False", reason="PodFailed")
-    unready = [each.name for each in containers if not each.ready]
+    # Init containers have done their part long ago, but for those that run on beside the others.
+    passing = {each.name for each in pod.spec.init_containers if not is_sidecar(each)}
+    unready = [each.name for each in statuses if not each.ready and each.name not in passing]
     if not unready:
         return Condition(type=kind, status="True")
     return Condition(

@@ -6,18 +6,15 @@ done about containers.  Must not start or end any.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.node.pod_reloads import PodReloads
 from reflet.node.pod_volumes import Written
 from reflet.node.worker_parts import WorkerParts
-
-SMALL: Final = 256 * 1024  # bytes of a pod's files that are written without a thread
+from reflet.runtime.threads import in_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +57,7 @@ class PodFiles:
 
     async def _deliver(self, resolved: ResolvedPod, write: Callable[[], Written]) -> Delivered:
         before, self.resolved = self.resolved, resolved
-        # A thread costs more than a few small files do, and others wait for theirs.
-        size = sum(contents.size for contents in resolved.volumes.values())
-        written = write() if size <= SMALL else await asyncio.to_thread(write)
+        written = await in_thread(write, executor=self._parts.disk)
         self.is_mounted = not written.errors
         if written.changed:
             self._parts.metrics.count("reflet_node_refreshes_total")

@@ -20,7 +20,12 @@ from reflet.api.pods import Pod
 from reflet.node.container_statuses import CONFIG_ERROR, Waiting
 from reflet.node.mount_layout import ROOT_VARIABLE, MountLayout, mount_layout
 from reflet.node.security import Allowance, RunAs, root_refusal, run_as
-from reflet.resolution.expansion import expand
+from reflet.resolution.expansion import (
+    LARGEST_EXPANSION,
+    OversizedExpansion,
+    expand_all,
+    expanded_size,
+)
 from reflet.resolution.variables import Environment
 
 USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -37,9 +42,12 @@ class PreparedStart:
 
     def arguments(self, root: str) -> tuple[str, ...]:
         """The command and its arguments, with variables put in."""
-        known = self.environment(root)
-        parts = (*self.container.command, *self.container.args)
-        return tuple(expand(part, known.get) for part in parts)
+        return expand_all(self.words, self.environment(root).get)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command and its arguments as they are written."""
+        return (*self.container.command, *self.container.args)
 
     def environment(self, root: str) -> dict[str, str]:
         """The variables of the process."""
@@ -57,7 +65,7 @@ def prepare_start(
     if refusal is not None:
         return Waiting(CONFIG_ERROR, refusal)
     values = environment.values
-    layout = mount_layout(container, values)
+    layout = mount_layout(container, values, has_root=allowance.isolates)
     if layout.error is not None:
         return Waiting(CONFIG_ERROR, layout.error)
     usual = {
@@ -65,7 +73,11 @@ def prepare_start(
         "HOSTNAME": pod.spec.hostname or pod.metadata.name,
         "HOME": home_of(allowance.own_user if who.user is None else who.user),
     }
-    return PreparedStart(container=container, who=who, layout=layout, variables={**usual, **values})
+    start = PreparedStart(container=container, who=who, layout=layout, variables=usual | values)
+    size = expanded_size(start.words, start.environment("").get)
+    if size > LARGEST_EXPANSION:
+        return Waiting(CONFIG_ERROR, f"command and args have {OversizedExpansion(size)}")
+    return start
 
 
 def fingerprint_of(container: Container) -> str:
@@ -74,8 +86,11 @@ def fingerprint_of(container: Container) -> str:
 
 
 def gate_group(pod: Pod, allowance: Allowance) -> int | None:
-    """The group that may enter the pod's folder, None when all runs as the agent itself."""
-    if not allowance.is_root or not pod.spec.containers:
+    """The group that may enter the pod's folder.
+
+    None when all runs as the agent itself, or has its volumes mounted elsewhere.
+    """
+    if not allowance.is_root or allowance.isolates or not pod.spec.containers:
         return None
     return run_as(pod, pod.spec.containers[0], allowance).group
 

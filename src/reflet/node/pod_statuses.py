@@ -21,6 +21,7 @@ from reflet.node.container_statuses import (
     container_status,
 )
 from reflet.node.pod_conditions import pod_conditions
+from reflet.node.probe_results import NO_PROBES, UNPROBED, ContainerHealth, PodHealth
 from reflet.node.run_decisions import (
     init_policy_of,
     is_initialized,
@@ -39,13 +40,16 @@ class Circumstances:
     """What a status depends on besides the pod and its processes.
 
     *waiting* says why containers wait, by name.  *failure* is why the pod as a whole is not run.
-    With *is_ending* nothing of it starts again.
+    With *is_ending* nothing of it starts again.  *health* is what probes say, and *failed* are
+    the containers that were ended because of it.
     """
 
     addresses: tuple[str, ...] = ()
     waiting: Mapping[str, Waiting] = field(default_factory=dict)
     failure: Waiting | None = None
     is_ending: bool = False
+    health: PodHealth = UNPROBED
+    failed: frozenset[str] = frozenset()
 
 
 def pod_status(
@@ -104,7 +108,7 @@ def _container_statuses(
     circumstances: Circumstances,
 ) -> tuple[ContainerStatus, ...]:
     is_init = containers is pod.spec.init_containers
-    initialized = is_initialized(pod, seen)
+    initialized = is_initialized(pod, seen, circumstances.health)
     if pod.spec.init_containers and not initialized:
         usual = Waiting(POD_INITIALIZING)
     else:
@@ -115,11 +119,19 @@ def _container_statuses(
             lives.get(each.name, ()),
             waiting=circumstances.waiting.get(each.name, usual),
             starts_again=not circumstances.is_ending
-            and _starts_again(pod, each, lives.get(each.name, ()), is_init, initialized),
+            and (
+                _starts_again(pod, each, lives.get(each.name, ()), is_init, initialized)
+                or (each.name in circumstances.failed and each.name in lives)
+            ),
             is_init=is_init,
+            health=_health(circumstances.health, lives.get(each.name, ())),
         )
         for each in containers
     )
+
+
+def _health(health: PodHealth, lives: Sequence[RuntimeContainerStatus]) -> ContainerHealth:
+    return health.of(lives[0].id) if lives else NO_PROBES
 
 
 def _starts_again(
@@ -151,9 +163,9 @@ def _phase(
         and each.state.terminated.exit_code
         and each.name not in sidecars
         for each in init
-    ) and not is_initialized(pod, seen):
+    ) and not is_initialized(pod, seen, circumstances.health):
         return FAILED
-    if not is_initialized(pod, seen):
+    if not is_initialized(pod, seen, circumstances.health):
         return PENDING
     states = [each.state for each in containers]
     ended = [state.terminated for state in states if state.terminated is not None]

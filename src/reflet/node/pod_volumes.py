@@ -1,16 +1,16 @@
 """A pod's volumes on disk, and what a container sees of them.
 
-Owns: which folder a volume is, filling it, and the links of a container's root.  How a folder is
-written is ``volumes``; what is written is computed elsewhere.  Must not know when.
+Owns: which folder a volume is, filling it, the part of it that a mount shows, and the links of a
+container's root.  How a folder is written and walked is ``volumes``, paths of the machine are
+``host_paths``; what is written is computed elsewhere.  Must not know when.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -21,20 +21,24 @@ from reflet.delivery.mounted_folders import mounted_folder
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.delivery.volume_delivery import VolumeDelivery
 from reflet.node.container_records import write_private
-from reflet.node.mount_layout import MountLayout
+from reflet.node.host_paths import TOP, HostPaths
+from reflet.node.mount_layout import MountLayout, MountLink
 from reflet.resolution.env_files import MountedVolume
 from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.places import container_named
 from reflet.resolution.pod_users import fs_group
+from reflet.resolution.sub_paths import clean_sub_path, fixed_files
 from reflet.resolution.variables import Environment, exact_bytes
 from reflet.resolution.volume_contents import kind_of
+from reflet.volumes import folders
+from reflet.volumes.fixed_copies import write_fixed_copy
+from reflet.volumes.parts import as_named, make_part, opened_part, reason_of
 from reflet.volumes.pod_directories import PodDirectories
 from reflet.volumes.volume_errors import VolumeError, in_folder
 
 ROOT: Final = "root"
 ENVIRONMENT_FILE: Final = "environment"
 FOLDER_MODE: Final = 0o755
-_DIRECTORY_TYPES: Final = frozenset({"", "Directory", "DirectoryOrCreate"})
-_FILE_TYPES: Final = frozenset({"", "File", "FileOrCreate"})
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +51,20 @@ class Written:
     errors: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class MountSource:
+    """What a mount shows: what is *beneath* a folder, empty for all of it.
+
+    *path* is where it is seen, relative to the container's root.  Whoever mounts it opens it once
+    more beneath the folder, without following links: a container may move what it has.
+    """
+
+    folder: Path
+    beneath: str = field(repr=False)  # a variable of a sub-path may hold a secret
+    path: str
+    read_only: bool
+
+
 class PodVolumes:
     """The volumes of pods in *directories*; *host_paths* are those that pods may name.
 
@@ -55,7 +73,7 @@ class PodVolumes:
 
     def __init__(self, directories: PodDirectories, *, host_paths: tuple[str, ...] = ()) -> None:
         self._directories = directories
-        self._host_paths = host_paths
+        self._host_paths = HostPaths(host_paths)
 
     def write(self, resolved: ResolvedPod) -> Written:
         """Make every volume what it is to be; one that cannot be written stays as it was."""
@@ -86,7 +104,7 @@ class PodVolumes:
     def source(self, pod: Pod, volume: Volume) -> Path:
         """Where a volume is."""
         if volume.host_path is not None:
-            return self._host_path(volume)
+            return TOP / self._host_paths.beneath_top(volume)
         kind = kind_of(volume) or "emptyDir"
         return self._directories.volume(pod.metadata.uid, kind, volume.name)
 
@@ -109,30 +127,53 @@ class PodVolumes:
             if volume.empty_dir is not None
         }
 
-    def lay_out(self, pod: Pod, container: str, layout: MountLayout, message_file: Path) -> Path:
+    def mount_sources(
+        self,
+        pod: Pod,
+        container_name: str,
+        layout: MountLayout,
+        contents: Mapping[str, VolumeContents],
+    ) -> tuple[MountSource, ...]:
+        """Find what each mount of a container shows, and make what is to be made for it.
+
+        Parts of configuration are copies of *contents* as they are now.  VolumeError names the
+        mount and never the path, which may be made from a secret.
+        """
+        volumes = {volume.name: volume for volume in pod.spec.volumes}
+        sources: list[MountSource] = []
+        for link in layout.links:
+            volume = volumes.get(link.volume)
+            if volume is None:
+                raise VolumeError(f"the pod has no volume {link.volume}")
+            with _naming_the_mount(pod, container_name, link):
+                if kind_of(volume):
+                    part = self._written_part(pod, container_name, link, contents[link.volume])
+                    sources.append(MountSource(*part, link.path, read_only=True))
+                else:
+                    part = self._open_part(pod, volume, link)
+                    sources.append(MountSource(*part, link.path, link.read_only))
+        return tuple(sources)
+
+    def lay_out(
+        self,
+        pod: Pod,
+        container: str,
+        layout: MountLayout,
+        contents: Mapping[str, VolumeContents],
+        message_file: Path,
+    ) -> Path:
         """Make a container's root folder anew, with links at its mount paths; give the root."""
         folder = self._directories.make_container(pod.metadata.uid, container)
         root = folder / ROOT
-        volumes = {volume.name: volume for volume in pod.spec.volumes}
         with in_folder(folder):
             if root.exists():
                 shutil.rmtree(root)
             root.mkdir(mode=0o755)
             root.chmod(0o755)
-            for link in layout.links:
-                if link.volume not in volumes:
-                    raise VolumeError(f"the pod has no volume {link.volume}")
-                volume = volumes[link.volume]
-                source = self.source(pod, volume)
-                if link.sub_path:
-                    kind = kind_of(volume)
-                    kept = self._directories.sub_path(
-                        pod.metadata.uid, volume.name, container, link.index, kind=kind
-                    )
-                    source = _sub_path(source, link.sub_path, kept if kind else None)
-                _link(root / link.path, source)
-            if layout.message_path:
-                _link(root / layout.message_path, message_file)
+        for source in self.mount_sources(pod, container, layout, contents):
+            _link(root, source.path, source.folder / source.beneath)
+        if layout.message_path:
+            _link(root, layout.message_path, message_file)
         return root
 
     def write_environment(self, pod: Pod, container: str, environment: Environment) -> Path:
@@ -165,86 +206,67 @@ class PodVolumes:
         def choose(contents: VolumeContents) -> Path:
             return self._directories.volume(pod.metadata.uid, contents.kind, contents.volume)
 
-        # Mounts inside mounts are refused before, so nobody needs points for them.
-        return VolumeDelivery(choose, only=names, mount_points=False, mode=FOLDER_MODE)
+        # One agent has the root, and its worker the pod: a lock would only be one that a container
+        # can hold.
+        return VolumeDelivery(choose, only=names, mode=FOLDER_MODE, alone=True)
 
     def _make(self, pod: Pod, volume: Volume) -> None:
         if volume.host_path is not None:
-            self._check_host_path(volume)
+            self._host_paths.check(volume)
             return
         kind = kind_of(volume) or "emptyDir"
         group = None if kind_of(volume) else fs_group(pod)
         if not self._directories.volume(pod.metadata.uid, kind, volume.name).is_dir():
             self._directories.make_volume(pod.metadata.uid, kind, volume.name, group=group)
 
-    def _host_path(self, volume: Volume) -> Path:
-        """The real place of a host path, which links must not lead out of what is allowed."""
-        if volume.host_path is None:
-            raise VolumeError(f"volume {volume.name} is no hostPath")
-        path = Path(volume.host_path.path).resolve()
-        if not any(path.is_relative_to(Path(each).resolve()) for each in self._host_paths):
-            raise VolumeError(f"hostPath {path} is not below a path that is allowed here")
-        return path
+    def _written_part(
+        self, pod: Pod, container: str, link: MountLink, contents: VolumeContents
+    ) -> tuple[Path, str]:
+        """A volume of configuration, or a copy of a part of it that stays as it is now."""
+        uid, part = pod.metadata.uid, clean_sub_path(link.sub_path)
+        if not part:
+            return self._directories.volume(uid, contents.kind, link.volume), ""
+        if contents.error is not None:
+            raise VolumeError(f"volume {link.volume}: {contents.error}")
+        kept = self._directories.sub_path(
+            uid, link.volume, container, link.index, kind=contents.kind
+        )
+        self._directories.make_pod(uid)  # the gate, before anything is made behind it
+        return kept, write_fixed_copy(kept, fixed_files(contents, part), contents.fs_group)
 
-    def _check_host_path(self, volume: Volume) -> None:
-        path = self._host_path(volume)
-        kind = "" if volume.host_path is None else volume.host_path.type
-        with in_folder(path):
-            if kind == "DirectoryOrCreate":
-                path.mkdir(mode=0o755, exist_ok=True)
-            elif kind == "FileOrCreate":
-                path.touch(mode=0o644)
-        if kind and not path.exists():
-            raise VolumeError(f"hostPath type check failed: {path} is not there")
-        if (path.is_dir() and kind not in _DIRECTORY_TYPES) or (
-            path.is_file() and kind not in _FILE_TYPES
-        ):
-            raise VolumeError(f"hostPath type check failed: {path} is not a {kind}")
-
-
-def _link(place: Path, target: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.symlink_to(target)
+    def _open_part(self, pod: Pod, volume: Volume, link: MountLink) -> tuple[Path, str]:
+        """A volume that containers write to, or a part of it, which is made if it is missing."""
+        folder, beneath = self.source(pod, volume), ""
+        if volume.host_path is not None:
+            folder, beneath = TOP, self._host_paths.beneath_top(volume)
+        part = as_named(clean_sub_path(link.sub_path))
+        with folders.opened(folder) as here, opened_part(here, beneath) as own:
+            make_part(own, part)
+        return folder, "/".join(each for each in (beneath, part) if each)
 
 
-def _sub_path(source: Path, sub_path: str, kept: Path | None) -> Path:
-    """The part of a volume that a mount shows; with *kept*, a copy as it is at this moment."""
-    wanted = source / sub_path
-    real = wanted.resolve()
-    if not real.is_relative_to(source.resolve()):
-        raise VolumeError(f"subPath {sub_path} leads out of its volume")
-    if kept is None:
-        _make_as_open(real, source)
-        return real
-    _remove(kept)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    if real.is_dir():
-        shutil.copytree(real, kept, symlinks=False, copy_function=_copy)
-    elif real.exists():
-        _copy(real, kept)
-    else:
-        kept.mkdir()
-    return kept
+@contextmanager
+def _naming_the_mount(pod: Pod, container: str, link: MountLink) -> Iterator[None]:
+    """Say which mount the system refuses, by its place in the pod."""
+    try:
+        yield
+    except OSError as error:
+        placed = container_named(pod, container)
+        expression = placed.container.volume_mounts[link.index].sub_path_expr
+        field_name = "subPathExpr" if expression else "subPath" if link.sub_path else "name"
+        what = "subPath" if link.sub_path else "mount"
+        raise VolumeError(
+            f'failed to prepare {what} for volumeMount "{link.volume}" of container '
+            f'"{container}": {placed.path}.volumeMounts[{link.index}].{field_name}: '
+            f"{reason_of(error)}"
+        ) from None  # the system's own error has the path
 
 
-def _make_as_open(folder: Path, source: Path) -> None:
-    """Make a folder in a volume, if nothing is there, as open to others as the volume is."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    for each in reversed(missing):
-        each.mkdir(exist_ok=True)
-        each.chmod(stat.S_IMODE(source.stat().st_mode))
-
-
-def _copy(source: str | Path, target: str | Path) -> None:
-    """Copy a file with its mode, its times and its owner."""
-    shutil.copy2(source, target)
-    facts = os.stat(source)  # noqa: PTH116 - given as text by those who copy whole folders
-    os.chown(target, facts.st_uid, facts.st_gid)
-
-
-def _remove(kept: Path) -> None:
-    """Remove a file or a folder; harmless when nothing is there."""
-    if kept.is_dir() and not kept.is_symlink():
-        shutil.rmtree(kept)
-    else:
-        kept.unlink(missing_ok=True)
+def _link(root: Path, path: str, target: Path) -> None:
+    place = root / path
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(target)
+    except OSError as error:
+        # Not where it leads: a sub-path may be made from a secret.
+        raise VolumeError(f"the mount at /{path} cannot be shown: {reason_of(error)}") from None

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Final
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
 from reflet.api.pods import Pod
 from reflet.errors import RefletError
@@ -18,17 +20,27 @@ from reflet.node.container_starts import ContainerStarter, tell_skipped_names
 from reflet.node.container_statuses import CONFIG_ERROR, Waiting
 from reflet.node.dry_runs import NOT_RUN, WHY_NOT, describe_instead
 from reflet.node.events import NORMAL, WARNING
-from reflet.node.pod_endings import end_container, end_pod, end_pod_in_time, grace_of
+from reflet.node.lifecycle_hooks import has_post_start, unless_told
+from reflet.node.pod_endings import (
+    end_container,
+    end_pod,
+    end_pod_in_time,
+    grace_after_probe,
+    grace_of,
+)
 from reflet.node.pod_files import Delivered, PodFiles
+from reflet.node.pod_news import concerns_us
 from reflet.node.pod_starts import fingerprint_of, gate_group
 from reflet.node.pod_statuses import TERMINAL, Circumstances, pod_status
 from reflet.node.pod_volumes import Written
+from reflet.node.prober import PodProber
 from reflet.node.run_decisions import Decision, decide, is_running
 from reflet.node.security import REFUSED, left_out_of, refusals_of
 from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.runtime_status import RuntimeStatus
 from reflet.resolution.places import containers_of
 from reflet.runtime.permanent_tasks import can_pass, words_of
+from reflet.runtime.threads import in_thread
 
 STOPPED: Final = "AgentStopped"
 TOO_LATE: Final = "DeadlineExceeded"
@@ -52,10 +64,12 @@ class PodWorker:
         self.uid = pod.metadata.uid
         self._pod = pod
         self._parts = parts
-        self._starter = ContainerStarter(parts)
+        self._shorter = asyncio.Event()
+        self._starter = ContainerStarter(parts, self._shorter, self._patiently)
         self._files = PodFiles(parts)
         self._agenda = Agenda(parts.clock, parts.chance)
-        self._shorter = asyncio.Event()
+        self._prober = PodProber(pod, parts, self._probed)
+        self._seen = RuntimeStatus(uid=self.uid)
         self._last_sync = LONG_AGO
         self._has_vanished = False
         self._is_over = False
@@ -63,6 +77,7 @@ class PodWorker:
         self._is_gone = False
         self._waiting: dict[str, Waiting] = {}
         self._to_restart: set[str] = set()
+        self._failed: set[str] = set()
         self._failure: Waiting | None = None
         self._is_described = False
         self.busy_since: float | None = None
@@ -77,7 +92,7 @@ class PodWorker:
     def update(self, pod: Pod) -> None:
         """The pod has a new state."""
         before, self._pod = self._pod, pod
-        if _concerns_us(before, pod):
+        if concerns_us(before, pod):
             if pod.metadata.deletion_timestamp is not None:
                 self._shorter.set()
             self._ask_for_sync()
@@ -96,6 +111,13 @@ class PodWorker:
         """Something that the pod refers to has changed."""
         self._agenda.ask_for_refresh()
 
+    async def wind_up(self) -> None:
+        """The agent stops, and this pod ends with it as any other time."""
+        found = await self._parts.runtime.find_pod(self.uid)
+        if found is not None:
+            seen = await self._parts.runtime.pod_status(found)
+            await end_pod(self._parts, self._pod, seen, grace_of(self._pod))
+
     def conclude(self, seen: RuntimeStatus) -> None:
         """The agent stops, and this is how its containers ended."""
         why = Waiting(STOPPED, "the agent of this node was told to stop")
@@ -106,6 +128,10 @@ class PodWorker:
 
     async def run(self) -> None:
         """Look after the pod until nothing is left of it."""
+        async with self._prober:
+            await self._work()
+
+    async def _work(self) -> None:
         clock, metrics = self._parts.clock, self._parts.metrics
         while not self._is_gone:
             due = await self._agenda.next()
@@ -141,6 +167,8 @@ class PodWorker:
         inspection = await parts.cache.newer_than(self.uid, self._last_sync)
         if inspection.error is not None:
             raise SyncFailed(f"error determining status: {inspection.error}")
+        self._seen = inspection.status
+        self._prober.attend(self._pod, self._seen, is_ending=self._is_ending)
         try:
             await self._act(self._pod, inspection.status)
         finally:
@@ -153,6 +181,28 @@ class PodWorker:
     def _ask_for_sync(self) -> None:
         self._parts.pleg.request_relist(self.uid)
         self._agenda.ask_for_sync()
+
+    @property
+    def _is_ending(self) -> bool:
+        is_deleted = self._pod.metadata.deletion_timestamp is not None
+        return self._is_over or self._has_vanished or is_deleted
+
+    def _probed(self) -> None:
+        """A probe says something else than before."""
+        if self._is_ending and not self._has_vanished:
+            # The worker waits for the end of the containers, and the server should know now.
+            self._report(self._pod, self._seen)
+        else:
+            self._ask_for_sync()
+
+    @contextmanager
+    def _patiently(self, seconds: float) -> Iterator[None]:
+        """What takes as long as the pod's author said is no sign that the worker is stuck."""
+        self.busy_since = self._parts.clock.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self.busy_since = self._parts.clock.monotonic()
 
     # A sync, step by step
 
@@ -228,16 +278,21 @@ class PodWorker:
             seen,
             held_back=self._starter.held_back,
             changed=await self._changed(pod, seen),
+            failed=frozenset(self._failed),
+            health=self._prober.health,
         )
         self._waiting = {}
         if decision.is_over:
             self._is_over = True
+        if decision.unhealthy or any(has_post_start(pod, name) for name in decision.start):
+            # What comes now may take as long as the pod's author likes.
+            self._report(pod, seen)
         await self._stop(pod, seen, decision)
         started = await self._start(pod, seen, decision)
         for held in decision.held:
             self._waiting[held.name] = self._starter.hold(pod, held.name)
             self._agenda.by(held.seconds)
-        if decision.stop or started:
+        if decision.stop or decision.unhealthy or started:
             # What was done shows in the next status, and that is looked at right away.
             self._parts.pleg.request_relist(self.uid)
         else:
@@ -258,19 +313,36 @@ class PodWorker:
         return frozenset(others | self._to_restart)
 
     async def _stop(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> None:
-        deadline = self._parts.clock.monotonic() + grace_of(pod)
+        if decision.is_over:
+            await self._end_in_peace(grace_of(pod), end_pod(self._parts, pod, seen, grace_of(pod)))
+            return
         for name in decision.stop:
             found = seen.container(name)
             if found is not None:
-                why = "" if decision.is_over else f"Container {name} changed, will be restarted"
-                await end_container(self._parts, pod, found, deadline, why=why)
-                self._to_restart.add(name)
+                why = f"Container {name} changed, will be restarted"
+                ending = end_container(self._parts, pod, found, grace_of(pod), why=why)
+                if await self._end_in_peace(grace_of(pod), ending):
+                    self._to_restart.add(name)
+        for each in decision.unhealthy:
+            found = seen.container(each.name)
+            if found is not None:
+                grace = grace_after_probe(pod, each)
+                ending = end_container(self._parts, pod, found, grace, why=each.why)
+                if await self._end_in_peace(grace, ending) and each.starts_again:
+                    self._failed.add(each.name)
+
+    async def _end_in_peace(self, grace: float, ending: Coroutine[Any, Any, None]) -> bool:
+        """Wait for an end, unless the whole pod has to go meanwhile; whether it came."""
+        with self._patiently(grace):
+            return await unless_told(self._shorter, ending)
 
     async def _start(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> bool:
         if self._files.resolved is None:
             return False
         started = False
         for name in decision.start:
+            if self._shorter.is_set():
+                break  # the pod has to go
             waiting = await self._starter.start(
                 pod,
                 name,
@@ -279,6 +351,7 @@ class PodWorker:
                 after_crash=name not in self._to_restart,
             )
             self._to_restart.discard(name)
+            self._failed.discard(name)
             if waiting is None:
                 started = True
             else:
@@ -307,12 +380,12 @@ class PodWorker:
         parts = self._parts
         running = [each for each in seen.containers if is_running(each)]
         if running:
-            await end_pod(parts, pod, seen, grace_of(pod))
+            await self._end_in_peace(grace_of(pod), end_pod(parts, pod, seen, grace_of(pod)))
             parts.pleg.request_relist(self.uid)
             return
         if self._is_set_up or seen.sandboxes:
             await parts.configurations.unregister(pod)
-            await asyncio.to_thread(parts.volumes.clear, self.uid)
+            await in_thread(lambda: parts.volumes.clear(self.uid), executor=parts.disk)
             self._is_set_up = False
         if seen.containers:
             self._report(pod, seen)
@@ -320,7 +393,8 @@ class PodWorker:
     async def _end(self, pod: Pod, seen: RuntimeStatus) -> None:
         parts = self._parts
         if any(is_running(each) for each in seen.containers):
-            await end_pod_in_time(parts, lambda: self._pod, seen, self._shorter)
+            with self._patiently(grace_of(pod)):
+                await end_pod_in_time(parts, lambda: self._pod, seen, self._shorter)
             self._ask_for_sync()
             return
         if seen.containers and not self._has_vanished:
@@ -377,22 +451,9 @@ class PodWorker:
             addresses=parts.addresses(),
             waiting=self._waiting,
             failure=self._failure,
-            is_ending=self._is_over
-            or self._has_vanished
-            or pod.metadata.deletion_timestamp is not None,
+            is_ending=self._is_ending,
+            health=self._prober.health,
+            failed=frozenset(self._failed),
         )
         status = pod_status(pod, seen, circumstances, now=parts.clock.now())
         parts.statuses.report(pod, status)
-
-
-def _concerns_us(before: Pod, now: Pod) -> bool:
-    """Whether a new state of a pod is more than what we said about it ourselves."""
-    old, new = before.metadata, now.metadata
-    return (
-        before.spec != now.spec
-        or old.labels != new.labels
-        or old.annotations != new.annotations
-        or old.deletion_timestamp != new.deletion_timestamp
-        or old.deletion_grace_period_seconds != new.deletion_grace_period_seconds
-        or (now.status.phase in TERMINAL and before.status.phase not in TERMINAL)
-    )

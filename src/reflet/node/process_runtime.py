@@ -20,7 +20,7 @@ from typing import Any, Final
 from reflet.api.pods import Pod
 from reflet.node.container_records import KEPT_LIVES, ContainerRecord, write_private
 from reflet.node.keeper_client import KeeperClient
-from reflet.node.keeper_protocol import Listing, StartOrder
+from reflet.node.keeper_protocol import Executed, Listing, StartOrder
 from reflet.podstatus.runtime_status import (
     RuntimeContainer,
     RuntimePod,
@@ -28,6 +28,7 @@ from reflet.podstatus.runtime_status import (
     RuntimeState,
     RuntimeStatus,
 )
+from reflet.processes.container_plan import ContainerRoot
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.volumes.pod_directories import PodDirectories
 
@@ -54,7 +55,10 @@ class Sandbox:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """A container to start; neither arguments nor environment are shown."""
+    """A container to start; neither arguments nor environment are shown.
+
+    With a *root*, it gets namespaces of its own.
+    """
 
     container: str
     arguments: tuple[str, ...] = field(repr=False)
@@ -63,6 +67,8 @@ class Launch:
     user: int | None = None
     group: int | None = None
     groups: tuple[int, ...] | None = None
+    capabilities: tuple[int, ...] | None = None
+    root: ContainerRoot | None = None
     fingerprint: str = ""
     image: str = ""
     message_policy: str = ""
@@ -218,15 +224,18 @@ class ProcessRuntime:
             created_at=self._clock.now().timestamp(),
             message_file=str(message_file),
             message_policy=launch.message_policy,
+            directory=launch.directory,
+            user=launch.user,
+            group=launch.group,
+            groups=launch.groups,
+            capabilities=launch.capabilities,
+            is_isolated=launch.root is not None,
         )
         order = StartOrder(
             record=record.document(),
             arguments=launch.arguments,
             environment=launch.environment,
-            directory=launch.directory,
-            user=launch.user,
-            group=launch.group,
-            groups=launch.groups,
+            root=launch.root,
         )
         return await self._keeper.start(order)
 
@@ -240,6 +249,15 @@ class ProcessRuntime:
     async def records(self, uid: str) -> list[ContainerRecord]:
         """The records of a pod's containers, the newest life first."""
         return await self._keeper.records(uid)
+
+    async def execute(
+        self, container: str, arguments: Sequence[str], *, timeout: float
+    ) -> Executed:
+        """Run a command inside a container; it is killed after *timeout* seconds.
+
+        Raises KeeperRefused when the container does not run, or has no such command.
+        """
+        return await self._keeper.execute(container, arguments, timeout=timeout)
 
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""

@@ -14,12 +14,12 @@ from typing import Final
 from reflet.api.containers import Container
 from reflet.api.pods import Pod, PodSecurityContext
 from reflet.api.volumes import Volume
+from reflet.node.granted_ids import GROUPS_FLAG, NOBODY_ELSE, ROOT, USERS_FLAG, IdGrants
 from reflet.resolution.places import PlacedContainer, containers_of
 
 REFUSED: Final = "ProcessRuntimeRefused"
 """The reason of the status and of the event of a pod that is not run."""
 
-ROOT: Final = 0
 _FILLED: Final = ("config_map", "secret", "downward_api", "projected", "empty_dir", "host_path")
 
 
@@ -38,7 +38,9 @@ class Allowance:
 
     *namespaces* are the only ones whose pods are run, all when there are none.  *host_paths* are
     the folders below which pods may name paths of this machine.  *own_user*, *own_group* and
-    *own_groups* are those of the agent; *default* is whom containers run as that do not say.
+    *own_groups* are those of the agent; *default* is whom containers run as that do not say, and
+    *grants* whom they may be besides.  With *isolates*, containers have namespaces of their own
+    and see only *shared* of the machine.
     """
 
     namespaces: frozenset[str] = frozenset()
@@ -47,6 +49,9 @@ class Allowance:
     own_group: int = ROOT
     own_groups: frozenset[int] = frozenset()
     default: RunAs = RunAs()
+    grants: IdGrants = NOBODY_ELSE
+    isolates: bool = False
+    shared: tuple[tuple[str, bool], ...] = ()
 
     @property
     def is_root(self) -> bool:
@@ -69,13 +74,11 @@ def left_out_of(pod: Pod) -> tuple[str, ...]:
     said: list[str] = []
     for placed in containers_of(pod.spec):
         container = placed.container
-        if any((container.liveness_probe, container.readiness_probe, container.startup_probe)):
+        if container.lifecycle.get("stopSignal"):
             said.append(
-                f"the probes of container {container.name} are not run: it counts as ready as "
-                "long as it runs"
+                f"the stopSignal of container {container.name} is not used: it is told to end "
+                "with SIGTERM"
             )
-        if container.lifecycle:
-            said.append(f"the lifecycle hooks of container {container.name} are not run")
         if container.stdin or container.tty:
             said.append(f"container {container.name} has neither input nor terminal")
         if container.resources.limits:
@@ -86,19 +89,26 @@ def left_out_of(pod: Pod) -> tuple[str, ...]:
 def run_as(pod: Pod, container: Container, allowance: Allowance) -> RunAs:
     """Whom a container runs as; its own settings come first, then the pod's, then the agent's."""
     context = pod.spec.security_context or PodSecurityContext()
-    own = container.security_context
-    user = context.run_as_user if own is None or own.run_as_user is None else own.run_as_user
-    group = context.run_as_group if own is None or own.run_as_group is None else own.run_as_group
+    user, group = _asked_for(pod, container)
     default = allowance.default
     groups = set(context.supplemental_groups) | set(default.groups)
     if context.fs_group is not None:
         groups.add(context.fs_group)
     if user is None:
         user, group = default.user, default.group if group is None else group
-    elif group is None:
+    elif group is None and allowance.is_root:
         # A user without a group of its own must not keep the agent's.
-        group = user if allowance.is_root else None
+        group = default.group if user == default.user else allowance.grants.group_of(user)
     return RunAs(user, group, tuple(sorted(groups)))
+
+
+def _asked_for(pod: Pod, container: Container) -> tuple[int | None, int | None]:
+    """The runAsUser and runAsGroup that a container has, its own before the pod's."""
+    context = pod.spec.security_context or PodSecurityContext()
+    own = container.security_context
+    user = context.run_as_user if own is None or own.run_as_user is None else own.run_as_user
+    group = context.run_as_group if own is None or own.run_as_group is None else own.run_as_group
+    return user, group
 
 
 def root_refusal(pod: Pod, container: Container, who: RunAs, allowance: Allowance) -> str | None:
@@ -146,12 +156,11 @@ def _pod_context_refusals(context: PodSecurityContext, allowance: Allowance) -> 
     for option in ("se_linux_options", "windows_options"):
         if getattr(context, option):
             yield f"{where}: {option.replace('_', ' ')} are not supported"
-    asked = set(context.supplemental_groups)
-    if context.fs_group is not None:
-        asked.add(context.fs_group)
-    for group in sorted(asked):
+    asked = [("fsGroup", context.fs_group)] if context.fs_group is not None else []
+    asked += [("supplementalGroups", group) for group in context.supplemental_groups]
+    for field, group in dict.fromkeys(asked):
         if not _may_be_in(group, allowance):
-            yield f"{where}: group {group} is not one that this agent may give"
+            yield f"{where}.{field}: group {_not_given(group, GROUPS_FLAG, allowance)}"
 
 
 def _volume_refusals(index: int, volume: Volume, allowance: Allowance) -> Iterator[str]:
@@ -185,27 +194,48 @@ def _container_refusals(pod: Pod, placed: PlacedContainer, allowance: Allowance)
             yield f"{where}: capabilities are not added ({added})"
         if context.proc_mount not in {"", "Default"}:
             yield f"{where}: procMount {context.proc_mount} is not supported"
-        if context.read_only_root_filesystem:
+        if context.read_only_root_filesystem and not allowance.isolates:
             yield f"{where}: readOnlyRootFilesystem cannot be kept without a file system of its own"
         if context.se_linux_options or context.windows_options:
             yield f"{where}: SELinux and Windows options are not supported"
-    yield from _identity_refusals(where, run_as(pod, container, allowance), allowance)
+    refusal = _identity_refusal(pod, container, allowance)
+    if refusal:
+        yield f"{where}: {refusal}"
 
 
-def _identity_refusals(where: str, who: RunAs, allowance: Allowance) -> Iterator[str]:
+def _identity_refusal(pod: Pod, container: Container, allowance: Allowance) -> str:
+    who = run_as(pod, container, allowance)
+    _, asked_group = _asked_for(pod, container)
     if who.user is not None and not _may_be(who.user, allowance):
-        yield f"{where}: runAsUser {who.user} is not one that this agent may become"
-    elif who.group is not None and not _may_be_in(who.group, allowance):
-        yield f"{where}: runAsGroup {who.group} is not one that this agent may give"
+        return f"runAsUser {_not_given(who.user, USERS_FLAG, allowance)}"
+    if who.group is None or _may_be_in(who.group, allowance):
+        return ""
+    if asked_group is not None:
+        return f"runAsGroup {_not_given(who.group, GROUPS_FLAG, allowance)}"
+    return (
+        f"runAsUser {who.user} comes with group {who.group}, which is not given here: say another "
+        f"runAsGroup, or {GROUPS_FLAG} {who.group} would allow it"
+    )
+
+
+def _not_given(number: int, flag: str, allowance: Allowance) -> str:
+    if not allowance.is_root:
+        return f"{number} is not given here: the agent is not root and gives only its own"
+    way = "--user root" if number == ROOT else f"{flag} {number}"
+    return f"{number} is not given here: {way} would allow it"
 
 
 def _may_be(user: int, allowance: Allowance) -> bool:
-    if allowance.is_root:
-        return user != ROOT or allowance.gives_root
-    return user == allowance.own_user
+    if not allowance.is_root:
+        return user == allowance.own_user
+    if user == ROOT:
+        return allowance.gives_root
+    return user == allowance.default.user or user in allowance.grants.users
 
 
 def _may_be_in(group: int, allowance: Allowance) -> bool:
-    if allowance.is_root:
-        return group != ROOT or allowance.gives_root or group == allowance.default.group
-    return group == allowance.own_group or group in allowance.own_groups
+    if not allowance.is_root:
+        return group == allowance.own_group or group in allowance.own_groups
+    if group == ROOT and allowance.gives_root:
+        return True
+    return group == allowance.default.group or group in allowance.grants.groups

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from reflet.api.pod_status import PodStatus
 from reflet.api.pods import Pod
 from reflet.client.client import Client
 from reflet.errors import Conflict, Forbidden, Invalid, NotFound, RefletError
+from reflet.node.pod_conditions import OURS
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics
@@ -228,11 +229,27 @@ def status_patch(uid: str, before: PodStatus, wanted: PodStatus) -> dict[str, An
             if name in changed and changed[name] is not None:
                 # Merged by address, so those that went would stay.
                 changed[name] = [{"$patch": "replace"}, *changed[name]]
+    if "conditions" in changed:
+        changed["conditions"] = _changed_conditions(old.get("conditions", ()), new)
     return {"metadata": {"uid": uid}, "status": changed} if changed else None
+
+
+def _changed_conditions(
+    old: Sequence[Mapping[str, Any]], new: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Conditions are merged field by field, so what no longer holds has to be taken away."""
+    before = {each["type"]: each for each in old}
+    return [
+        dict.fromkeys(before.get(each["type"], ()), None) | each
+        for each in new.get("conditions", ())
+    ]
 
 
 def _document(status: PodStatus) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.json.decode(encode(status))
+    if "conditions" in document:
+        # Merged by type: those of others stay, and what we know of them may be old by now.
+        document["conditions"] = [each for each in document["conditions"] if each["type"] in OURS]
     for group in ("initContainerStatuses", "containerStatuses"):
         for each in document.get(group, ()):
             # Required by the API, and left out where they have their default.

@@ -6,13 +6,16 @@ Owns: nothing but the list.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from reflet.api.pod_status import PodStatus
 from reflet.api.pods import Pod
 from reflet.node.configurations import Configurations
 from reflet.node.events import EventRecorder
+from reflet.node.handler_actions import HandlerRunner
 from reflet.node.pod_volumes import PodVolumes
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.security import Allowance
@@ -43,20 +46,25 @@ class StatusSink(Protocol):
 class WorkerParts:
     """The collaborators and settings of workers.
 
-    Without *runs_commands*, nothing is started.  *resync* and *retry* are seconds: when a pod is
-    looked at although nothing happened, and after something failed.
+    *disk* has the threads in which volumes are written: few, and for that alone, so that a disk
+    that hangs keeps nobody else from a thread.  Without *runs_commands*, nothing is started.
+    *resync* and *retry* are seconds: when a pod is looked at although nothing happened, and after
+    something failed.  *began* is when the agent did.
     """
 
     runtime: ProcessRuntime
+    handlers: HandlerRunner
     cache: StatusCache
     pleg: Pleg
     configurations: Configurations
     volumes: PodVolumes
+    disk: Executor
     statuses: StatusSink
     events: EventRecorder
     allowance: Allowance
     addresses: Callable[[], tuple[str, ...]]
     clock: Clock
+    began: datetime
     metrics: Metrics
     chance: Callable[[], float]
     runs_commands: bool

@@ -9,13 +9,20 @@ in it nor whether it should run again.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import os
-from signal import SIGCONT, SIGKILL, SIGTERM, pidfd_send_signal
+from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, pidfd_send_signal
 from typing import Final
 
-from reflet.processes.endings import Ending, Vanished, ending_of
+from reflet.processes.endings import Ending, Killed, Vanished, ending_of
 from reflet.processes.process_identity import ProcessIdentity
-from reflet.processes.process_table import group_members, process_entry
+from reflet.processes.process_table import (
+    children_of,
+    group_members,
+    hears_signal,
+    process_entry,
+)
 from reflet.processes.program import Program
 from reflet.processes.starting import start_process
 from reflet.runtime.clock import Clock, SystemClock
@@ -23,9 +30,15 @@ from reflet.runtime.clock import Clock, SystemClock
 LOOK_INTERVAL: Final = 0.02
 """Seconds between two looks at what the kernel does not tell by itself."""
 
+LOOK_LATER: Final = 1.0
+"""Seconds until the next look after one that failed."""
+
 KILL_PATIENCE: Final = 5.0
 """Seconds for killed processes of a group to be gone: one that waits for a broken disk, or that
 became another user, may never be."""
+
+
+logger = logging.getLogger(__name__)
 
 
 class Child:
@@ -33,12 +46,24 @@ class Child:
 
     Made by ``start_child`` and ``adopt_child``, used by one event loop.  When the process ends,
     by itself or not, what is left of its group is killed, as a container is when its first
-    process ends.  ``close`` lets go of it and leaves it running.
+    process ends, unless it *keeps_group*.  ``close`` lets go of it and leaves it running.
+
+    One that *is_init* is the first process of a PID namespace, and ends with everything in it.
     """
 
-    def __init__(self, identity: ProcessIdentity, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        identity: ProcessIdentity,
+        *,
+        is_init: bool = False,
+        keeps_group: bool = False,
+        clock: Clock | None = None,
+    ) -> None:
         self.identity = identity
         self.group = identity.pid
+        self._is_init = is_init
+        self._keeps_group = keeps_group
+        self._ended_by: int | None = None
         self._clock = SystemClock() if clock is None else clock
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[Ending] = self._loop.create_future()
@@ -106,9 +131,11 @@ class Child:
         self._is_being_ended = True
         try:
             self.signal(number)
+            if self._is_init and not hears_signal(self.pid, number):
+                await self._do_as_the_signal_would(number, deadline)
             # A stopped process hears nothing before it goes on.
             self.signal_group(SIGCONT)
-            await self._ended_by(deadline)
+            await self._until_ended(deadline)
             if self._ended.done() and _signal_group(self.group, number):
                 await self._group_ended_by(deadline)
             _signal_group(self.group, SIGKILL)
@@ -130,7 +157,32 @@ class Child:
 
     # Ends
 
-    async def _ended_by(self, deadline: float) -> None:
+    async def _do_as_the_signal_would(self, number: int, deadline: float) -> None:
+        """End a process that does not say what a signal means to it.
+
+        The kernel spares the first process of a PID namespace what a signal does to others, and
+        ``sleep`` would be there until the end of its grace period.  Killing it takes the others
+        along, so it stands still while these have the rest of the time.
+        """
+        self._ended_by = number
+        self.signal(SIGSTOP)
+        while others := self._others():
+            for pid in others:
+                for each in (number, SIGCONT):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, each)
+            if self._clock.monotonic() >= deadline:
+                break
+            await self._clock.sleep(LOOK_INTERVAL)
+        self.signal(SIGKILL)
+
+    def _others(self) -> list[int]:
+        # Whoever has no child is alone: all others in its namespace descend from it.
+        if not children_of(self.pid):
+            return []
+        return [each.pid for each in group_members(self.group) if each.pid != self.pid]
+
+    async def _until_ended(self, deadline: float) -> None:
         left = deadline - self._clock.monotonic()
         if left > 0:
             await asyncio.wait((self._ended,), timeout=left)
@@ -145,17 +197,28 @@ class Child:
                 return
             await self._clock.sleep(LOOK_INTERVAL)
 
-    def _look_again(self) -> None:
-        self._next_look = self._loop.call_later(LOOK_INTERVAL, self._look)
+    def _look_again(self, seconds: float = LOOK_INTERVAL) -> None:
+        self._next_look = self._loop.call_later(seconds, self._look)
 
     def _look(self) -> None:
-        ending = self._ending_now()
+        try:
+            ending = self._ending_now()
+        except OSError as error:
+            # Out of descriptors, most of all.  The kernel would tell us again at once.
+            logger.warning("process %d cannot be looked at: %s", self.pid, error.strerror)
+            self._stop_looking(keep_descriptor=True)
+            self._look_again(LOOK_LATER)
+            return
         if ending is None:
             if self._descriptor is None:
                 self._look_again()
+            else:
+                self._loop.add_reader(self._descriptor, self._look)
             return
         self._stop_looking()
-        if not self._is_being_ended:
+        if ending == Killed(SIGKILL) and self._ended_by is not None:
+            ending = Killed(self._ended_by)
+        if not self._is_being_ended and not self._keeps_group:
             _signal_group(self.group, SIGKILL)
             reap_group(self.group)
         if not self._ended.done():
@@ -169,12 +232,13 @@ class Child:
             return None if self.identity.is_running() else Vanished()
         return ending_of(status) if pid else None
 
-    def _stop_looking(self) -> None:
+    def _stop_looking(self, *, keep_descriptor: bool = False) -> None:
         if self._next_look is not None:
             self._next_look.cancel()
             self._next_look = None
         if self._descriptor is not None:
             self._loop.remove_reader(self._descriptor)
+        if self._descriptor is not None and not keep_descriptor:
             os.close(self._descriptor)
             self._descriptor = None
 
@@ -189,14 +253,16 @@ def start_child(program: Program, *, clock: Clock | None = None) -> Child:
     return Child(identity, clock=clock)
 
 
-def adopt_child(identity: ProcessIdentity, *, clock: Clock | None = None) -> Child | None:
+def adopt_child(
+    identity: ProcessIdentity, *, is_init: bool = False, clock: Clock | None = None
+) -> Child | None:
     """Look after a process that an earlier life of this program started; None if it has ended.
 
     Its exit code may have gone to another parent, and then its ending is ``Vanished``.
     """
     if not identity.is_running():
         return None
-    child = Child(identity, clock=clock)
+    child = Child(identity, is_init=is_init, clock=clock)
     # Only now does the descriptor hold the number: whoever has it must be the one we mean.
     if not identity.is_running():
         child.close()

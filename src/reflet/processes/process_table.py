@@ -60,6 +60,20 @@ def process_entry(pid: int) -> ProcessEntry | None:
     return parse_entry(text)
 
 
+def hears_signal(pid: int, number: int) -> bool:
+    """Whether a process catches, ignores or holds back a signal, rather than leave it to Linux."""
+    try:
+        text = (PROC / str(pid) / "status").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    masks = [
+        int(rest, 16)
+        for name, _, rest in (line.partition(":") for line in text.splitlines())
+        if name in {"SigBlk", "SigIgn", "SigCgt"}
+    ]
+    return any(mask >> (number - 1) & 1 for mask in masks)
+
+
 def process_entries() -> Iterator[ProcessEntry]:
     """Every process that can be seen from here."""
     for name in os.listdir(PROC):  # noqa: PTH208 - names only, and thousands

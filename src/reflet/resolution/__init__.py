@@ -5,7 +5,8 @@ The parts, one noun a file:
 - ``references``: which ConfigMaps and Secrets a pod names, where, and which keys.
 - ``environment``: the variables of a container, each with where it came from; as data in
   ``variables``.  It is made of ``variable_sources`` (``valueFrom``), ``expansion``
-  (``$(NAME)``), ``service_variables``, ``env_files`` and ``variable_names``.
+  (``$(NAME)``), ``service_variables``, ``env_files``, ``variable_names`` and
+  ``environment_size``.
 - ``volume_contents``: the files of a volume; as data in ``file_contents``.  It is made of
   ``keyed_contents`` (ConfigMap and Secret), ``downward_contents``, ``projected_contents`` and
   ``pod_users`` (who owns the files).

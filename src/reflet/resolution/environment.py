@@ -4,25 +4,28 @@ Owns: the order of sources and who wins.  Values of single sources belong to
 variable_sources.py.  Must not know how objects, services and nodes were obtained.
 
 Whole objects come first, then single variables, each over what is there already; variables of
-services only fill the gaps.  ``$(NAME)`` sees what is set at that moment.
+services only fill the gaps.  ``$(NAME)`` sees what is set at that moment.  All values together
+are never larger than what a process could be given: the first that does not fit ends the work.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, final
 
 from reflet.api.config import ConfigMap, Secret
-from reflet.api.containers import EnvFromSource, EnvVar
+from reflet.api.containers import EnvFromSource, EnvVar, EnvVarSource
 from reflet.api.pods import Pod
 from reflet.api.services import Service
 from reflet.errors import RefletError
 from reflet.resolution.env_files import MountedVolume
-from reflet.resolution.expansion import expand_pieces, references_in
+from reflet.resolution.environment_size import EnvironmentSize
+from reflet.resolution.expansion import LARGEST_EXPANSION, expand_pieces, references_in
 from reflet.resolution.objects import ConfigKind, ObjectSource
 from reflet.resolution.origins import ServiceOrigin, Substitution, ValueOrigin
 from reflet.resolution.places import Place, PlacedContainer, container_named
 from reflet.resolution.problems import (
     AmbiguousServiceVariable,
     InvalidVariableName,
+    OversizedEnvironment,
     OversizedValue,
     ServiceLinksUnset,
     ServicesNotRead,
@@ -40,7 +43,6 @@ from reflet.resolution.variables import Assignment, Environment, Variable, exact
 from reflet.resolution.wanted_objects import WantedObject, origin_of
 
 LONGEST_VALUE: Final = 131_072  # bytes of ``NAME=value`` and its end that Linux hands over
-LARGEST_EXPANSION: Final = 8 << 20  # characters; doubling variables must not eat the memory
 
 _CONFIG_SOURCE: Final = "kubernetes.io/config.source"
 _LINKS: Final = Place(path="spec.enableServiceLinks")
@@ -112,6 +114,7 @@ class _Building:
         self._skip_invalid_names = skip_invalid_names
         self._own: dict[str, list[Assignment]] = {}
         self._of_services: dict[str, list[Assignment]] = {}
+        self._size = EnvironmentSize()
 
     def add_services(self, services: Iterable[Service] | RefletError | None, *, read: bool) -> None:
         links = self._pod.spec.enable_service_links
@@ -150,6 +153,8 @@ class _Building:
                 resource_version=metadata.resource_version,
             )
             assignment = Assignment(value=item.value, origin=origin, place=_LINKS)
+            if not self._has_room(item.name, len(item.value), _LINKS):
+                return
             self._of_services.setdefault(item.name, []).append(assignment)
         self._tell_ambiguous_services()
 
@@ -168,7 +173,7 @@ class _Building:
     def add_whole_object(self, index: int, source: EnvFromSource) -> None:
         kind: ConfigKind = "Secret" if source.config_map_ref is None else "ConfigMap"
         whole = source.config_map_ref or source.secret_ref
-        if whole is None:
+        if whole is None or self._size.is_exceeded:
             return
         field = "configMapRef" if kind == "ConfigMap" else "secretRef"
         wanted = WantedObject(
@@ -190,8 +195,11 @@ class _Building:
                 skipped.append(name)
                 continue
             raw = item.data[key]
+            value = raw if isinstance(raw, str) else raw.decode(errors="surrogateescape")
+            if not self._has_room(name, len(value), wanted.place):
+                return
             assignment = Assignment(
-                value=raw if isinstance(raw, str) else raw.decode(errors="surrogateescape"),
+                value=value,
                 origin=origin_of(wanted, item, key, whole=True, prefix=prefix),
                 place=wanted.place,
                 sensitive=wanted.kind == "Secret",
@@ -220,15 +228,25 @@ class _Building:
 
     def add_variable(self, index: int, variable: EnvVar) -> None:
         assignment: Assignment | None
+        if self._size.is_exceeded:
+            return
         if variable.value:
             assignment = self._expanded(index, variable)
         elif variable.value_from is not None:
-            assignment = self._sources.assignment(index, variable.name, variable.value_from)
+            assignment = self._sourced(index, variable.name, variable.value_from)
         else:
             place = self._placed.place(f"env[{index}].value", variable=variable.name)
-            assignment = Assignment(value="", origin=ValueOrigin(), place=place)
+            has_room = self._has_room(variable.name, 0, place)
+            empty = Assignment(value="", origin=ValueOrigin(), place=place)
+            assignment = empty if has_room else None
         if assignment is not None:
             self._assign(variable.name, assignment)
+
+    def _sourced(self, index: int, name: str, source: EnvVarSource) -> Assignment | None:
+        found = self._sources.assignment(index, name, source)
+        if found is None or not self._has_room(name, len(found.value), found.place):
+            return None
+        return found
 
     def _expanded(self, index: int, variable: EnvVar) -> Assignment | None:
         place = self._placed.place(f"env[{index}].value", variable=variable.name)
@@ -241,11 +259,7 @@ class _Building:
                     UnresolvedReference(place=place, name=name, defined_later=later)
                 )
         pieces = expand_pieces(variable.value, lambda name: _value(used[name]))
-        size = sum(map(len, pieces))
-        if size > LARGEST_EXPANSION:
-            self._problems.append(
-                OversizedValue(place=place, name=variable.name, size=size, limit=LARGEST_EXPANSION)
-            )
+        if not self._has_room(variable.name, sum(map(len, pieces)), place):
             return None
         return Assignment(
             value="".join(pieces),
@@ -262,6 +276,16 @@ class _Building:
         assignments = self._own.get(name) or self._of_services.get(name)
         return assignments[-1] if assignments else None
 
+    def _has_room(self, name: str, length: int, place: Place) -> bool:
+        """Count a value that is about to be made; False, with a problem, if it is too much."""
+        before = _value(self._visible(name))
+        if self._size.takes(name, length, before=before):
+            return True
+        self._problems.append(
+            OversizedEnvironment(place=place, size=self._size.size, limit=LARGEST_EXPANSION)
+        )
+        return False
+
     def _assign(self, name: str, assignment: Assignment) -> None:
         place = assignment.place
         if not is_valid(name):
@@ -270,7 +294,10 @@ class _Building:
             self._problems.append(ZeroInValue(place=place, name=name))
         if len(name) + len(assignment.value) + 2 > LONGEST_VALUE // 4:
             self._tell_oversized(name, assignment)
-        self._own.setdefault(name, []).append(assignment)
+        history = self._own.setdefault(name, [])
+        if history and not self._size.keeps(history[-1].value):
+            history.clear()
+        history.append(assignment)
 
     def _tell_oversized(self, name: str, assignment: Assignment) -> None:
         size = len(exact_bytes(f"{name}={assignment.value}")) + 1

@@ -2,22 +2,62 @@
 
 Owns: the syntax.  ``$$`` is one dollar sign; ``$(NAME)``, up to the first closing parenthesis,
 is the variable, or itself when there is none; everything else, a lone ``$`` included, stays.
-What comes out is not read again, so nothing loops.  Must not know which variables there are.
+What comes out is not read again, so nothing loops; sizes are told before anything is joined, so
+that no text grows beyond what a process could be given.  Must not know which variables there are.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
+
+from reflet.errors import RefletError
 
 Lookup = Callable[[str], str | None]
 """Gives a variable's value, or ``None`` when there is no such variable."""
 
+LARGEST_EXPANSION: Final = 8 << 20
+"""Characters.  Linux hands at most 6 MiB of variables and arguments to a process, whatever its
+limits, so nothing that could be started is refused; variables that double each other are."""
+
 _REFERENCE_OR_ESCAPE: Final = re.compile(r"\$(?:\$|\(([^)]*)\))")
 
 
+class OversizedExpansion(RefletError):
+    """A text, or several together, would be larger with their variables than all that is possible.
+
+    Nothing of it is in the message.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__(
+            f"{size} characters with the variables put in; at most {LARGEST_EXPANSION} are possible"
+        )
+        self.size = size
+
+
 def expand(text: str, lookup: Lookup) -> str:
-    """Return the text with its references replaced; unknown ones stay as they are."""
-    return "".join(expand_pieces(text, lookup))
+    """Return the text with its references replaced; unknown ones stay as they are.
+
+    Raises OversizedExpansion.
+    """
+    return expand_all((text,), lookup)[0]
+
+
+def expand_all(texts: Iterable[str], lookup: Lookup) -> tuple[str, ...]:
+    """Return the texts with their references replaced, which are one process's together.
+
+    Raises OversizedExpansion, before the first of them is made.
+    """
+    pieces = [expand_pieces(text, lookup) for text in texts]
+    size = sum(map(_size, pieces))
+    if size > LARGEST_EXPANSION:
+        raise OversizedExpansion(size)
+    return tuple(map("".join, pieces))
+
+
+def expanded_size(texts: Iterable[str], lookup: Lookup) -> int:
+    """Return how many characters the texts have with their references replaced."""
+    return sum(_size(expand_pieces(text, lookup)) for text in texts)
 
 
 def expand_pieces(text: str, lookup: Lookup) -> list[str]:
@@ -51,3 +91,7 @@ def references_in(text: str) -> tuple[str, ...]:
 
     expand_pieces(text, note)
     return tuple(names)
+
+
+def _size(pieces: list[str]) -> int:
+    return sum(map(len, pieces))

@@ -194,7 +194,7 @@ class ZeroInValue(Problem, frozen=True, kw_only=True):
 
 
 class OversizedValue(Problem, frozen=True, kw_only=True):
-    """A value that is longer than Linux hands to a process, or than we expand."""
+    """A value that is longer than Linux hands to a process."""
 
     name: str
     size: int
@@ -202,6 +202,22 @@ class OversizedValue(Problem, frozen=True, kw_only=True):
 
     def _sentence(self) -> str:
         return f"the value of {self.name} has {self.size} bytes; at most {self.limit} are possible"
+
+
+class OversizedEnvironment(Problem, frozen=True, kw_only=True):
+    """All variables and arguments together are more than Linux hands to a process.
+
+    At a variable's place, it is the one with which they are more than we put together.
+    """
+
+    size: int
+    limit: int
+
+    def _sentence(self) -> str:
+        return (
+            f"variables and arguments have {self.size} bytes together; "
+            f"about {self.limit} are possible"
+        )
 
 
 class UnresolvedReference(Problem, frozen=True, kw_only=True):

@@ -1,15 +1,18 @@
 """Sub-paths of mounts: the part of a volume that a container sees.
 
-Owns: ``subPath`` and ``subPathExpr``.  Must not know what is at the path.
+Owns: ``subPath`` and ``subPathExpr``, and which files of a configuration are at such a path.
+Must not know the disk.
 
 A sub-path is looked up once, when the container starts.  What it shows never changes during
 the life of the container, whatever happens to the volume.
 """
 
+import posixpath
 from collections.abc import Mapping
 
 from reflet.api.containers import VolumeMount
-from reflet.resolution.expansion import expand
+from reflet.resolution.expansion import OversizedExpansion, expand
+from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.places import Place
 from reflet.resolution.problems import InvalidSubPath, MissingSubPathVariables
 
@@ -24,7 +27,11 @@ def sub_path_of(
     where = place or Place(volume=mount.name)
     path = mount.sub_path
     if mount.sub_path_expr:
-        expanded = expand_sub_path(mount.sub_path_expr, variables, place=where)
+        try:
+            expanded = expand_sub_path(mount.sub_path_expr, variables, place=where)
+        except OversizedExpansion as error:
+            text = f"unable to provision SubPath `{mount.sub_path_expr}`: {error}"
+            return InvalidSubPath(place=where, kubelet=text, sub_path=mount.sub_path_expr)
         if not isinstance(expanded, str):
             return expanded
         path = expanded
@@ -42,7 +49,7 @@ def sub_path_of(
 def expand_sub_path(
     expression: str, variables: Mapping[str, str], *, place: Place | None = None
 ) -> str | MissingSubPathVariables:
-    """Return the expression with its variables replaced."""
+    """Return the expression with its variables replaced; raises OversizedExpansion."""
     missing: set[str] = set()
 
     def lookup(name: str) -> str:
@@ -58,3 +65,23 @@ def expand_sub_path(
     return MissingSubPathVariables(
         place=place or Place(), kubelet=f"missing value for {', '.join(names)}", names=names
     )
+
+
+def clean_sub_path(sub_path: str) -> str:
+    """Return a valid sub-path as short as it can be; empty for all of the volume."""
+    cleaned = posixpath.normpath(sub_path) if sub_path else ""
+    return "" if cleaned == "." else cleaned
+
+
+def fixed_files(contents: VolumeContents, sub_path: str) -> Mapping[str, FileContent]:
+    """Return what a mount with a clean sub-path shows: files by their path below it.
+
+    A single file has the empty path.
+    """
+    by_path = {posixpath.normpath(path): file for path, file in contents.files.items()}
+    if sub_path in by_path:
+        return {"": by_path[sub_path]}
+    folder = f"{sub_path}/"
+    return {
+        path.removeprefix(folder): file for path, file in by_path.items() if path.startswith(folder)
+    }

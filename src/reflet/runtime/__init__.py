@@ -3,6 +3,7 @@
 - ``clock``    what time it is and how to wait: the only door to time
 - ``backoff``  how long to wait after a failure
 - ``latch``    something that happens once and that many wait for
+- ``threads``  work that blocks, beside the loop
 - ``tasks``    who owns a task, and what becomes of it
 - ``metrics``  what mechanisms report, and to whom
 

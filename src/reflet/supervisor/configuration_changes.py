@@ -15,7 +15,8 @@ from typing import Final
 from reflet.errors import ConfigurationError
 from reflet.processes.endings import signal_name, signal_number
 from reflet.resolution.file_contents import FileContent, VolumeContents
-from reflet.supervisor.mount_plan import MountPlan, fixed_files
+from reflet.resolution.sub_paths import fixed_files
+from reflet.supervisor.mount_plan import MountPlan
 
 MOST_NAMED: Final = 6
 

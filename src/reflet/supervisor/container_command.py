@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from reflet.api.containers import Container
 from reflet.errors import ConfigurationError
-from reflet.resolution.expansion import expand
+from reflet.resolution.expansion import OversizedExpansion, expand_all
 
 
 def command_for(
@@ -19,7 +19,7 @@ def command_for(
 
     *given* is taken as it is.  Without it, the container's command and arguments count, with
     ``$(NAME)`` replaced; what the image would run is not known here, and that is a
-    ConfigurationError.
+    ConfigurationError, and so is more than any process could be given.
     """
     if given:
         return tuple(given)
@@ -29,4 +29,9 @@ def command_for(
             f"container {container.name} {which}, and what its image runs is not known here: "
             "give the command after --"
         )
-    return tuple(expand(word, variables.get) for word in (*container.command, *container.args))
+    try:
+        return expand_all((*container.command, *container.args), variables.get)
+    except OversizedExpansion as error:
+        raise ConfigurationError(
+            f"container {container.name}: command and args have {error}"
+        ) from None

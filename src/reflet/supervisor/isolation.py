@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from reflet.processes import isolated_start
 from reflet.processes.program import NotStarted, Program
-from reflet.supervisor import isolated_start
 from reflet.supervisor.mount_tree import MountSource
 from reflet.supervisor.private_root import PrivateRoot
 

@@ -6,7 +6,6 @@ computes.  Must not know where the files are.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,9 +13,8 @@ from reflet.api.pods import Pod
 from reflet.api.volumes import Volume
 from reflet.errors import RefletError
 from reflet.resolution.clean_paths import clean
-from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.places import container_named
-from reflet.resolution.sub_paths import sub_path_of
+from reflet.resolution.sub_paths import clean_sub_path, sub_path_of
 from reflet.resolution.volume_contents import kind_of
 
 
@@ -82,7 +80,7 @@ def plan_mounts(pod: Pod, container_name: str, variables: Mapping[str, str]) -> 
         mounts[path] = PlannedMount(
             path=path,
             volume=volume.name,
-            sub_path=_relative(sub_path),
+            sub_path=clean_sub_path(sub_path),
             read_only=mount.read_only or not scratch,
             scratch=scratch,
         )
@@ -97,19 +95,3 @@ def source_of(volume: Volume) -> str:
             first, *others = name.split("_")
             return first + "".join(word.capitalize() for word in others)
     return "volume of an unknown kind"
-
-
-def fixed_files(contents: VolumeContents, sub_path: str) -> Mapping[str, FileContent]:
-    """What a mount with a sub-path shows: files by their path below it, "" for a single file."""
-    by_path = {posixpath.normpath(path): file for path, file in contents.files.items()}
-    if sub_path in by_path:
-        return {"": by_path[sub_path]}
-    folder = f"{sub_path}/"
-    return {
-        path.removeprefix(folder): file for path, file in by_path.items() if path.startswith(folder)
-    }
-
-
-def _relative(sub_path: str) -> str:
-    cleaned = posixpath.normpath(sub_path) if sub_path else ""
-    return "" if cleaned == "." else cleaned

@@ -19,12 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reflet.errors import RefletError
-from reflet.resolution.file_contents import FileContent, VolumeContents
-from reflet.supervisor.mount_plan import MountPlan, PlannedMount, fixed_files
+from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.sub_paths import fixed_files
+from reflet.supervisor.mount_plan import MountPlan, PlannedMount
 from reflet.supervisor.private_root import OWN, PrivateRoot
 from reflet.volumes import folders
 from reflet.volumes.atomic_writer import AtomicWriter
+from reflet.volumes.fixed_copies import write_fixed_copy
+from reflet.volumes.parts import as_named, make_part, reason_of
 from reflet.volumes.tear_down import remove_tree
+from reflet.volumes.volume_errors import VolumeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +93,20 @@ class MountTree:
     ) -> Path:
         if mount.is_fixed:
             copy = self._root.own / "fixed" / str(self._start) / str(index)
-            _copy(fixed_files(volumes[mount.volume], mount.sub_path), copy)
-            return copy
+            files = fixed_files(volumes[mount.volume], mount.sub_path)
+            return copy / write_fixed_copy(copy, files, None)
         source = self._volume(mount.volume)
-        if mount.sub_path:
-            source /= mount.sub_path
-        folders.make_path(source)
-        return source
+        try:
+            folders.make_path(source)
+            part = as_named(mount.sub_path)
+            with folders.opened(source) as here:
+                make_part(here, part)
+        except OSError as error:
+            # Not the path: a variable in a sub-path may hold a secret.
+            raise VolumeError(
+                f"the mount at {mount.path} cannot be made: {reason_of(error)}"
+            ) from None
+        return source / part
 
     def _forget_start(self, start: int) -> None:
         fixed = self._root.own / "fixed"
@@ -131,16 +142,3 @@ class MountTree:
             raise RefletError(f"{path} cannot be a mount path: reflet keeps its own files there")
         place.parent.mkdir(parents=True, exist_ok=True)
         return place
-
-
-def _copy(files: Mapping[str, FileContent], target: Path) -> None:
-    """Write one file, or a folder of files; nothing at all is an empty folder."""
-    if "" not in files:
-        folders.make_path(target)
-        target.chmod(0o755)
-    for path, file in files.items():
-        place = target / path if path else target
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.touch(mode=0o600, exist_ok=False)
-        place.write_bytes(file.data)
-        place.chmod(file.mode)

@@ -21,6 +21,7 @@ from reflet.processes.program import Grouping, Program
 from reflet.processes.reaping import OrphanReaper
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.threads import in_thread
 from reflet.supervisor.child_environment import child_environment
 from reflet.supervisor.configuration_changes import (
     Outfit,
@@ -37,7 +38,7 @@ from reflet.supervisor.container_command import command_for
 from reflet.supervisor.container_configuration import ContainerConfiguration
 from reflet.supervisor.forwarded_signals import ENDING
 from reflet.supervisor.isolation import Isolation
-from reflet.supervisor.mount_plan import plan_mounts
+from reflet.supervisor.mount_plan import MountPlan, plan_mounts
 from reflet.supervisor.mount_tree import MountTree
 from reflet.supervisor.private_root import PrivateRoot
 from reflet.supervisor.run_options import RunOptions
@@ -211,8 +212,9 @@ class Supervisor:
             self._say_once(f"note: {sentence}")
         if configuration.has_programs and not self._root.runs_programs:
             self._say_once(f"note: no file in {self._root.path} can be run: --root DIR may help")
-        self._tree.write(configuration.volumes)
-        self._tree.arrange(outfit.plan, configuration.volumes)
+        await in_thread(lambda: self._lay_out(configuration, outfit.plan))
+        if self._told_to_end is not None:
+            return None  # meanwhile, when there was nobody to pass it on to
         child = self._start(outfit, configuration)
         try:
             ending = await self._attend(child, _Known(configuration, outfit))
@@ -226,6 +228,10 @@ class Supervisor:
         if failure is not None:
             raise failure
         return ending
+
+    def _lay_out(self, configuration: ContainerConfiguration, plan: MountPlan) -> None:
+        self._tree.write(configuration.volumes)
+        self._tree.arrange(plan, configuration.volumes)
 
     def _start(self, outfit: Outfit, configuration: ContainerConfiguration) -> Child:
         program = Program(
@@ -315,16 +321,17 @@ class Supervisor:
             self._news.clear()
             latest = self._latest
             if latest is not None:
-                self._refresh(latest)
+                await self._refresh(latest)
             quiet = min(self._clock.monotonic() + self._options.debounce, longest)
             if ended.done() or self._told_to_end is not None:
                 return latest
             if not await self._news_until(quiet):
                 return latest
 
-    def _refresh(self, configuration: ContainerConfiguration) -> None:
+    async def _refresh(self, configuration: ContainerConfiguration) -> None:
+        # The process may hold the lock of its own volume: whoever writes waits, the loop must not.
         try:
-            self._tree.write(configuration.volumes)
+            await in_thread(lambda: self._tree.write(configuration.volumes))
         except VolumeError as error:
             self._say(f"warning: {error}; the files stay as they are")
 

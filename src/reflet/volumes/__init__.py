@@ -6,6 +6,8 @@ What programs use:
 - ``pod_directories``: where a pod's volumes and containers live, and taking them down again
 - ``memory_folders``: a private place that never reaches a disk, where there is one
 - ``mount_points``: the folders that other mounts need inside a volume
+- ``parts``: a part of a volume, found or made without following a link
+- ``fixed_copies``: files of a volume that never change again
 
 How it is done:
 

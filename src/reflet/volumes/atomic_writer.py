@@ -38,7 +38,7 @@ from typing import Final
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.volumes import folders, tear_down
-from reflet.volumes.folder_locks import locked
+from reflet.volumes.folder_locks import locked, unlocked
 from reflet.volumes.ownership import Ownership
 from reflet.volumes.payload_paths import Layout, laid_out
 from reflet.volumes.tear_down import Kept
@@ -78,8 +78,9 @@ class AtomicWriter:
     kubelet, a power failure may lose files of the last versions; the next write compares bytes
     and puts them right.  A process that is killed loses nothing either way.
 
-    Writers of one folder, in any process, wait for each other.  Blocks; may be used from any
-    thread, by one at a time.
+    Writers of one folder, in any process, wait for each other.  Whoever is *alone*, by a lock of
+    his own elsewhere, waits for nobody: everybody who may read a folder may lock it.  Blocks; may
+    be used from any thread, by one at a time.
     """
 
     def __init__(
@@ -88,9 +89,11 @@ class AtomicWriter:
         *,
         mode: int = folders.PRIVATE,
         durable: bool = False,
+        alone: bool = False,
         clock: Clock | None = None,
     ) -> None:
         self.target = target
+        self._entered = unlocked if alone else locked
         self._mode = mode
         self._durable = durable
         self._clock = clock or SystemClock()
@@ -115,7 +118,7 @@ class AtomicWriter:
         if contents.error is not None:
             raise VolumeRefused(contents.error)
         layout = laid_out(contents.files)
-        with in_folder(self.target), locked(self.target, create_mode=self._mode) as folder:
+        with in_folder(self.target), self._entered(self.target, create_mode=self._mode) as folder:
             writing = _Writing(folder, self.target, layout, Ownership(contents.fs_group))
             try:
                 return writing.run(self._clock, durable=self._durable)
@@ -128,7 +131,7 @@ class AtomicWriter:
         The answer is what was there besides, which is kept.  Harmless when nothing is there.
         """
         try:
-            with in_folder(self.target), locked(self.target, create_mode=None) as folder:
+            with in_folder(self.target), self._entered(self.target, create_mode=None) as folder:
                 kept = remove_versions(folder)
                 if not kept:
                     self.target.rmdir()

@@ -49,6 +49,15 @@ def locked(path: Path, *, create_mode: int | None, patience: float = PATIENCE) -
 
 
 @contextmanager
+def unlocked(path: Path, *, create_mode: int | None) -> Iterator[int]:
+    """Open a folder as ``locked`` does, for whoever is its only writer by other means."""
+    if create_mode is not None:
+        folders.make_path(path, mode=create_mode)
+    with _opened(path) as folder:
+        yield folder
+
+
+@contextmanager
 def _opened(path: Path) -> Iterator[int]:
     with ExitStack() as closing:
         try:

@@ -22,7 +22,7 @@ MOST_OPEN: Final = 64  # folders that one walk keeps open
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A pipe that somebody planted must not make us wait for its other end.
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _AT_ONCE: Final = 1 << 20  # bytes
 
 
@@ -165,7 +165,7 @@ def remove_folder(folder: int, name: str) -> None:
 
 def write_file(folder: int, name: str, data: bytes, *, durable: bool) -> None:
     """Write a file that was not there, readable by its owner only."""
-    descriptor = os.open(name, _NEW, 0o600, dir_fd=folder)
+    descriptor = os.open(name, NEW_FILE, 0o600, dir_fd=folder)
     try:
         rest = memoryview(data)
         while rest:

@@ -265,3 +265,16 @@ def test_a_folder_is_read_and_files_may_be_repeated(
     )
 
     assert (code, capsys.readouterr().out) == (0, "A=b\n")
+
+
+def test_what_no_process_could_be_given_is_one_error(on_files: OnFiles) -> None:
+    doubling = ", ".join(
+        f"{{name: A{index + 1}, value: $(A{index})$(A{index})}}" for index in range(40)
+    )
+
+    shown = on_files(pod(f"env: [{{name: A0, value: {'x' * 64}}}, {doubling}]"), "env")
+
+    assert shown.code == 1
+    assert shown.errors.splitlines()[-1].startswith(
+        "error: container web would not start: variables and arguments have 838"
+    )

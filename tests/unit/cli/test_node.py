@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import grp
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ from reflet.node.options import NodeOptions, SecurePort
         (["--pods-from", "/no/such/folder"], "neither 'api' nor a folder"),
         (["--user", "nobody-of-this-name"], "there is no user"),
         (["--user", "0:nobody-of-this-name"], "there is no group"),
+        (["--allow-users", "9-5"], "--allow-users 9-5: the range ends before it begins"),
+        (["--allow-users", "0"], "--allow-users 0: root, which is 0, is given by --user alone"),
+        (["--allow-groups", "no-such-group"], "--allow-groups: 'no-such-group' is neither a group"),
         (["--node-address", "here"], "is no IP address"),
         (["--name", "Edge_1"], "'Edge_1' is no name for a node"),
         (["--name", "a" * 64], "at most 63"),
@@ -70,6 +74,18 @@ def test_the_rule_of_kubernetes_1_19_is_asked_for() -> None:
     assert rules == (False, True)
 
 
+def test_users_and_groups_are_allowed_by_range_number_and_name() -> None:
+    group = next(each for each in grp.getgrall() if each.gr_gid != 0)
+    grants = options_of(
+        *("--allow-users=70000-70999", "--allow-users=80001"),
+        *("--allow-groups=90000", f"--allow-groups={group.gr_name}"),
+    ).grants
+
+    assert all(number in grants.users for number in (70000, 70999, 80001))
+    assert all(number in grants.groups for number in (70500, 90000, group.gr_gid))
+    assert 71000 not in grants.users
+
+
 def options_of(*flags: str) -> NodeOptions:
     return _options(node.make_context("node", ["--name=here", "--root=/nowhere", *flags]).params)
 
@@ -78,4 +94,4 @@ def test_help_says_what_it_is_and_what_it_is_not() -> None:
     answer = CliRunner().invoke(node, ["--help"])
 
     assert answer.exit_code == 0
-    assert "it is a runtime for processes" in " ".join(answer.output.split())
+    assert "but no network and no limits of its own" in " ".join(answer.output.split())

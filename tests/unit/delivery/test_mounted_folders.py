@@ -36,6 +36,27 @@ def test_what_leads_elsewhere_or_is_no_file_is_not_there(tmp_path: Path, path: s
     assert FolderFiles(folder).get(path) is None
 
 
+def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, outside = tmp_path / "v", tmp_path / "outside"
+    for each in (folder / "d", outside):
+        each.mkdir(parents=True)
+        (each / "env").write_text("A='1'")
+    resolve = Path.resolve
+
+    def resolve_and_exchange(path: Path, *, strict: bool = False) -> Path:
+        real = resolve(path, strict=strict)
+        if path.name == "env":
+            (folder / "d").rename(folder / "was")
+            (folder / "d").symlink_to(outside)
+        return real
+
+    monkeypatch.setattr(Path, "resolve", resolve_and_exchange)
+
+    assert FolderFiles(folder).get("d/env") is None
+
+
 def test_a_variable_is_taken_from_a_mounted_folder(tmp_path: Path) -> None:
     (tmp_path / "env").write_text("KEY='from a file'\n")
     selector = {"volumeName": "work", "path": "env", "key": "KEY"}

@@ -116,6 +116,7 @@ def test_every_blocking_problem_has_advice() -> None:
         problems.InvalidSubPath(sub_path="../x"),
         problems.NoClient(object_kind="Secret", namespace="shop", name="s"),
         problems.OversizedValue(name="A", size=2, limit=1),
+        problems.OversizedEnvironment(size=2, limit=1),
     ]
 
     assert [problem for problem in plain if not Advice().about(problem)] == []

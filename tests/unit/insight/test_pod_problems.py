@@ -12,7 +12,6 @@ from reflet.insight.pod_problems import (
     LARGEST_ENVIRONMENT,
     MissingPullSecret,
     MissingSubPath,
-    OversizedEnvironment,
     UnusablePullSecret,
     problems_of,
 )
@@ -23,6 +22,8 @@ from reflet.resolution.problems import (
     MissingKey,
     MissingObject,
     MissingSubPathVariables,
+    OversizedEnvironment,
+    OversizedValue,
     Problem,
     ServiceLinksUnset,
     UnreadableObject,
@@ -168,6 +169,24 @@ def test_all_variables_together_may_be_too_large() -> None:
 
     assert isinstance(problem, OversizedEnvironment)
     assert problem.size > LARGEST_ENVIRONMENT
+
+
+def test_arguments_count_with_their_variables() -> None:
+    value = {"name": "A", "value": "x" * 100_000}
+    few, many = (pod_with({"env": [value], "args": ["$(A)"] * count}) for count in (5, 30))
+
+    assert found(few) == ()
+    assert kinds(found(many)) == [OversizedEnvironment]
+
+
+def test_an_environment_that_is_not_put_together_is_one_problem() -> None:
+    doubling = [{"name": f"A{i + 1}", "value": f"$(A{i})$(A{i})"} for i in range(40)]
+    pod = pod_with({"env": [{"name": "A0", "value": "x" * 64}, *doubling], "args": ["$(A40)"]})
+
+    (problem,) = (each for each in found(pod) if not isinstance(each, OversizedValue))
+
+    assert isinstance(problem, OversizedEnvironment)
+    assert problem.blocking
 
 
 def test_missing_pull_secrets_do_not_block() -> None:

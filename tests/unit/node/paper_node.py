@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor, Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,10 +26,13 @@ from reflet.errors import RefletError
 from reflet.node.configurations import Configurations
 from reflet.node.container_records import ContainerRecord
 from reflet.node.events import EventRecorder
+from reflet.node.handler_actions import Outcome, Target
+from reflet.node.http_probes import HttpAnswer
 from reflet.node.keeper_client import KeeperClient
-from reflet.node.keeper_protocol import Listing, StartOrder
+from reflet.node.keeper_protocol import Executed, Listing, StartOrder
 from reflet.node.pod_volumes import PodVolumes
 from reflet.node.pod_workers import PodWorkers
+from reflet.node.probe_spec import ExecAction, Handler, HttpGetAction
 from reflet.node.process_runtime import Launch, ProcessRuntime
 from reflet.node.security import Allowance
 from reflet.node.worker_parts import WorkerParts
@@ -62,8 +67,9 @@ def settings(**data: str) -> ConfigMap:
 class PaperKeeper:
     """Keeps records and starts nothing.
 
-    A command that begins with ``/no/`` cannot be started; an end takes ``takes`` seconds.  What is
-    in ``failures`` is raised instead of doing what it is named after, by verb or by verb and name.
+    A command that begins with ``/no/`` cannot be started; an end takes ``takes`` seconds, or with
+    ``never_ends`` for ever.  What is in ``failures`` is raised instead of doing what it is named
+    after, by verb or by verb and name.
     """
 
     def __init__(self, clock: VirtualClock) -> None:
@@ -74,6 +80,7 @@ class PaperKeeper:
         self.asked: list[str] = []
         self.failures: dict[str, RefletError] = {}
         self.takes = 0.0
+        self.never_ends = False
 
     async def up(self) -> None:
         self._fail("up")
@@ -113,7 +120,7 @@ class PaperKeeper:
 
     async def end(self, container: str, grace: float) -> ContainerRecord:
         self._note(f"end {self.kept[container].name} {grace:g}")
-        await self._clock.sleep(min(grace, self.takes))
+        await self._clock.sleep(math.inf if self.never_ends else min(grace, self.takes))
         self._end(container, Exited(0))
         return self.kept[container]
 
@@ -204,6 +211,44 @@ class PaperEvents:
         return [reason for reason, _ in self.told]
 
 
+class PaperHandlers:
+    """Runs no handler: says what *outcomes* has for a container, else that all is well.
+
+    What is in *outcomes* may be an error to raise.  ``asked`` are the handlers that were run, with
+    the moment and the life of the container.  Is a ``HandlerRunner``.
+    """
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        self.asked: list[tuple[float, str, Handler]] = []
+        self.outcomes: dict[str, Outcome | Exception] = {}
+        self.exit_codes: dict[str, int | None] = {}
+        self.takes = 0.0
+
+    async def probe(self, handler: Handler, target: Target, _: float, /) -> Outcome:
+        await self._run(handler, target)
+        outcome = self.outcomes.get(target.container.name, Outcome(True))
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def execute(self, action: ExecAction, target: Target, seconds: float, /) -> Executed:
+        await self._run(action, target, seconds)
+        code = self.exit_codes.get(target.container.name, 0)
+        return Executed(code if self.takes < seconds else None, "what it wrote")
+
+    async def get(self, action: HttpGetAction, target: Target, /) -> HttpAnswer:
+        await self._run(action, target)
+        outcome = self.outcomes.get(target.container.name)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return HttpAnswer(500)
+
+    async def _run(self, handler: Handler, target: Target, limit: float = 1e9) -> None:
+        self.asked.append((self._clock.monotonic(), target.container.name, handler))
+        await self._clock.sleep(min(self.takes, limit))
+
+
 @dataclass
 class PaperStatuses:
     """Takes statuses; *refusals* are raised first, one for each pod that is to go.
@@ -232,6 +277,18 @@ class PaperStatuses:
         return self.reported[-1]
 
 
+class AtOnce(Executor):
+    """Does work where it is asked for, so that no thread outlives a test."""
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        try:
+            done.set_result(work(*args, **options))
+        except Exception as error:  # noqa: BLE001 - it is the asker's
+            done.set_exception(error)
+        return done
+
+
 class PaperNode:
     """The parts of workers, over the fakes."""
 
@@ -240,6 +297,7 @@ class PaperNode:
         self.keeper = PaperKeeper(self.clock)
         self.objects = PaperConfigurations(*objects)
         self.events = PaperEvents()
+        self.handlers = PaperHandlers(self.clock)
         self.statuses = PaperStatuses()
         self.metrics = MemoryMetrics()
         self.directories = PodDirectories(root)
@@ -254,15 +312,18 @@ class PaperNode:
         self.pleg = Pleg(self.runtime, cache, clock=self.clock)
         given: dict[str, Any] = {
             "runtime": self.runtime,
+            "handlers": self.handlers,
             "cache": cache,
             "pleg": self.pleg,
             "configurations": cast("Configurations", self.objects),
             "volumes": self.volumes,
+            "disk": AtOnce(),
             "statuses": self.statuses,
             "events": cast("EventRecorder", self.events),
             "allowance": NOBODY,
             "addresses": lambda: ("10.0.0.1",),
             "clock": self.clock,
+            "began": self.clock.now(),
             "metrics": self.metrics,
             "chance": lambda: 0.0,
             "runs_commands": True,

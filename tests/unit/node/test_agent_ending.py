@@ -110,6 +110,26 @@ async def test_one_that_cannot_be_ended_is_told_and_the_others_are_ended(
     assert warnings(caplog) == ["a container was not ended: the keeper is away"]
 
 
+async def test_pods_that_are_known_end_in_their_order_and_with_their_hooks(tmp_path: Path) -> None:
+    web = named(
+        "web",
+        container(lifecycle={"preStop": {"exec": {"command": ["bye"]}}}),
+        initContainers=[container("proxy", restartPolicy="Always")],
+        terminationGracePeriodSeconds=20,
+    )
+    async with paper_node(tmp_path) as node:
+        node.workers.take(PodSeen(web))
+        await passing(5.0)
+        node.keeper.takes = 3.0
+        await node.workers.stop()
+        keeper = cast("KeeperClient", node.keeper)
+
+        assert await end_containers(node.runtime, keeper, node.workers.workers)
+
+    assert [name for _, name, _ in node.handlers.asked] == ["main"]
+    assert node.keeper.asked == ["start proxy 0", "start main 0", "end main 20", "end proxy 17"]
+
+
 # Clearing what was written
 
 

@@ -106,13 +106,13 @@ class Pages:
         }
         self._pages = AgentPages(**(usual | changes))
 
-    async def answer(self, path: str) -> Answer:
+    async def answer(self, path: str, *, is_reader: bool = False) -> Answer:
         parts = tuple(part for part in path.partition("?")[0].split("/") if part)
         query = {"verbose": ""} if path.endswith("?verbose") else {}
-        return await self._pages.answer(Question(parts, query, {}))
+        return await self._pages.answer(Question(parts, query, {}, is_reader=is_reader))
 
-    async def ask(self, path: str) -> tuple[int, str]:
-        answer = await self.answer(path)
+    async def ask(self, path: str, *, is_reader: bool = False) -> tuple[int, str]:
+        answer = await self.answer(path, is_reader=is_reader)
         assert isinstance(answer.body, bytes)
         return answer.status, answer.body.decode()
 
@@ -329,6 +329,47 @@ async def test_what_may_be_secret_is_not_shown(tmp_path: Path) -> None:
         answers = [await pages.ask(path) for path in ("/pods", "/metrics", "/readyz?verbose")]
 
     assert [SECRET in words for _, words in answers] == [False] * 3
+
+
+def ended(message: str) -> dict[str, Any]:
+    return {"terminated": {"exitCode": 3, "reason": "Error", "message": message}}
+
+
+LAST_WORDS = {
+    "phase": "Running",
+    "message": "the pod's own",
+    "initContainerStatuses": [{"name": "first", "state": ended("said by first")}],
+    "containerStatuses": [
+        {
+            "name": "main",
+            "restartCount": 1,
+            "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "said of main"}},
+            "lastState": ended("said by main"),
+        },
+        {"name": "calm", "state": {"running": {}}},
+    ],
+    "ephemeralContainerStatuses": [{"name": "debug", "state": ended("said by debug")}],
+}
+
+
+@pytest.mark.parametrize(("is_reader", "said"), [(False, 0), (True, 4)])
+async def test_what_containers_said_is_shown_to_readers_alone(
+    tmp_path: Path, is_reader: bool, said: int
+) -> None:
+    async with pages_of(tmp_path, statuses=PaperStatuses()) as pages:
+        (worker,) = pages.node.workers.workers
+        worker.update(pod(status=LAST_WORDS))
+        _, words = await pages.ask("/pods", is_reader=is_reader)
+
+    assert words.count('"message":"said') == said
+    (shown,) = msgspec.json.decode(words)["pods"]
+    status = shown["status"]
+    assert status["message"] == "the pod's own"
+    ends = [
+        status["containerStatuses"][0]["lastState"],
+        status["initContainerStatuses"][0]["state"],
+    ]
+    assert [end["terminated"]["exitCode"] for end in ends] == [3, 3]
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/metrics/more", "/pods/more"])

@@ -88,6 +88,7 @@ class KeeperPart(Part):
     """A keeper of nothing."""
 
     is_connected = True
+    pid = 0
 
     async def up(self) -> None:
         self.notes.note("ask the keeper")

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +62,8 @@ async def test_a_container_gets_its_variables_its_arguments_and_its_root(tmp_pat
     assert waiting is None
     assert order.arguments == ("show", "red", f"{root}/x")
     assert (order.environment["color"], order.environment["REFLET_ROOT"]) == ("red", root)
-    assert order.directory == root
+    assert order.record["directory"] == root
+    assert order.root is None
 
 
 async def test_a_working_folder_is_one_of_the_containers_own_where_there_is_one(
@@ -75,7 +78,7 @@ async def test_a_working_folder_is_one_of_the_containers_own_where_there_is_one(
 
     await started(node, of)
 
-    assert node.keeper.orders[0].directory.endswith("/main/root/work")
+    assert node.keeper.orders[0].record["directory"].endswith("/main/root/work")
 
 
 async def test_what_cannot_be_resolved_is_not_started(tmp_path: Path) -> None:
@@ -149,7 +152,8 @@ async def test_an_agent_that_is_root_lets_its_containers_through_the_gate(tmp_pa
     await started(node, pod(securityContext={"fsGroup": 77}))
 
     (order,) = node.keeper.orders
-    assert (order.user, order.group, order.groups) == (65534, 65534, (77, 65534))
+    given = [order.record[name] for name in ("user", "group", "groups")]
+    assert given == [65534, 65534, (77, 65534)]
 
 
 async def test_the_first_restart_is_at_once_and_the_second_is_held_back(tmp_path: Path) -> None:
@@ -187,3 +191,60 @@ async def test_who_is_held_back_is_told_as_the_kubelet_tells_it(tmp_path: Path) 
     assert node.events.told == [
         ("BackOff", "Back-off restarting failed container main in pod web_shop(u1)")
     ]
+
+
+# The hook after a start
+
+
+def hooked(**hook: Any) -> Pod:
+    return pod(container(lifecycle={"postStart": hook}), terminationGracePeriodSeconds=9)
+
+
+async def test_a_start_is_over_when_its_hook_is(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+
+    waiting = await started(node, hooked(sleep={"seconds": 5}))
+
+    assert waiting is None
+    assert node.clock.monotonic() >= 5
+    assert node.events.reasons == ["Created", "Started"]
+
+
+async def test_a_hook_that_fails_ends_its_container_and_tells_nothing_of_itself(
+    tmp_path: Path,
+) -> None:
+    node = PaperNode(tmp_path)
+    node.handlers.exit_codes["main"] = 1
+
+    waiting = await started(node, hooked(exec={"command": ["s3cret"]}))
+
+    assert waiting is not None
+    assert waiting.reason == "PostStartHookError"
+    assert "s3cret" not in waiting.message
+    assert node.keeper.asked == ["start main 0", "end main 9"]
+    assert node.events.told[2:] == [
+        ("FailedPostStartHook", "PostStartHook failed"),
+        ("Killing", "FailedPostStartHook"),
+    ]
+
+
+async def test_a_container_that_could_not_be_started_has_no_hook(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+    of = pod(
+        container(command=["/no/where"], lifecycle={"postStart": {"exec": {"command": ["x"]}}})
+    )
+
+    await started(node, of)
+
+    assert node.handlers.asked == []
+
+
+async def test_a_hook_is_given_up_when_the_pod_has_to_go(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path)
+    told = asyncio.Event()
+    asyncio.get_running_loop().call_later(3, told.set)
+
+    await started(node, hooked(sleep={"seconds": 3600}), starter=ContainerStarter(node.parts, told))
+
+    assert node.clock.monotonic() < 3600
+    assert node.keeper.asked == ["start main 0"]  # whoever ends the pod ends it too

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from reflet.node.container_statuses import Waiting, container_status
+from reflet.node.probe_results import ContainerHealth
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from tests.unit.node.pods import CREATED, EXITED, container, life, only, pod
 
@@ -149,3 +150,21 @@ def test_an_end_that_nobody_saw_has_its_own_words_or_the_kubelets(message: str, 
 
     assert ended is not None
     assert ended.message == told
+
+
+@pytest.mark.parametrize(
+    ("health", "started", "ready"),
+    [
+        (ContainerHealth(), True, True),
+        (ContainerHealth(is_started=True, is_ready=False), True, False),
+        (ContainerHealth(is_started=False, is_ready=False), False, False),
+    ],
+)
+def test_what_probes_say_is_told_of_a_container_that_runs(
+    health: ContainerHealth, started: bool, ready: bool
+) -> None:
+    status = container_status(
+        only(pod()), (life(),), waiting=WAITING, starts_again=False, health=health
+    )
+
+    assert (status.started, status.ready) == (started, ready)

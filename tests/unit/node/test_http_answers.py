@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import select
 import socket
 import ssl
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from reflet.errors import ConfigurationError
 from reflet.node import http_answers
 from reflet.node.http_answers import (
+    HANDSHAKE,
     LONGEST_REQUEST,
     PATIENCE,
     Answer,
@@ -90,6 +92,17 @@ async def test_a_stream_comes_in_pieces() -> None:
 )
 async def test_bad_questions_get_short_answers(request_text: bytes, status: int) -> None:
     assert (await asked(request_text)).startswith(f"HTTP/1.1 {status} ")
+
+
+async def test_when_to_ask_again_is_told_where_it_is_known() -> None:
+    async def busy(_: Question) -> Answer:
+        return text(429, "not now", retry_after=7)
+
+    answer = await asked(get("/"), busy)
+
+    assert answer.startswith("HTTP/1.1 429 Too Many Requests\r\n")
+    assert "\r\nRetry-After: 7\r\n" in answer
+    assert "Retry-After" not in await asked(get("/hello/a"))
 
 
 async def test_a_request_that_breaks_off_is_none() -> None:
@@ -265,13 +278,65 @@ async def test_an_address_that_is_taken_is_named() -> None:
                 pass
 
 
-async def test_only_so_many_are_answered_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_answers, "MOST_CONNECTIONS", 1)
-    async with HttpAnswers("127.0.0.1", 0, answering) as server:
+async def left(writers: Iterable[asyncio.StreamWriter]) -> None:
+    for writer in writers:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def test_silent_connections_count_before_tls_and_the_oldest_goes(tmp_path: Path) -> None:
+    context = server_context(make_pair("server"), tmp_path)
+    async with (
+        HttpAnswers("127.0.0.1", 0, answering, context=context, most=4) as server,
+        asyncio.timeout(HANDSHAKE / 2),  # before that, nothing but the limit ends them
+    ):
+        silent = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(5)]
+        heard = [await reader.read() for reader, _ in silent[:3]]
+        stays = [reader.at_eof() for reader, _ in silent[3:]]
+        await left(writer for _, writer in silent)
+
+    assert (heard, stays) == ([b""] * 3, [False] * 2)
+
+
+@pytest.mark.virtual_time
+async def test_a_handshake_has_its_own_time(tmp_path: Path) -> None:
+    context = server_context(make_pair("server"), tmp_path)
+    async with HttpAnswers("127.0.0.1", 0, answering, context=context) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+
+        assert await reader.read() == b""
+        assert asyncio.get_running_loop().time() == pytest.approx(HANDSHAKE)
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_a_probe_is_answered_while_its_own_address_fills_the_port_with_silence() -> None:
+    async with HttpAnswers("127.0.0.1", 0, answering, most=4) as server:
+        silent = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(20)]
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(get("/hello/a"))
+        answer = await reader.read()
+        await left([writer, *(each for _, each in silent)])
+
+    assert answer.startswith(b"HTTP/1.1 200")
+
+
+async def test_whoever_has_asked_stays_and_another_of_the_same_peer_is_turned_away() -> None:
+    asked_for, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(question: Question) -> Answer:
+        asked_for.set()
+        await goes_on.wait()
+        return await answering(question)
+
+    async with HttpAnswers("127.0.0.1", 0, slow, most=2) as server:
         hearing, first = await asyncio.open_connection("127.0.0.1", server.port)
+        first.write(get("/hello/a"))
+        await asked_for.wait()
         reader, second = await asyncio.open_connection("127.0.0.1", server.port)
         turned_away = await reader.read()
-        first.write(get("/hello/a"))
+        goes_on.set()
         answered = await hearing.read()
         for writer in (first, second):
             writer.close()
@@ -280,10 +345,9 @@ async def test_only_so_many_are_answered_at_a_time(monkeypatch: pytest.MonkeyPat
     assert (turned_away, answered[:12]) == (b"", b"HTTP/1.1 200")
 
 
-async def test_the_place_of_one_who_has_left_is_free_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_answers, "MOST_CONNECTIONS", 1)
+async def test_the_place_of_one_who_has_left_is_free_again() -> None:
     answers = []
-    async with HttpAnswers("127.0.0.1", 0, answering) as server:
+    async with HttpAnswers("127.0.0.1", 0, answering, most=2) as server:
         for _ in range(3):
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
             writer.write(get("/hello/a"))

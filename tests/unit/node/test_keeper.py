@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -12,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from reflet.node import keeper as keeper_module
 from reflet.node.container_records import ContainerRecord, records_below
 from reflet.node.keeper import Keeper
-from reflet.node.keeper_protocol import KeeperRefused, StartOrder
+from reflet.node.keeper_protocol import Executed, KeeperRefused, StartOrder
+from reflet.node.log_pumps import LogPump
 from reflet.node.stray_processes import own_children
 from reflet.processes.reaping import PR_SET_CHILD_SUBREAPER
 
@@ -46,7 +49,9 @@ def order(root: Path, arguments: Sequence[str], container: str = "c1", **fields:
         id=container, uid="u1", name="main", attempt=0, folder=str(folder), **fields
     )
     return StartOrder(
-        record=record.document(), arguments=tuple(arguments), environment={"PATH": PATH}
+        record=record.document(),
+        arguments=tuple(arguments),
+        environment={"PATH": PATH, "COLOR": "red"},
     )
 
 
@@ -77,7 +82,7 @@ async def test_whoever_has_a_listing_is_told_everything_again_only_after_a_chang
             return str(first["tag"])
 
         tag = listing("")
-        keeper.start(order(tmp_path, ["sleep", "100"]))
+        await keeper.start(order(tmp_path, ["sleep", "100"]))
         tag = listing(tag)
         await keeper.end("c1", 0.0)
         tag = listing(tag)
@@ -92,7 +97,7 @@ async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None
     news: list[dict[str, Any]] = []
     async with keeping(tmp_path) as keeper:
         keeper.listen(news.append)
-        keeper.start(order(tmp_path, ["sh", "-c", "echo hello; exit 3"]))
+        await keeper.start(order(tmp_path, ["sh", "-c", "echo hello; exit 3"]))
         record = await ended(keeper)
 
     assert record.exit_code == 3
@@ -103,7 +108,7 @@ async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None
 
 async def test_what_cannot_be_started_is_on_record_without_its_arguments(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
-        keeper.start(order(tmp_path, ["/no/such/program", "s3cret"]))
+        await keeper.start(order(tmp_path, ["/no/such/program", "s3cret"]))
         (record,) = keeper.records("u1")
 
     assert (record.exit_code, record.reason) == (128, "StartError")
@@ -112,8 +117,8 @@ async def test_what_cannot_be_started_is_on_record_without_its_arguments(tmp_pat
 
 async def test_the_same_order_again_starts_nothing(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
-        first = keeper.start(order(tmp_path, ["sleep", "60"]))
-        again = keeper.start(order(tmp_path, ["sleep", "60"]))
+        first = await keeper.start(order(tmp_path, ["sleep", "60"]))
+        again = await keeper.start(order(tmp_path, ["sleep", "60"]))
         await keeper.end("c1", 5)
 
     assert first["pid"] == again["pid"]
@@ -122,7 +127,7 @@ async def test_the_same_order_again_starts_nothing(tmp_path: Path) -> None:
 async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
         script = "trap '' TERM; echo ready; while :; do sleep 0.02; done"
-        keeper.start(order(tmp_path, ["sh", "-c", script]))
+        await keeper.start(order(tmp_path, ["sh", "-c", script]))
         (record,) = keeper.records("u1")
         await until(lambda: "ready" in record.log.read_text())
         await keeper.end("c1", 0.1)
@@ -133,7 +138,7 @@ async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
 
 async def test_a_signal_goes_to_the_first_process(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
-        keeper.start(order(tmp_path, ["sleep", "60"]))
+        await keeper.start(order(tmp_path, ["sleep", "60"]))
         heard = keeper.signal("c1", SIGTERM)
         await ended(keeper)
         again = keeper.signal("c1", SIGTERM)
@@ -145,13 +150,15 @@ async def test_the_last_word_is_the_file_or_else_the_log(tmp_path: Path) -> None
     file = tmp_path / "message"
     async with keeping(tmp_path) as keeper:
         file.write_text("from the file")
-        keeper.start(order(tmp_path, ["false"], message_file=str(file)))
+        await keeper.start(order(tmp_path, ["false"], message_file=str(file)))
         first = (await ended(keeper)).message
         keeper.remove("c1")
         file.write_text("")
         script = ["sh", "-c", "echo from the log; exit 1"]
         policy = "FallbackToLogsOnError"
-        keeper.start(order(tmp_path, script, "c2", message_file=str(file), message_policy=policy))
+        await keeper.start(
+            order(tmp_path, script, "c2", message_file=str(file), message_policy=policy)
+        )
         second = (await ended(keeper)).message
 
     assert (first, second) == ("from the file", "from the log\n")
@@ -159,7 +166,7 @@ async def test_the_last_word_is_the_file_or_else_the_log(tmp_path: Path) -> None
 
 async def test_a_container_that_runs_is_not_removed(tmp_path: Path) -> None:
     async with keeping(tmp_path) as keeper:
-        keeper.start(order(tmp_path, ["sleep", "60"]))
+        await keeper.start(order(tmp_path, ["sleep", "60"]))
         with pytest.raises(KeeperRefused):
             keeper.remove("c1")
         await keeper.end("c1", 5)
@@ -172,7 +179,7 @@ async def test_a_container_that_runs_is_not_removed(tmp_path: Path) -> None:
 async def test_the_next_keeper_goes_on_with_what_runs(tmp_path: Path) -> None:
     script = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.01; done"
     async with keeping(tmp_path) as first:
-        first.start(order(tmp_path, ["sh", "-c", script]))
+        await first.start(order(tmp_path, ["sh", "-c", script]))
         (before,) = first.records("u1")
     async with keeping(tmp_path) as second:
         (record,) = second.records("u1")
@@ -201,3 +208,133 @@ async def test_a_request_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
             await keeper.answer({"do": "dance"})
         with pytest.raises(KeeperRefused):
             await keeper.answer({"do": "end", "id": "nobody", "grace": 1})
+
+
+# Commands in a container
+
+
+async def test_a_command_runs_beside_the_first_process_as_it_does(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        await keeper.start(order(tmp_path, ["sleep", "60"], directory="/usr"))
+        done = await keeper.execute("c1", ("sh", "-c", "pwd; echo $COLOR; exit 3"), 30)
+        long = await keeper.execute("c1", ("sh", "-c", "yes | head -c 100000"), 30)
+        await keeper.end("c1", 5)
+
+    assert done == Executed(3, "/usr\nred\n")
+    assert (long.exit_code, len(long.output)) == (0, 10 * 1024)
+
+
+async def test_a_command_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        await keeper.start(order(tmp_path, ["sleep", "60"]))
+        done = await keeper.execute("c1", ("sh", "-c", "echo begun; sleep 4711 & wait"), 0.2)
+        await keeper.end("c1", 5)
+
+    assert done == Executed(None, "begun\n")
+    assert not any(
+        path.read_bytes() == b"sleep\x004711\x00"
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if path.exists()
+    )
+
+
+async def test_a_command_finds_the_variables_of_a_container_that_was_adopted(
+    tmp_path: Path,
+) -> None:
+    async with keeping(tmp_path) as first:
+        await first.start(order(tmp_path, ["sleep", "60"]))
+    async with keeping(tmp_path) as second:
+        done = await second.execute("c1", ("sh", "-c", "echo $COLOR"), 30)
+        await second.end("c1", 5)
+
+    assert done.output == "red\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [(("no-such-command",), "the command is not found"), (("true",), "does not run")],
+)
+async def test_a_command_that_cannot_be_run_is_refused(
+    tmp_path: Path, command: tuple[str, ...], why: str
+) -> None:
+    async with keeping(tmp_path) as keeper:
+        await keeper.start(order(tmp_path, ["sleep", "60"]))
+        if command == ("true",):
+            await keeper.end("c1", 5)
+        with pytest.raises(KeeperRefused, match=why):
+            await keeper.execute("c1", command, 30)
+        await keeper.end("c1", 5)
+
+
+# When the machine runs out of something
+
+FULL = OSError(errno.EMFILE, "Too many open files")
+
+
+async def test_an_end_is_told_although_strays_cannot_be_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+
+    async def kill(container: str, *, spare: object) -> int:
+        looks.append(container)
+        if len(looks) == 1:
+            raise FULL
+        return 0
+
+    monkeypatch.setattr(keeper_module, "kill_left_to_us", kill)
+    monkeypatch.setattr(keeper_module, "TRY_AGAIN", 0.01)
+    async with keeping(tmp_path) as keeper:
+        await keeper.start(order(tmp_path, ["sh", "-c", "exit 3"]))
+        record = await ended(keeper)
+        await until(lambda: len(looks) == 2)
+        removed = keeper.remove("c1")
+
+    assert (record.exit_code, removed) == (3, True)
+
+
+async def test_a_record_that_cannot_be_written_is_known_at_once_and_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, full = ContainerRecord.write, [True]
+
+    def fails(record: ContainerRecord) -> None:
+        if record.finished_at is not None and full[0]:
+            raise FULL
+        write(record)
+
+    monkeypatch.setattr(ContainerRecord, "write", fails)
+    monkeypatch.setattr(keeper_module, "TRY_AGAIN", 0.01)
+    async with keeping(tmp_path) as keeper:
+        await keeper.start(order(tmp_path, ["sh", "-c", "exit 3"]))
+        record = await ended(keeper)
+        before = next(records_below(tmp_path)).finished_at
+        full[0] = False
+        await until(lambda: list(records_below(tmp_path)) == [record])
+
+    assert (record.exit_code, before) == (3, None)
+
+
+async def test_a_start_without_descriptors_is_a_start_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> list[int]:
+        raise FULL
+
+    monkeypatch.setattr(LogPump, "open_for_container", fails)
+    async with keeping(tmp_path) as keeper:
+        await keeper.start(order(tmp_path, ["true"]))
+        (record,) = keeper.records("u1")
+
+    assert (record.reason, record.message) == ("StartError", "too many open files")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+async def test_a_container_of_another_user_can_open_its_output_again(tmp_path: Path) -> None:
+    script = "echo again > /dev/stdout; echo wrong > /dev/stderr"
+    async with keeping(tmp_path) as keeper:
+        await keeper.start(order(tmp_path, ["sh", "-c", script], user=65534, group=65534))
+        record = await ended(keeper)
+
+    lines = [line.split(" ", 3)[1:] for line in record.log.read_text().splitlines()]
+    assert lines == [["stdout", "F", "again"], ["stderr", "F", "wrong"]]

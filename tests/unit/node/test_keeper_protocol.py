@@ -3,9 +3,17 @@ from __future__ import annotations
 import pytest
 
 from reflet.node.keeper_protocol import StartOrder, decoded, encoded
+from reflet.processes.container_plan import ContainerRoot, VolumeMount
 
+ROOT = ContainerRoot(
+    host_name="web",
+    staging="/pods/u1/root",
+    scratch="/pods/u1/tmp",
+    shared=(("/usr", False),),
+    mounts=(VolumeMount(folder="/v", beneath="s3cret", path="/data", read_only=False),),
+)
 ORDER = StartOrder(
-    record={"id": "c1"}, arguments=("a", "s3cret"), environment={"KEY": "s3cret"}, groups=(1, 2)
+    record={"id": "c1"}, arguments=("a", "s3cret"), environment={"KEY": "s3cret"}, root=ROOT
 )
 
 

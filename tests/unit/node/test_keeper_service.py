@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from reflet.node import keeper_protocol as protocol
 from reflet.node.keeper import Keeper
 from reflet.node.keeper_protocol import KeeperRefused
 from reflet.node.keeper_service import UNEMPLOYED, KeeperService, main
+from reflet.runtime.permanent_tasks import TaskEnded
 
 pytestmark = pytest.mark.virtual_time
 
@@ -23,6 +24,7 @@ class FakeKeeper:
 
     def __init__(self) -> None:
         self.has_work = False
+        self.ends: asyncio.Queue[TaskEnded] = asyncio.Queue()
         self.listeners: list[Callable[[dict[str, Any]], None]] = []
 
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> None:
@@ -30,6 +32,9 @@ class FakeKeeper:
 
     def forget(self, listener: Callable[[dict[str, Any]], None]) -> None:
         self.listeners.remove(listener)
+
+    async def ended(self) -> NoReturn:
+        raise await self.ends.get()
 
     async def answer(self, asked: Mapping[str, Any]) -> Any:
         if asked["do"] == "dance":
@@ -170,3 +175,16 @@ def test_a_second_keeper_of_a_folder_leaves_it_to_the_first(tmp_path: Path) -> N
         os.close(lock)
 
     assert (code, socket.exists()) == (0, True)
+
+
+async def test_a_keeper_that_cannot_keep_its_promises_makes_room_for_another(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(tmp_path) as stage, stage.agent() as agent:
+        stage.keeper.has_work = True
+        stage.keeper.ends.put_nowait(TaskEnded("reaper of orphans", "TypeError"))
+        await stage.serving
+        said = await agent.reader.readline()
+
+    assert said == b""
+    assert "the keeper ends: the task 'reaper of orphans' has ended for good" in caplog.text

@@ -1,15 +1,27 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import itertools
+import threading
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reflet.node.log_files import MOST_FILES, LogFile
-from reflet.node.log_reading import AT_ONCE, LOOK_EVERY, LogChoice, last_words, read_log
+from reflet.node import log_reading
+from reflet.node.log_files import MOST_FILES, LogFile, rotated
+from reflet.node.log_reading import (
+    AT_ONCE,
+    LAST_WORDS,
+    LOOK_EVERY,
+    LogChoice,
+    last_words,
+    read_log,
+)
+from reflet.testing.virtual_time import VirtualClock
 
 LINES = "".join(
     f"2026-01-02T03:04:0{second}.000000000Z stdout F line {second}\n" for second in range(5)
@@ -301,13 +313,31 @@ async def test_following_a_container_that_has_ended_shows_what_there_is(tmp_path
     assert await shown(path, follow=True, tail_lines=1) == "line 4\n"
 
 
+class NotingClock(VirtualClock):
+    """Notes how long it is waited; what a thread needs is no part of that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sleeps: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        await super().sleep(seconds)
+
+
 @pytest.mark.virtual_time
 async def test_whoever_follows_is_not_looked_after_all_the_time(tmp_path: Path) -> None:
-    path = written(tmp_path)
+    clock = NotingClock()
+    looks = iter([True] * 4 + [False])
 
-    await followed(path, *[lambda: None] * 5, tail_lines=0)
+    async def is_running() -> bool:
+        return next(looks)
 
-    assert asyncio.get_running_loop().time() == 4 * LOOK_EVERY
+    choice = LogChoice(follow=True, tail_lines=0)
+    pieces = read_log(written(tmp_path), choice, is_running=is_running, clock=clock)
+
+    assert [piece async for piece in pieces] == []
+    assert clock.sleeps == [LOOK_EVERY] * 4
 
 
 async def test_all_lines_are_shown_to_whoever_asks_for_less_than_none(tmp_path: Path) -> None:
@@ -337,3 +367,199 @@ async def test_nothing_is_given_where_there_is_nothing_to_show(tmp_path: Path) -
     path = written(tmp_path, "torn\n" + line("good"))
 
     assert [piece async for piece in read_log(path, LogChoice())] == [b"good\n"]
+
+
+# How much at a time, and where
+
+
+class Disk:
+    """Notes what is read of the files of logs, and by which thread."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reads: list[tuple[str, int]] = []
+        self.on_the_loop = 0
+        self.may_read = threading.Event()
+        self.may_read.set()
+        self.is_reading = threading.Event()
+        really_opened = log_reading._opened
+        disk, loop = self, threading.get_ident()
+
+        class NotingFile(FileIO):
+            def read(self, size: int | None = -1, /) -> bytes:
+                data = super().read(size)
+                disk.reads.append((Path(str(self.name)).name, len(data)))
+                disk.on_the_loop += threading.get_ident() == loop
+                disk.is_reading.set()
+                disk.may_read.wait(10)
+                return data
+
+        def opened(path: Path) -> list[FileIO]:
+            files: list[FileIO] = []
+            for each in really_opened(path):
+                with each:
+                    files.append(NotingFile(str(each.name)))
+            return files
+
+        monkeypatch.setattr(log_reading, "_opened", opened)
+
+    @property
+    def largest(self) -> int:
+        return max(size for _, size in self.reads)
+
+    @property
+    def total(self) -> int:
+        return sum(size for _, size in self.reads)
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return Disk(monkeypatch)
+
+
+def long_log(folder: Path, name: str = "0.log", pieces: int = 5) -> Path:
+    path = folder / name
+    numbers = itertools.count()
+    with path.open("w") as log:
+        while log.tell() < pieces * AT_ONCE:
+            log.write(line(f"{next(numbers)} and some words"))
+    return path
+
+
+@pytest.mark.parametrize("tail_lines", [None, 10**9])
+async def test_a_long_log_is_read_in_pieces_and_never_on_the_loop(
+    tmp_path: Path, disk: Disk, tail_lines: int | None
+) -> None:
+    path = long_log(tmp_path)
+    expected = [text.split(" ", 3)[3] for text in path.read_text().splitlines()]
+
+    shown_lines = (await shown(path, tail_lines=tail_lines)).splitlines()
+
+    assert shown_lines == expected
+    assert (disk.on_the_loop, disk.largest) == (0, AT_ONCE)
+
+
+async def test_a_piece_that_is_shown_is_no_larger_than_what_is_read(tmp_path: Path) -> None:
+    pieces = [len(piece) async for piece in read_log(long_log(tmp_path), LogChoice())]
+
+    assert max(pieces) <= AT_ONCE
+    assert len(pieces) > 2
+
+
+async def test_the_end_of_a_long_log_is_read_from_the_end(tmp_path: Path, disk: Disk) -> None:
+    path = long_log(tmp_path, pieces=50)
+    long_log(tmp_path, "0.log.1", pieces=50)
+
+    assert (await shown(path, tail_lines=2)).count("and some words") == 2
+    assert disk.total <= 3 * AT_ONCE  # its last whole line, where the tail begins, and the tail
+
+
+async def test_a_log_that_is_followed_is_read_in_pieces_too(tmp_path: Path, disk: Disk) -> None:
+    path = tmp_path / "0.log"
+
+    await followed(path, lambda: long_log(tmp_path), tail_lines=0)
+
+    assert (disk.on_the_loop, disk.largest) == (0, AT_ONCE)
+
+
+async def test_readers_take_turns(tmp_path: Path, disk: Disk) -> None:
+    turns = asyncio.Semaphore()
+
+    async def read(name: str) -> None:
+        path = long_log(tmp_path, name, pieces=4)
+        async for _ in read_log(path, LogChoice(), turns=turns):
+            pass
+
+    await asyncio.gather(read("a"), read("b"), read("c"))
+
+    names = [name for name, _ in disk.reads]
+    rounds = [names[place : place + 3] for place in range(0, 12, 3)]
+    assert rounds == [["a", "b", "c"]] * 4
+
+
+@pytest.mark.parametrize("at_once", [10, 64, 100, 1000])
+@pytest.mark.parametrize("tail_lines", [1, 2, 3, 7, 8, 9, 20, 23, 24, 25, 99])
+async def test_a_tail_is_found_wherever_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, tail_lines: int
+) -> None:
+    monkeypatch.setattr(log_reading, "AT_ONCE", at_once)
+    texts = [f"{number} {'x' * (7 * number % 50)}" for number in range(24)]
+    for file in range(3):
+        path = tmp_path / f"0.log.{2 - file}".removesuffix(".0")
+        path.write_text("".join(map(line, texts[8 * file : 8 * file + 8])))
+
+    shown_lines = (await shown(tmp_path / "0.log", tail_lines=tail_lines)).splitlines()
+
+    assert shown_lines == texts[-tail_lines:]
+
+
+async def test_whoever_leaves_in_the_middle_of_a_piece_leaves_no_file_open(
+    tmp_path: Path, disk: Disk
+) -> None:
+    disk.may_read.clear()
+    path = long_log(tmp_path)
+    reading = asyncio.create_task(shown(path))
+    await asyncio.to_thread(disk.is_reading.wait)
+    reading.cancel()
+    await asyncio.sleep(0)
+    reading.cancel()  # and who is asked twice does not leave earlier
+    await asyncio.sleep(0)
+    waits = not reading.done()
+    disk.may_read.set()
+    await asyncio.wait((reading,))
+
+    targets = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    assert (waits, reading.cancelled()) == (True, True)
+    assert not any(each.is_relative_to(tmp_path) for each in targets)
+
+
+async def test_a_log_of_which_not_all_files_can_be_opened_leaves_none_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Shortage:
+        def open(self, *_: object, **__: object) -> FileIO:
+            raise OSError(errno.EMFILE, "too many open files")
+
+    def short(path: Path, number: int) -> Any:
+        return Shortage() if number else rotated(path, 0)
+
+    monkeypatch.setattr(log_reading, "rotated", short)
+    with pytest.raises(OSError, match="too many"):
+        await shown(written(tmp_path))
+
+    assert last_words(tmp_path / "0.log", most_bytes=7, most_lines=1) == b"line 4\n"
+
+
+def bytes_read() -> int:
+    """How much this process has read so far, by the system's own count."""
+    counts = Path("/proc/self/io").read_text().splitlines()
+    return int(counts[0].removeprefix("rchar: "))
+
+
+def test_last_words_are_read_from_the_end_alone(tmp_path: Path) -> None:
+    path = long_log(tmp_path, pieces=100)
+    long_log(tmp_path, "0.log.1", pieces=100)
+    before = bytes_read()
+
+    words = last_words(path, most_bytes=2048, most_lines=80)
+
+    assert bytes_read() - before < LAST_WORDS + 4096  # and the counts themselves
+    whole = path.read_text().splitlines()
+    expected = "".join(f"{text.split(' ', 3)[3]}\n" for text in whole[-80:])
+    assert words.decode() == expected[-2048:]
+
+
+def test_last_words_may_begin_in_the_file_before(tmp_path: Path) -> None:
+    path = written(tmp_path, line("new"))
+    (tmp_path / "0.log.1").write_text(line("older") + line("old"))
+
+    assert last_words(path, most_bytes=100, most_lines=2) == b"old\nnew\n"
+
+
+def test_last_words_of_one_long_line_are_its_end(tmp_path: Path) -> None:
+    path = written(tmp_path, line("x" * (LAST_WORDS - 100)))
+
+    assert last_words(path, most_bytes=5, most_lines=80) == b"xxxx\n"
+
+
+def test_who_has_no_log_has_no_last_words(tmp_path: Path) -> None:
+    assert last_words(tmp_path / "0.log", most_bytes=5, most_lines=80) == b""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,9 @@ class Stage:
         self.lives: list[ContainerRecord] = []
         self.keeper_failure: RefletError | None = None
         self._folder = folder
-        self.service = LogService(find_pod=self._find, records=self._records, clock=self.clock)
+        self.service = LogService(
+            find_pod=self._find, records=self._records, clock=self.clock, most=2
+        )
 
     def _find(self, namespace: str, name: str) -> Pod | None:
         return pod() if (namespace, name) == ("shop", "web") else None
@@ -160,3 +163,36 @@ async def test_a_log_is_followed_until_its_container_ends(stage: Stage) -> None:
     rest = [piece async for piece in answer.body]
 
     assert (first, rest) == (b"one\n", [b"two\n"])
+
+
+# How many at a time
+
+
+async def begun(stage: Stage) -> AsyncGenerator[bytes, None]:
+    """Somebody who follows the log, and has heard its first words."""
+    question = Question(("containerLogs", "shop", "web", "main"), {"follow": "true"}, {})
+    answer = await stage.service.answer(question)
+    assert not isinstance(answer.body, bytes)
+    await anext(answer.body)
+    return answer.body
+
+
+async def test_only_so_many_logs_are_read_at_a_time(stage: Stage) -> None:
+    stage.lived("one", state=RuntimeState.RUNNING)
+    one, two = await begun(stage), await begun(stage)
+
+    answer = await stage.service.answer(Question(("containerLogs", "shop", "web", "main"), {}, {}))
+    refusal = (answer.status, answer.retry_after, answer.body)
+    await one.aclose()
+    after = await stage.asked()
+    await two.aclose()
+
+    assert refusal == (429, 5, b"2 logs are being read, and no more fit: ask again later\n")
+    assert after == (200, "one\n")
+
+
+@pytest.mark.parametrize("query", [{"follow": "true"}, {"tailLines": "9"}, {}])
+async def test_a_read_log_makes_room_for_another(stage: Stage, query: dict[str, str]) -> None:
+    stage.lived("one")
+
+    assert [await stage.asked(**query) for _ in range(5)] == [(200, "one\n")] * 5

@@ -51,6 +51,13 @@ def test_a_status_says_how_large_the_machine_is_and_where_it_answers() -> None:
     assert found["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 10248}}
 
 
+def test_no_more_pods_are_told_than_fit() -> None:
+    few = node_status(replace(FACTS, most_pods=24), PLENTY, not_ready=None, before=None, now=NOW)
+
+    assert (few["capacity"]["pods"], few["allocatable"]["pods"]) == ("24", "24")
+    assert status()["capacity"]["pods"] == "1000"
+
+
 def test_conditions_follow_from_what_is_left() -> None:
     short = Pressure(memory_free=1, disk_free=0.01, disk_size=10**9, processes_free=0.0)
 

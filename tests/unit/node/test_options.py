@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.node.options import NodeOptions, usual_root
+from reflet.node.granted_ids import Accounts, grants_of
+from reflet.node.options import NodeOptions, read_accounts, usual_root
 from reflet.node.security import RunAs
 
 OPTIONS = NodeOptions(name="n", root=Path("/srv"))
@@ -76,6 +77,38 @@ def test_a_group_that_cannot_be_given_is_refused_and_not_forgotten(
 
     with pytest.raises(ConfigurationError, match="only root may become another group"):
         other.allowance()
+
+
+def test_whom_root_may_give_besides_reaches_the_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    grants = grants_of(["5000-5999"], ["6000"], Accounts())
+    told = NodeOptions(
+        name="n", root=Path("/srv"), run=True, user=RunAs(65534, 65534), grants=grants
+    )
+
+    assert told.allowance().grants is grants
+
+
+@pytest.mark.parametrize(
+    ("users", "groups", "flag"),
+    [(["5000"], [], "--allow-users"), ([], ["5000-5001"], "--allow-groups")],
+)
+def test_others_than_root_give_nobody_else(
+    users: list[str], groups: list[str], flag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    grants = grants_of(users, groups, Accounts())
+
+    with pytest.raises(ConfigurationError, match=f"^{flag}: only root .* this is user 1000"):
+        NodeOptions(name="n", root=Path("/srv"), grants=grants).allowance()
+
+
+def test_the_accounts_are_those_of_this_machine() -> None:
+    accounts = read_accounts(["root", "nobody-of-this-name"], ["root", "nobody-of-this-name"])
+
+    assert accounts.users["root"] == (0, 0)
+    assert accounts.groups["root"] == 0
+    assert "nobody-of-this-name" not in {*accounts.users, *accounts.groups}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from reflet.api.meta import Condition
 from reflet.node.container_statuses import Waiting, container_status
 from reflet.node.pod_conditions import pod_conditions
+from reflet.node.probe_results import ContainerHealth
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from tests.unit.node.pods import EXITED, NOW, container, life, only, pod
 
@@ -144,3 +145,61 @@ def test_a_pod_without_a_sandbox_is_not_ready_to_start_containers() -> None:
     )
 
     assert (found[0].type, found[0].status) == ("PodReadyToStartContainers", "False")
+
+
+def readiness(of: Any, *unready: str) -> list[tuple[str, str, str]]:
+    """Ready and ContainersReady of a pod that runs, in which these containers are not ready."""
+    health = ContainerHealth(is_started=True, is_ready=False)
+    statuses = [
+        container_status(
+            each,
+            (life(each.name),),
+            waiting=Waiting("x"),
+            starts_again=False,
+            is_init=each in of.spec.init_containers,
+            health=health if each.name in unready else ContainerHealth(),
+        )
+        for each in (*of.spec.init_containers, *of.spec.containers)
+    ]
+    count = len(of.spec.init_containers)
+    found = pod_conditions(
+        of,
+        phase="Running",
+        has_sandbox=True,
+        init=statuses[:count],
+        containers=statuses[count:],
+        now=NOW,
+    )
+    by_type = {each.type: (each.status, each.reason, each.message) for each in found}
+    return [by_type["Ready"], by_type["ContainersReady"]]
+
+
+READY = ("True", "", "")
+
+
+def test_sidecars_count_for_readiness_and_init_containers_do_not() -> None:
+    of = pod(container("a"), container("b"), initContainers=[SIDECAR, container("setup")])
+
+    assert readiness(of, "setup") == [READY, READY]
+    assert (
+        readiness(of, "a", "proxy")
+        == [("False", "ContainersNotReady", "containers with unready status: [proxy a]")] * 2
+    )
+
+
+def test_a_pod_is_ready_when_its_readiness_gates_are_open_too() -> None:
+    gates = [{"conditionType": "lb/attached"}, {"conditionType": "lb/warm"}]
+    warm = {"type": "lb/warm", "status": "True"}
+    shut = pod(readinessGates=gates, status={"conditions": [warm | {"status": "False"}]})
+    open_ = pod(
+        readinessGates=gates,
+        status={"conditions": [warm, {"type": "lb/attached", "status": "True"}]},
+    )
+
+    closed = (
+        'corresponding condition of pod readiness gate "lb/attached" does not exist., '
+        'the status of pod readiness gate "lb/warm" is not "True", but False'
+    )
+    assert readiness(shut) == [("False", "ReadinessGatesNotReady", closed), READY]
+    assert readiness(open_) == [READY, READY]
+    assert readiness(shut, "main")[0][1] == "ContainersNotReady"

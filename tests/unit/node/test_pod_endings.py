@@ -9,10 +9,20 @@ from typing import Any, cast
 import pytest
 
 from reflet.api.pods import Pod
-from reflet.node.pod_endings import end_container, end_pod, grace_of
+from reflet.node.keeper_protocol import KeeperUnavailable
+from reflet.node.pod_endings import (
+    end_container,
+    end_pod,
+    end_pod_in_time,
+    grace_after_probe,
+    grace_of,
+)
+from reflet.node.probe_spec import ProbeKind
+from reflet.node.run_decisions import UnhealthyContainer
 from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from reflet.testing.virtual_time import VirtualClock
+from tests.unit.node.paper_node import PaperHandlers
 from tests.unit.node.pods import EXITED, container, life, pod, seen
 
 
@@ -56,6 +66,7 @@ class Parts:
     runtime: Runtime = field(default_factory=Runtime)
     events: Events = field(default_factory=Events)
     clock: VirtualClock = field(default_factory=VirtualClock)
+    handlers: PaperHandlers = field(default_factory=lambda: PaperHandlers(VirtualClock()))
 
     def as_parts(self) -> WorkerParts:
         return cast("WorkerParts", self)
@@ -124,12 +135,12 @@ async def test_all_share_one_grace_period() -> None:
 
 
 @pytest.mark.virtual_time
-async def test_who_comes_after_the_grace_period_gets_no_time_and_not_less() -> None:
+async def test_who_comes_after_the_grace_period_gets_two_seconds_as_from_the_kubelet() -> None:
     ends = await ended(
         pod(**SIDECARS), life("proxy"), life("log"), life("main"), grace=3, main=99, log=99
     )
 
-    assert [each.left for each in ends] == [3, 0, 0]
+    assert [(each.at, each.left) for each in ends] == [(0, 3), (3, 2), (3, 2)]
 
 
 @pytest.mark.virtual_time
@@ -172,3 +183,127 @@ async def test_an_end_with_a_reason_tells_it_instead() -> None:
     await end_container(parts.as_parts(), pod(), life("main"), 1, why="main is made anew")
 
     assert parts.events.told == [("Normal", "Killing", "main is made anew", "main")]
+
+
+# Hooks
+
+HOOK: dict[str, Any] = {"lifecycle": {"preStop": {"exec": {"command": ["s3cret"]}}}}
+SLEEP: dict[str, Any] = {"lifecycle": {"preStop": {"sleep": {"seconds": 3}}}}
+
+
+@pytest.mark.virtual_time
+async def test_a_hook_runs_before_the_signal_and_counts_against_the_grace_period() -> None:
+    parts = Parts()
+    parts.handlers.takes = 4
+
+    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life()), 10)
+
+    assert [moment for moment, _, _ in parts.handlers.asked] == [0]
+    assert parts.runtime.ends == [Ended("main-0", 4, 6)]
+
+
+@pytest.mark.virtual_time
+async def test_after_a_hook_that_takes_all_the_time_two_seconds_are_left() -> None:
+    parts = Parts()
+    parts.handlers.takes = 99
+
+    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life()), 10)
+
+    assert parts.runtime.ends == [Ended("main-0", 10, 2)]
+
+
+@pytest.mark.virtual_time
+async def test_without_time_there_is_no_hook() -> None:
+    parts = Parts()
+
+    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life()), 0)
+
+    assert (parts.handlers.asked, parts.runtime.ends) == ([], [Ended("main-0", 0, 2)])
+
+
+@pytest.mark.virtual_time
+async def test_a_container_that_has_ended_has_no_hook() -> None:
+    parts = Parts()
+
+    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life("main", EXITED, 0)), 10)
+
+    assert (parts.handlers.asked, parts.runtime.ends) == ([], [])
+
+
+@pytest.mark.virtual_time
+async def test_a_hook_that_fails_is_told_without_its_command_and_the_container_ends() -> None:
+    parts = Parts()
+    parts.handlers.exit_codes["main"] = 1
+
+    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life()), 10)
+
+    assert parts.events.told[1:] == [("Warning", "FailedPreStopHook", "PreStopHook failed", "main")]
+    assert parts.runtime.ends == [Ended("main-0", 0, 10)]
+
+
+@pytest.mark.virtual_time
+async def test_hooks_of_sidecars_run_at_once_and_their_signals_wait_for_their_turn() -> None:
+    parts = Parts(Runtime({"main-0": 5.0}))
+    both = pod(container(**SLEEP), initContainers=[sidecar("proxy") | SLEEP, sidecar("log")])
+
+    await end_pod(parts.as_parts(), both, seen(life("proxy"), life("log"), life()), 30)
+
+    assert parts.runtime.ends == [
+        Ended("main-0", 3, 27),
+        Ended("log-0", 8, 22),
+        Ended("proxy-0", 8, 22),
+    ]
+
+
+@pytest.mark.virtual_time
+async def test_a_hook_runs_once_however_often_the_end_is_hastened() -> None:
+    parts = Parts()
+    parts.handlers.takes = 99
+    versions = [
+        pod(container(**HOOK), metadata={"deletionGracePeriodSeconds": grace}) for grace in (60, 10)
+    ]
+    shorter = asyncio.Event()
+
+    def hasten() -> None:
+        del versions[0]
+        shorter.set()
+
+    asyncio.get_running_loop().call_later(5, hasten)
+    await end_pod_in_time(parts.as_parts(), lambda: versions[0], seen(life()), shorter)
+
+    assert len(parts.handlers.asked) == 1
+    assert parts.runtime.ends[0] == Ended("main-0", 15, 2)
+
+
+@pytest.mark.virtual_time
+async def test_an_end_that_cannot_be_asked_for_is_told_as_what_it_is() -> None:
+    class Away(Runtime):
+        async def end(self, id_: str, grace: float) -> None:
+            raise KeeperUnavailable("the keeper is away")
+
+    parts = Parts(Away())
+
+    with pytest.raises(KeeperUnavailable):
+        await end_pod(parts.as_parts(), pod(), seen(life()), 10)
+    with pytest.raises(KeeperUnavailable):
+        await end_pod_in_time(parts.as_parts(), pod, seen(life()), asyncio.Event())
+
+
+@pytest.mark.parametrize(
+    ("probe", "deletion", "grace"), [(7, None, 7.0), (None, None, 60.0), (7, 3, 3.0)]
+)
+def test_a_probe_may_say_how_long_the_end_after_it_takes(
+    probe: int | None, deletion: int | None, grace: float
+) -> None:
+    of = pod(
+        container(
+            livenessProbe={"tcpSocket": {"port": 1}, "terminationGracePeriodSeconds": probe},
+            startupProbe={"tcpSocket": {"port": 1}},
+        ),
+        metadata={"deletionGracePeriodSeconds": deletion},
+        terminationGracePeriodSeconds=60,
+    )
+
+    unhealthy = UnhealthyContainer("main", ProbeKind.LIVENESS, "")
+
+    assert grace_after_probe(of, unhealthy) == grace

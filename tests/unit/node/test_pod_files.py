@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import threading
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,9 @@ from reflet.api.meta import ObjectMeta
 from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.errors import TransportError
-from reflet.node.pod_files import SMALL, PodFiles
+from reflet.node.pod_files import PodFiles
 from reflet.node.pod_volumes import PodVolumes, Written
+from reflet.volumes.folders import opened
 from reflet.volumes.pod_directories import PodDirectories
 from tests.unit.node.paper_node import PaperNode, settings
 from tests.unit.node.paper_node import stored_pod as pod
@@ -49,7 +53,7 @@ def text(node: PaperNode, name: str = "settings", key: str = "color") -> str:
 
 
 class WatchedVolumes(PodVolumes):
-    """Volumes of which it is noted what was written again, and which thread wrote first."""
+    """Volumes of which it is noted what was written again, and which threads wrote."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(PodDirectories(root))
@@ -61,8 +65,23 @@ class WatchedVolumes(PodVolumes):
         return super().write(resolved)
 
     def rewrite(self, resolved: ResolvedPod, names: Collection[str]) -> Written:
+        self.threads.append(threading.current_thread())
         self.rewritten.append(names)
         return super().rewrite(resolved, names)
+
+
+class SlowVolumes(PodVolumes):
+    """Volumes on a disk that waits."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(PodDirectories(root))
+        self.has_begun = threading.Event()
+        self.may_end = threading.Event()
+
+    def write(self, resolved: ResolvedPod) -> Written:
+        self.has_begun.set()
+        self.may_end.wait()
+        return super().write(resolved)
 
 
 async def test_what_was_resolved_is_written_and_remembered(tmp_path: Path) -> None:
@@ -158,18 +177,52 @@ async def test_what_cannot_be_resolved_changes_nothing(tmp_path: Path) -> None:
     assert (files.resolved is before, files.is_mounted, text(node)) == (True, True, "red")
 
 
-@pytest.mark.parametrize(("size", "is_apart"), [(SMALL, False), (SMALL + 1, True)])
-async def test_others_do_not_wait_while_large_files_are_written(
-    tmp_path: Path, size: int, is_apart: bool
-) -> None:
+async def test_files_are_written_in_threads_of_their_own(tmp_path: Path) -> None:
+    """A disk that hangs must stop neither the loop nor whoever else needs a thread."""
     volumes = WatchedVolumes(tmp_path)
-    node = PaperNode(tmp_path, settings(color="x" * size), volumes=volumes)
+    with ThreadPoolExecutor(thread_name_prefix="volumes") as disk:
+        node = PaperNode(tmp_path, settings(color="red"), volumes=volumes, disk=disk)
+        files = await files_of(node)
+
+        await files.write(WEB)
+        node.objects.put(settings(color="blue"))
+        await files.rewrite(WEB)
+
+    assert [thread.name.split("_")[0] for thread in volumes.threads] == ["volumes", "volumes"]
+
+
+async def test_a_container_that_locks_its_volume_stops_nobody(tmp_path: Path) -> None:
+    node = PaperNode(tmp_path, settings(color="red"))
     files = await files_of(node)
-
     await files.write(WEB)
+    node.objects.put(settings(color="blue"))
+    with opened(node.directories.volume("u1", "configMap", "settings")) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
 
-    here = threading.current_thread()
-    assert [thread is not here for thread in volumes.threads] == [is_apart]
+        delivered = await files.rewrite(WEB)
+
+    assert (text(node), delivered.written.errors) == ("blue", {})
+
+
+async def test_told_to_stop_it_ends_when_the_last_file_is_written(tmp_path: Path) -> None:
+    """Whoever comes next may remove the files, and nothing must write them again."""
+    volumes = SlowVolumes(tmp_path)
+    with ThreadPoolExecutor() as disk:
+        node = PaperNode(tmp_path, settings(color="red"), volumes=volumes, disk=disk)
+        files = await files_of(node)
+        writing = asyncio.create_task(files.write(WEB))
+        await asyncio.to_thread(volumes.has_begun.wait)
+
+        writing.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        was_waiting = not writing.done()
+        volumes.may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+
+    assert was_waiting
+    assert text(node) == "red"
 
 
 async def test_a_change_says_which_containers_start_anew(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 from reflet.api.config import ConfigMap
@@ -82,3 +83,20 @@ def test_another_image_is_the_same_container() -> None:
 def test_the_group_of_the_first_container_may_enter_the_pods_folder() -> None:
     assert gate_group(pod(), NOBODY) == 65534
     assert gate_group(pod(), Allowance(own_user=1000)) is None
+
+
+def test_a_command_that_no_process_could_be_given_keeps_a_container_waiting() -> None:
+    tracemalloc.start()
+    try:
+        waiting = prepared(
+            env=[{"name": "A", "value": "secret" * 100_000}], args=["$(A)", "$(REFLET_ROOT)"] * 100
+        )
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert isinstance(waiting, Waiting)
+    assert waiting.reason == "CreateContainerConfigError"
+    assert waiting.message.startswith("command and args have 6000")
+    assert "secret" not in waiting.message
+    assert peak < 8 << 20

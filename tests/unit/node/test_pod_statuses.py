@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from reflet.node.container_statuses import Waiting
 from reflet.node.pod_statuses import Circumstances, pod_status
+from reflet.node.probe_results import ContainerHealth, PodHealth
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from tests.unit.node.pods import CREATED, EXITED, NOW, container, life, pod, seen
 
@@ -248,3 +249,46 @@ def test_addresses_that_the_runtime_gave_come_before_the_nodes() -> None:
 
     assert (status.host_ip, status.pod_ip) == ("10.0.0.1", "10.1.1.1")
     assert [each.ip for each in status.pod_ips] == ["10.1.1.1", "fd00::1"]
+
+
+# Probes
+
+STARTING = ContainerHealth(is_started=False, is_ready=False)
+
+
+def test_a_container_that_is_not_ready_makes_the_pod_not_ready() -> None:
+    unready = PodHealth({"main-0": ContainerHealth(is_started=True, is_ready=False)})
+
+    status = pod_status(pod(), seen(life()), dataclasses.replace(HERE, health=unready), now=NOW)
+
+    conditions = {each.type: (each.status, each.reason) for each in status.conditions}
+    assert conditions["Ready"] == ("False", "ContainersNotReady")
+    assert status.phase == "Running"
+
+
+def test_a_pod_whose_sidecar_is_starting_is_pending_and_not_initialized() -> None:
+    starting = PodHealth({"proxy-0": STARTING})
+
+    status = pod_status(
+        pod(initContainers=[SIDECAR]),
+        seen(life("proxy")),
+        dataclasses.replace(HERE, health=starting),
+        now=NOW,
+    )
+
+    conditions = {each.type: each.message for each in status.conditions}
+    waiting = status.container_statuses[0].state.waiting
+    assert status.phase == "Pending"
+    assert conditions["Initialized"] == "containers with incomplete status: [proxy]"
+    assert waiting is not None
+    assert waiting.reason == "PodInitializing"
+
+
+def test_who_was_ended_by_a_probe_is_told_to_wait_however_it_ended() -> None:
+    circumstances = dataclasses.replace(HERE, failed=frozenset({"main"}))
+    once = pod(restartPolicy="OnFailure")
+
+    status = pod_status(once, seen(life("main", EXITED, 0)), circumstances, now=NOW)
+
+    assert status.container_statuses[0].state.waiting is not None
+    assert status.phase == "Running"

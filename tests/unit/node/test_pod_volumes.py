@@ -1,17 +1,24 @@
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reflet.api.config import ConfigMap, Secret
+from reflet.api.frozen import EMPTY
 from reflet.api.meta import ObjectMeta
 from reflet.api.pods import Pod
 from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.node.mount_layout import mount_layout
-from reflet.node.pod_volumes import PodVolumes
+from reflet.node.pod_volumes import MountSource, PodVolumes
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
@@ -41,15 +48,25 @@ def mounted(*mounts: dict[str, Any], **spec: Any) -> Pod:
     return pod(container(volumeMounts=list(mounts)), enableServiceLinks=True, **spec)
 
 
-def laid_out(volumes: PodVolumes, of: Pod) -> Path:
-    return volumes.lay_out(of, "main", mount_layout(only(of), {}), Path("/dev/null"))
+def laid_out(
+    volumes: PodVolumes, contents: ResolvedPod, variables: Mapping[str, str] = EMPTY
+) -> Path:
+    """The root of the only container, laid out for a start."""
+    of = contents.pod
+    layout = mount_layout(only(of), variables)
+    return volumes.lay_out(of, "main", layout, contents.volumes, Path("/dev/null"))
+
+
+def sources_of(volumes: PodVolumes, contents: ResolvedPod) -> tuple[MountSource, ...]:
+    of = contents.pod
+    return volumes.mount_sources(of, "main", mount_layout(only(of), {}), contents.volumes)
 
 
 def test_volumes_are_written_and_found_at_their_mount_paths(volumes: PodVolumes) -> None:
     of = mounted({"name": "conf", "mountPath": "/etc/app"}, volumes=[CONF])
 
     written = volumes.write(resolved(of, color="red"))
-    root = laid_out(volumes, of)
+    root = laid_out(volumes, resolved(of, color="red"))
 
     assert written.changed == {"conf"}
     assert not written.errors
@@ -63,17 +80,17 @@ def test_a_volume_that_cannot_be_filled_is_told_and_left_as_it_was(volumes: PodV
     written = volumes.write(resolved(of))
 
     assert written.errors == {"conf": 'configmap "settings" not found'}
-    assert (laid_out(volumes, of) / "etc/app/color").read_text() == "red"
+    assert (laid_out(volumes, resolved(of)) / "etc/app/color").read_text() == "red"
 
 
 def test_a_part_of_a_volume_never_changes_for_a_container(volumes: PodVolumes) -> None:
     of = mounted({"name": "conf", "mountPath": "/etc/color", "subPath": "color"}, volumes=[CONF])
     volumes.write(resolved(of, color="red"))
-    root = laid_out(volumes, of)
+    root = laid_out(volumes, resolved(of, color="red"))
     volumes.write(resolved(of, color="blue"))
     before = (root / "etc/color").read_text()
 
-    after = (laid_out(volumes, of) / "etc/color").read_text()
+    after = (laid_out(volumes, resolved(of, color="blue")) / "etc/color").read_text()
 
     assert (before, after) == ("red", "blue")
 
@@ -81,11 +98,11 @@ def test_a_part_of_a_volume_never_changes_for_a_container(volumes: PodVolumes) -
 def test_an_empty_folder_can_be_written_to_by_all_containers(volumes: PodVolumes) -> None:
     of = mounted({"name": "work", "mountPath": "/work"}, volumes=[{"name": "work", "emptyDir": {}}])
     volumes.write(resolved(of))
-    root = laid_out(volumes, of)
+    root = laid_out(volumes, resolved(of))
     (root / "work/file").write_text("x")
     volumes.write(resolved(of))
 
-    assert (laid_out(volumes, of) / "work/file").read_text() == "x"
+    assert (laid_out(volumes, resolved(of)) / "work/file").read_text() == "x"
 
 
 def test_a_path_of_the_host_must_not_lead_elsewhere_by_a_link(
@@ -93,14 +110,29 @@ def test_a_path_of_the_host_must_not_lead_elsewhere_by_a_link(
 ) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared/link").symlink_to("/etc")
-    volume = {"name": "v", "hostPath": {"path": str(tmp_path / "shared/link")}}
-    of = mounted(volumes=[volume])
+    place = {"path": str(tmp_path / "shared/link"), "type": "Directory"}
+    of = mounted({"name": "v", "mountPath": "/v"}, volumes=[{"name": "v", "hostPath": place}])
 
     written = volumes.write(resolved(of))
 
-    assert "is not below a path that is allowed here" in written.errors["v"]
-    with pytest.raises(VolumeError):
-        volumes.source(of, of.spec.volumes[0])
+    assert "a link is in the way" in written.errors["v"]
+    with pytest.raises(VolumeError, match="a link is in the way"):
+        sources_of(volumes, resolved(of))
+
+
+def test_a_path_of_the_host_that_is_not_there_is_told_at_the_mount(
+    volumes: PodVolumes, tmp_path: Path
+) -> None:
+    place = {"path": str(tmp_path / "shared/nothing")}
+    of = mounted({"name": "v", "mountPath": "/v"}, volumes=[{"name": "v", "hostPath": place}])
+
+    with pytest.raises(VolumeError) as refused:
+        sources_of(volumes, resolved(of))
+
+    assert str(refused.value) == (
+        'failed to prepare mount for volumeMount "v" of container "main": '
+        "spec.containers[0].volumeMounts[0].name: no such file or directory"
+    )
 
 
 @pytest.mark.parametrize(
@@ -180,7 +212,7 @@ def test_a_part_of_a_secret_never_reaches_the_disk(tmp_path: Path) -> None:
     of = with_parts()
     volumes.write(settings_and_key(of))
 
-    root = laid_out(volumes, of)
+    root = laid_out(volumes, settings_and_key(of))
 
     assert (root / "key").read_bytes() == b"s3cret"
     assert (root / "key").resolve().is_relative_to(memory)
@@ -192,7 +224,7 @@ def test_parts_and_variables_are_cleared_with_the_rest(tmp_path: Path) -> None:
     volumes = PodVolumes(PodDirectories(tmp_path / "disk", memory_root=memory))
     of = with_parts()
     volumes.write(settings_and_key(of))
-    laid_out(volumes, of)
+    laid_out(volumes, settings_and_key(of))
     volumes.write_environment(of, "main", resolved(of, color="red").environments["main"])
 
     volumes.clear("u1")
@@ -205,7 +237,7 @@ def test_what_was_cleared_can_be_written_again(volumes: PodVolumes) -> None:
     of = with_parts()
     for _ in range(2):
         volumes.write(settings_and_key(of))
-        root = laid_out(volumes, of)
+        root = laid_out(volumes, settings_and_key(of))
         shown = (root / "key").read_bytes()
         volumes.clear("u1")
 
@@ -230,7 +262,7 @@ def test_a_folder_in_a_volume_belongs_to_whom_the_volume_belongs(volumes: PodVol
     )
     volumes.write(settings_and_key(of))
 
-    facts = (laid_out(volumes, of) / "keys/key").stat()
+    facts = (laid_out(volumes, settings_and_key(of)) / "keys/key").stat()
 
     assert (facts.st_gid, facts.st_mode & 0o777) == (77, 0o440)
 
@@ -242,12 +274,60 @@ def test_a_part_of_an_empty_folder_is_as_open_as_the_folder(volumes: PodVolumes)
     )
     volumes.write(resolved(of))
 
-    part = (laid_out(volumes, of) / "work").resolve()
+    part = (laid_out(volumes, resolved(of)) / "work").resolve()
 
     assert [path.stat().st_mode & 0o777 for path in (part, part.parent)] == [0o777, 0o777]
 
 
-def test_a_part_that_leads_out_of_its_volume_is_refused(volumes: PodVolumes) -> None:
+# What a mount shows, for those who mount
+
+
+def test_sources_say_where_everything_is_and_who_may_write(
+    volumes: PodVolumes, tmp_path: Path
+) -> None:
+    (tmp_path / "shared/deep").mkdir(parents=True)
+    of = mounted(
+        {"name": "conf", "mountPath": "/all"},
+        {"name": "conf", "mountPath": "/one", "subPath": "./color"},
+        {"name": "work", "mountPath": "/work", "subPath": "a//b/"},
+        {"name": "work", "mountPath": "/read", "readOnly": True},
+        {"name": "host", "mountPath": "/host", "subPath": "deep"},
+        volumes=[
+            CONF,
+            {"name": "work", "emptyDir": {}},
+            {"name": "host", "hostPath": {"path": str(tmp_path / "shared")}},
+        ],
+    )
+    volumes.write(resolved(of, color="red"))
+
+    found = sources_of(volumes, resolved(of, color="red"))
+
+    places = [volumes.source(of, each) for each in of.spec.volumes]
+    kept = tmp_path / "pods/u1/volume-subpaths/conf/main/1"
+    assert found == (
+        MountSource(places[0], "", "all", True),
+        MountSource(kept, "file", "one", True),
+        MountSource(places[1], "a/b", "work", False),
+        MountSource(places[1], "", "read", True),
+        MountSource(Path("/"), str(tmp_path / "shared/deep").lstrip("/"), "host", False),
+    )
+
+
+def test_a_part_of_configuration_is_made_from_what_was_resolved_and_not_from_the_disk(
+    volumes: PodVolumes,
+) -> None:
+    of = mounted({"name": "conf", "mountPath": "/color", "subPath": "color"}, volumes=[CONF])
+    volumes.write(resolved(of, color="red"))
+    place = volumes.source(of, of.spec.volumes[0])
+    (place / "color").unlink()
+    (place / "color").symlink_to("/etc/passwd")
+
+    root = laid_out(volumes, resolved(of, color="red"))
+
+    assert (root / "color").read_text() == "red"
+
+
+def test_a_link_in_a_volume_is_not_followed(volumes: PodVolumes) -> None:
     of = mounted(
         {"name": "work", "mountPath": "/work", "subPath": "link/x"},
         volumes=[{"name": "work", "emptyDir": {}}],
@@ -255,5 +335,126 @@ def test_a_part_that_leads_out_of_its_volume_is_refused(volumes: PodVolumes) -> 
     volumes.write(resolved(of))
     (volumes.source(of, of.spec.volumes[0]) / "link").symlink_to("/etc")
 
-    with pytest.raises(VolumeError, match="leads out of its volume"):
-        laid_out(volumes, of)
+    with pytest.raises(VolumeError, match="a link is in the way"):
+        laid_out(volumes, resolved(of))
+
+
+DEPTH = 400
+
+
+def racing(volumes: PodVolumes, tmp_path: Path) -> tuple[ResolvedPod, Path, Path]:
+    """A pod with a deep sub-path, its volume with a tree that ends in a link, and its target."""
+    deep = "/".join(["x", *["a"] * (DEPTH - 1)])
+    of = mounted(
+        {"name": "work", "mountPath": "/work", "subPath": deep},
+        volumes=[{"name": "work", "emptyDir": {}}],
+    )
+    volumes.write(resolved(of))
+    place, target = volumes.source(of, of.spec.volumes[0]), tmp_path / "target"
+    target.mkdir(mode=0o700)
+    planted = place / "/".join(["f", *["a"] * (DEPTH - 2)])
+    planted.mkdir(parents=True)
+    (planted / "a").symlink_to(target)
+    return resolved(of), place, target
+
+
+@pytest.mark.parametrize("moment", [1, 200, DEPTH - 1])
+def test_a_tree_that_is_exchanged_meanwhile_opens_nothing_else(
+    volumes: PodVolumes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    contents, place, target = racing(volumes, tmp_path)
+    make, made = os.mkdir, [0]
+
+    def make_and_exchange(*arguments: Any, **options: Any) -> None:
+        make(*arguments, **options)
+        made[0] += (place / "x").exists()
+        if made[0] == moment:
+            made[0] += 1
+            (place / "x").rename(place / "y")
+            (place / "f").rename(place / "x")
+
+    monkeypatch.setattr(os, "mkdir", make_and_exchange)
+
+    with contextlib.suppress(VolumeError):  # the link was met, or the walk went on where it was
+        laid_out(volumes, contents)
+
+    assert made[0] > moment
+    assert target.stat().st_mode & 0o777 == 0o700
+
+
+EXCHANGE = """
+import ctypes, os, sys
+os.chdir(sys.argv[1])
+exchange = ctypes.CDLL(None).renameat2
+print("ready", flush=True)
+while exchange(-100, b"x", -100, b"f", 2):
+    pass
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "renameat2"), reason="no renameat2 here")
+def test_a_container_that_exchanges_the_tree_under_the_walk_wins_nothing(
+    volumes: PodVolumes, tmp_path: Path
+) -> None:
+    """The attacker waits for the first folder of the sub-path and exchanges it at once."""
+    contents, place, target = racing(volumes, tmp_path)
+    command = [sys.executable, "-c", EXCHANGE, str(place)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as attacker:
+        assert attacker.stdout is not None
+        assert attacker.stdout.readline() == b"ready\n"
+        with contextlib.suppress(VolumeError):
+            laid_out(volumes, contents)
+
+    assert attacker.returncode == 0
+    assert target.stat().st_mode & 0o777 == 0o700
+    assert list(target.iterdir()) == []
+
+
+# Errors that tell no path
+
+
+@pytest.mark.parametrize(
+    ("value", "planted", "reason"),
+    [
+        ("CANARY" * 60, None, "file name too long"),
+        ("CANARY/below", "file", "not a directory"),
+        ("CANARY", "link", "a link is in the way, and links are not followed there"),
+        ("CANARY\0", None, "invalid argument"),
+        ("/".join(["CANARY" * 40] * 20), None, "file name too long"),
+    ],
+)
+def test_what_a_variable_holds_is_not_told(
+    volumes: PodVolumes, value: str, planted: str | None, reason: str
+) -> None:
+    of = mounted(
+        {"name": "work", "mountPath": "/work", "subPathExpr": "$(S)"},
+        volumes=[{"name": "work", "emptyDir": {}}],
+    )
+    volumes.write(resolved(of))
+    place = volumes.source(of, of.spec.volumes[0])
+    if planted == "file":
+        (place / "CANARY").touch()
+    elif planted == "link":
+        (place / "CANARY").symlink_to("/etc")
+
+    with pytest.raises(VolumeError) as refused:
+        laid_out(volumes, resolved(of), {"S": value})
+
+    told = "".join(traceback.format_exception(refused.value))
+    assert str(refused.value).endswith(f": {reason}")
+    assert "CANARY" not in told
+    assert "volumeMounts[0].subPathExpr" in told or "the mount at /work" in told
+
+
+def test_neither_links_nor_sources_show_what_a_variable_holds(volumes: PodVolumes) -> None:
+    of = mounted(
+        {"name": "work", "mountPath": "/work", "subPathExpr": "$(S)"},
+        volumes=[{"name": "work", "emptyDir": {}}],
+    )
+    volumes.write(resolved(of))
+    layout = mount_layout(only(of), {"S": "CANARY"})
+
+    sources = volumes.mount_sources(of, "main", layout, {})
+
+    assert sources[0].beneath == "CANARY"
+    assert "CANARY" not in f"{layout!r} {sources!r}"

@@ -160,14 +160,28 @@ async def test_what_was_missed_is_found_by_looking_at_all(tmp_path: Path) -> Non
 
 async def test_a_worker_that_never_ends_its_step_is_complained_about(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
-        node.keeper.takes = 10 * STUCK_AFTER
-        node.workers.take(PodSeen(pod(terminationGracePeriodSeconds=int(5 * STUCK_AFTER))))
+        node.keeper.never_ends = True
+        node.workers.take(PodSeen(pod(terminationGracePeriodSeconds=10)))
         await passing(2.0)
         node.workers.take(PodGone(pod()))
-        await passing(STUCK_AFTER / 2)
+        await passing(10 + STUCK_AFTER / 2)
         before = node.workers.complaints()
         await passing(STUCK_AFTER)
 
         assert (before, node.workers.complaints()) == ({}, {"shop/web": "stuck"})
+        await node.workers.stop()
+        await asyncio.sleep(0)
+
+
+async def test_a_worker_that_waits_as_long_as_its_pod_says_is_not_stuck(tmp_path: Path) -> None:
+    """Else whoever may write a long grace period could have the agent restarted."""
+    async with paper_node(tmp_path) as node:
+        node.keeper.takes = 10 * STUCK_AFTER
+        node.workers.take(PodSeen(pod(terminationGracePeriodSeconds=int(5 * STUCK_AFTER))))
+        await passing(2.0)
+        node.workers.take(PodGone(pod()))
+        await passing(4 * STUCK_AFTER)
+
+        assert node.workers.complaints() == {}
         await node.workers.stop()
         await asyncio.sleep(0)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from reflet.client.client import Client
 from reflet.errors import ConnectionRefused, RefletError
 from reflet.node.http_answers import Answer, Question
+from reflet.node.peer_buckets import BURST, EVERY
 from reflet.node.reader_review import CACHE, MOST_CACHED, ReaderReview
 from reflet.testing.manual_clock import ManualClock
 
@@ -68,10 +70,10 @@ class Stage:
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.server = Reviews()
-        self._review = ReaderReview(cast("Client", self.server), "worker-1", clock=self.clock)
+        self.review = ReaderReview(cast("Client", self.server), "worker-1", clock=self.clock)
 
-    async def with_token(self, token: str, path: str = LOGS) -> str:
-        return await self.heard(path, {"authorization": f"Bearer {token}"})
+    async def with_token(self, token: str, path: str = LOGS, *, peer: str = "") -> str:
+        return await self.heard(path, {"authorization": f"Bearer {token}"}, peer=peer)
 
     async def with_certificate(self, subject: str, *groups: str, path: str = LOGS) -> str:
         return await self.heard(path, {}, subject, groups)
@@ -82,10 +84,23 @@ class Stage:
         headers: dict[str, str],
         subject: str = "",
         groups: tuple[str, ...] = (),
+        *,
+        peer: str = "",
     ) -> str:
-        parts = tuple(part for part in path.split("/") if part)
-        answer = await self._review.refusal(Question(parts, {}, headers, subject, groups))
+        answer = await self.answer(path, headers, subject, groups, peer=peer)
         return "may" if answer is None else said(answer)
+
+    async def answer(
+        self,
+        path: str,
+        headers: dict[str, str],
+        subject: str = "",
+        groups: tuple[str, ...] = (),
+        *,
+        peer: str = "",
+    ) -> Answer | None:
+        parts = tuple(part for part in path.split("/") if part)
+        return await self.review.refusal(Question(parts, {}, headers, subject, groups, peer))
 
 
 def said(answer: Answer) -> str:
@@ -241,8 +256,95 @@ async def test_while_the_server_is_away_nobody_may_ask(stage: Stage) -> None:
     assert await stage.with_token("good") == "may"
 
 
-async def test_strangers_do_not_fill_the_memory(stage: Stage) -> None:
-    for number in range(3 * MOST_CACHED):
-        await stage.with_token(f"bad {number}")
+# What strangers can do
 
-    assert len(stage._review._known) <= MOST_CACHED
+
+async def shown(stage: Stage, tokens: int, *, peer: str = "192.0.2.7") -> list[str]:
+    """What is answered to so many bad tokens."""
+    return [await stage.with_token(f"bad {number}", peer=peer) for number in range(tokens)]
+
+
+async def test_tokens_of_one_peer_are_reviewed_so_many_at_once(stage: Stage) -> None:
+    answers = await shown(stage, 2 * BURST)
+    refusal = await stage.answer(LOGS, {"authorization": "Bearer other"}, peer="192.0.2.7")
+    other = await stage.with_token("good", peer="192.0.2.8")
+
+    assert {answer[:3] for answer in answers[:BURST]} == {"401"}
+    words = "429 too many tokens come from your address: ask again later"
+    assert set(answers[BURST:]) == {words}
+    assert stage.server.asked.count("tokenreviews") == BURST + 1
+    assert refusal is not None
+    assert refusal.retry_after == 1
+    assert other == "may"
+
+
+async def test_a_peer_may_ask_again_after_a_while(stage: Stage) -> None:
+    await shown(stage, BURST)
+    too_early = await stage.with_token("good", peer="192.0.2.7")
+    stage.clock.advance(EVERY)
+
+    assert (too_early[:3], await stage.with_token("good", peer="192.0.2.7")) == ("429", "may")
+
+
+async def test_who_was_refused_is_remembered_too(stage: Stage) -> None:
+    await stage.with_token("bad")
+    await stage.with_token("bad")
+
+    assert stage.server.asked == ["tokenreviews"]
+
+
+async def test_strangers_do_not_make_readers_forgotten(stage: Stage) -> None:
+    await stage.with_token("good")
+    before = len(stage.server.asked)
+    for number in range(2 * MOST_CACHED):
+        await stage.with_token(f"bad {number}", peer=f"192.0.2.{number}")
+    asked = len(stage.server.asked)
+    await stage.with_token("good")
+
+    assert (asked - before, len(stage.server.asked)) == (2 * MOST_CACHED, asked)
+    assert (len(stage.review._readers), len(stage.review._others)) == (1, MOST_CACHED)
+
+
+async def test_a_reader_does_not_wait_behind_strangers_of_the_same_peer(stage: Stage) -> None:
+    await stage.with_token("good", peer="192.0.2.7")
+    stage.clock.advance(CACHE + 1)
+    await shown(stage, 2 * BURST)
+
+    assert await stage.with_token("good", peer="192.0.2.7") == "may"
+
+
+async def test_who_is_no_longer_a_reader_is_a_stranger_again(stage: Stage) -> None:
+    await stage.with_token("good", peer="192.0.2.7")
+    stage.server.granted = set()
+    stage.clock.advance(CACHE + 1)
+    refused = await stage.with_token("good", peer="192.0.2.7")
+    await shown(stage, BURST)
+    stage.clock.advance(CACHE + 1)
+    await shown(stage, BURST)
+
+    assert refused[:3] == "403"
+    assert (await stage.with_token("good", peer="192.0.2.7"))[:3] == "429"
+
+
+async def test_a_certificate_is_known_without_a_review_and_is_not_limited(stage: Stage) -> None:
+    await shown(stage, BURST)
+
+    answer = await stage.heard(LOGS, {}, "cat", ("readers",), peer="192.0.2.7")
+
+    assert answer == "may"
+
+
+async def test_the_same_question_at_the_same_time_is_asked_once(stage: Stage) -> None:
+    answers = await asyncio.gather(*[stage.with_token("good") for _ in range(2 * BURST)])
+
+    assert set(answers) == {"may"}
+    assert stage.server.asked == ["tokenreviews", "subjectaccessreviews"]
+
+
+async def test_no_token_is_kept(stage: Stage) -> None:
+    for token in ("good", "bad"):
+        await stage.with_token(token)
+
+    kept = f"{stage.review._readers._known} {stage.review._others._known}"
+    assert "good'" not in kept
+    assert "bad" not in kept

@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from reflet.node.run_decisions import Decision, HeldContainer, decide, is_initialized, starts_again
+from reflet.node.probe_results import ContainerHealth, PodHealth
+from reflet.node.probe_spec import ProbeKind
+from reflet.node.run_decisions import (
+    Decision,
+    HeldContainer,
+    UnhealthyContainer,
+    decide,
+    is_initialized,
+    starts_again,
+)
 from reflet.podstatus.runtime_status import RuntimeContainerStatus
 from tests.unit.node.pods import CREATED, EXITED, container, life, pod, seen
 
@@ -264,3 +273,121 @@ def test_an_init_container_is_done_when_it_succeeded_and_a_sidecar_when_it_runs(
     step: dict[str, Any], found: RuntimeContainerStatus, is_done: bool
 ) -> None:
     assert is_initialized(pod(initContainers=[step]), seen(found)) is is_done
+
+
+# Probes
+
+
+def failing(name: str, probe: ProbeKind, *, started: bool = True) -> PodHealth:
+    return PodHealth({f"{name}-0": ContainerHealth(started, False, probe)})
+
+
+STARTING = ContainerHealth(is_started=False, is_ready=False)
+
+
+@pytest.mark.parametrize(
+    ("probe", "policy", "why", "again"),
+    [
+        (
+            ProbeKind.LIVENESS,
+            "Always",
+            "Container main failed liveness probe, will be restarted",
+            True,
+        ),
+        (
+            ProbeKind.STARTUP,
+            "OnFailure",
+            "Container main failed startup probe, will be restarted",
+            True,
+        ),
+        (ProbeKind.LIVENESS, "Never", "Container main failed liveness probe", False),
+    ],
+)
+def test_who_fails_a_probe_is_stopped_in_the_kubelets_words(
+    probe: ProbeKind, policy: str, why: str, again: bool
+) -> None:
+    both = pod(container(), container("other"), restartPolicy=policy)
+
+    decision = decide(
+        both, seen(life(), life("other")), held_back=not_held, health=failing("main", probe)
+    )
+
+    assert decision == Decision(unhealthy=(UnhealthyContainer("main", probe, why, again),))
+
+
+def test_a_failed_probe_ends_a_pod_that_has_nothing_else_to_run() -> None:
+    alone = pod(initContainers=[SIDECAR], restartPolicy="Never")
+
+    decision = decide(
+        alone,
+        seen(life("proxy"), life()),
+        held_back=not_held,
+        health=failing("main", ProbeKind.LIVENESS),
+    )
+
+    assert decision == Decision(stop=("main", "proxy"), is_over=True)
+
+
+def test_a_container_that_is_made_anew_anyway_is_not_told_to_be_unhealthy() -> None:
+    decision = decide(
+        pod(),
+        seen(life()),
+        held_back=not_held,
+        changed=frozenset({"main"}),
+        health=failing("main", ProbeKind.LIVENESS),
+    )
+
+    assert decision == Decision(stop=("main",))
+
+
+def test_who_was_ended_by_a_probe_starts_again_however_it_ended() -> None:
+    well = seen(life("main", EXITED, 0))
+    once = pod(restartPolicy="OnFailure")
+
+    now = decide(once, well, held_back=not_held, failed=frozenset({"main"}))
+    later = decide(once, well, held_back=held, failed=frozenset({"main"}))
+    by_itself = decide(once, well, held_back=not_held)
+
+    assert now == Decision(start=("main",))
+    assert later == Decision(held=(HeldContainer("main", 10.0),))
+    assert by_itself == Decision(is_over=True)
+
+
+def test_a_sidecar_must_be_started_before_the_next_starts() -> None:
+    both = pod(initContainers=[SIDECAR, container("two")])
+    running = seen(life("proxy"))
+
+    waiting = decide(both, running, held_back=not_held, health=PodHealth({"proxy-0": STARTING}))
+    started = decide(both, running, held_back=not_held)
+
+    assert (waiting, started.start) == (Decision(), ("two",))
+    assert not is_initialized(
+        pod(initContainers=[SIDECAR]), running, PodHealth({"proxy-0": STARTING})
+    )
+
+
+def test_a_sidecar_that_fails_its_startup_probe_starts_again_before_anything_else() -> None:
+    both = pod(initContainers=[SIDECAR, container("two")])
+
+    decision = decide(
+        both,
+        seen(life("proxy")),
+        held_back=not_held,
+        health=failing("proxy", ProbeKind.STARTUP, started=False),
+    )
+
+    why = "Init container proxy failed startup probe"
+    assert decision == Decision(
+        unhealthy=(UnhealthyContainer("proxy", ProbeKind.STARTUP, why, True),)
+    )
+
+
+def test_a_sidecar_that_is_starting_again_does_not_hold_back_a_pod_that_has_begun() -> None:
+    decision = decide(
+        pod(initContainers=[SIDECAR]),
+        seen(life("proxy"), life("main", EXITED, 1)),
+        held_back=not_held,
+        health=PodHealth({"proxy-0": STARTING}),
+    )
+
+    assert decision.start == ("main",)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from reflet.node.granted_ids import Accounts, grants_of
 from reflet.node.security import (
     Allowance,
     RunAs,
@@ -16,6 +17,16 @@ from tests.unit.node.pods import container, only, pod
 
 NOBODY = RunAs(65534, 65534)
 AS_ROOT = Allowance(own_user=0, own_group=0, default=NOBODY)
+GENEROUS = Allowance(
+    own_user=0,
+    own_group=0,
+    default=NOBODY,
+    grants=grants_of(
+        ["7-8", "5000-5999", "app"],
+        ["3-9", "6000"],
+        Accounts(users={"app": (900, 901)}, groups={"disk": 6, "docker": 5007}),
+    ),
+)
 GIVING_ROOT = Allowance(own_user=0, own_group=0, default=RunAs(0, 0))
 AS_USER = Allowance(own_user=1000, own_group=1000, own_groups=frozenset({1000, 20}))
 
@@ -32,7 +43,7 @@ def test_a_pod_with_a_command_and_nothing_else_may_run() -> None:
         ({"hostIPC": True}, "spec.hostIPC"),
         ({"runtimeClassName": "gvisor"}, "there is no runtime 'gvisor' here"),
         ({"securityContext": {"sysctls": [{"name": "a", "value": "b"}]}}, "sysctls"),
-        ({"securityContext": {"fsGroup": 0}}, "group 0 is not one"),
+        ({"securityContext": {"fsGroup": 0}}, "spec.securityContext.fsGroup: group 0 is not given"),
         ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}, "(v): only"),
         ({"volumes": [{"name": "v", "hostPath": {"path": "/etc"}}]}, "not below a path"),
         ({"volumes": [{"name": "v", "hostPath": {"path": "/srv/../etc"}}]}, "without '..'"),
@@ -116,14 +127,89 @@ def test_a_containers_own_user_comes_before_the_pods_and_the_agents() -> None:
         securityContext={"runAsUser": 8, "runAsGroup": 9, "supplementalGroups": [3], "fsGroup": 4},
     )
 
-    assert run_as(both, only(both), AS_ROOT) == RunAs(7, 9, (3, 4))
-    assert run_as(pod(), only(pod()), AS_ROOT) == NOBODY
+    assert run_as(both, only(both), GENEROUS) == RunAs(7, 9, (3, 4))
+    assert refusals_of(both, GENEROUS) == ()
+    assert run_as(pod(), only(pod()), GENEROUS) == NOBODY
 
 
 def test_a_user_without_a_group_does_not_keep_the_agents_group() -> None:
     asking = pod(container(securityContext={"runAsUser": 7}))
 
-    assert run_as(asking, only(asking), AS_ROOT).group == 7
+    assert run_as(asking, only(asking), GENEROUS).group == 7
+
+
+@pytest.mark.parametrize(("user", "group"), [(900, 901), (5001, 5001), (7, 7), (50, 60)])
+def test_a_user_has_the_group_that_comes_with_it(user: int, group: int) -> None:
+    allowance = Allowance(default=RunAs(50, 60), grants=GENEROUS.grants)
+    asking = pod(container(securityContext={"runAsUser": user}))
+
+    assert run_as(asking, only(asking), allowance) == RunAs(user, group)
+    assert refusals_of(asking, allowance) == ()
+
+
+@pytest.mark.parametrize(
+    ("spec", "where", "flag"),
+    [
+        (
+            {"supplementalGroups": [42, 42]},
+            "spec.securityContext.supplementalGroups: group 42",
+            "--allow-groups 42",
+        ),
+        (
+            {"supplementalGroups": [6]},
+            "spec.securityContext.supplementalGroups: group 6",
+            "--allow-groups 6",
+        ),
+        ({"fsGroup": 42}, "spec.securityContext.fsGroup: group 42", "--allow-groups 42"),
+        ({"runAsUser": 6001}, "spec.containers[0] (main): runAsUser 6001", "--allow-users 6001"),
+        ({"runAsGroup": 42}, "spec.containers[0] (main): runAsGroup 42", "--allow-groups 42"),
+        ({"runAsUser": 0}, "spec.containers[0] (main): runAsUser 0", "--user root"),
+    ],
+)
+def test_root_gives_only_whom_the_flags_name_and_says_which_flag_would(
+    spec: dict[str, Any], where: str, flag: str
+) -> None:
+    assert refusals_of(pod(securityContext=spec), GENEROUS) == (
+        f"{where} is not given here: {flag} would allow it",
+    )
+
+
+def test_a_user_in_a_range_does_not_bring_a_group_of_the_machine() -> None:
+    (refusal,) = refusals_of(pod(securityContext={"runAsUser": 5007}), GENEROUS)
+
+    assert refusal == (
+        "spec.containers[0] (main): runAsUser 5007 comes with group 5007, which is not given "
+        "here: say another runAsGroup, or --allow-groups 5007 would allow it"
+    )
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"supplementalGroups": [42]},
+        {"supplementalGroups": [6]},
+        {"supplementalGroups": [5001]},
+        {"runAsUser": 5001},
+        {"fsGroup": 5001},
+        {"runAsGroup": 5001},
+    ],
+)
+@pytest.mark.parametrize("default", [NOBODY, RunAs(0, 0)])
+def test_without_a_flag_root_gives_nobody_but_its_own_choice(
+    spec: dict[str, Any], default: RunAs
+) -> None:
+    (refusal,) = refusals_of(pod(securityContext=spec), Allowance(default=default))
+
+    assert "would allow it" in refusal
+
+
+def test_an_agent_that_is_not_root_names_no_flag_that_would_not_help() -> None:
+    (refusal,) = refusals_of(pod(securityContext={"fsGroup": 42}), AS_USER)
+
+    assert refusal == (
+        "spec.securityContext.fsGroup: group 42 is not given here: "
+        "the agent is not root and gives only its own"
+    )
 
 
 def test_a_container_that_must_not_be_root_and_would_be_is_not_started() -> None:
@@ -137,16 +223,26 @@ def test_a_container_that_must_not_be_root_and_would_be_is_not_started() -> None
 def test_what_a_pod_does_without_is_told_and_does_not_stop_it() -> None:
     asking = pod(
         container(
-            readinessProbe={"tcpSocket": {"port": 80}},
-            lifecycle={"preStop": {"exec": {"command": ["true"]}}},
+            lifecycle={"stopSignal": "SIGUSR1"},
             resources={"limits": {"memory": "1Mi"}},
             tty=True,
         )
     )
 
     assert refusals_of(asking, AS_ROOT) == ()
-    assert len(left_out_of(asking)) == 4
+    assert len(left_out_of(asking)) == 3
     assert left_out_of(pod()) == ()
+
+
+def test_probes_and_hooks_are_nothing_that_a_pod_does_without() -> None:
+    asking = pod(
+        container(
+            readinessProbe={"tcpSocket": {"port": 80}},
+            lifecycle={"preStop": {"exec": {"command": ["true"]}}},
+        )
+    )
+
+    assert left_out_of(asking) == ()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +250,10 @@ def test_what_a_pod_does_without_is_told_and_does_not_stop_it() -> None:
     [
         ({"seLinuxOptions": {"level": "s0"}}, "spec.securityContext: se linux options"),
         ({"windowsOptions": {"hostProcess": True}}, "spec.securityContext: windows options"),
-        ({"supplementalGroups": [0]}, "spec.securityContext: group 0 is not one"),
+        (
+            {"supplementalGroups": [0]},
+            "spec.securityContext.supplementalGroups: group 0 is not given",
+        ),
     ],
 )
 def test_a_pod_is_told_which_of_its_settings_cannot_be_kept(
@@ -193,8 +292,18 @@ def test_a_path_of_the_host_that_is_not_absolute_is_never_allowed(path: str) -> 
 @pytest.mark.parametrize(
     ("allowance", "group", "is_given"),
     [
-        (AS_ROOT, 7, True),
+        (AS_ROOT, 65534, True),
+        # Until ranges had to be named, a root agent gave every group but root's.
+        (AS_ROOT, 7, False),
         (AS_ROOT, 0, False),
+        (GENEROUS, 7, True),
+        (GENEROUS, 6, False),
+        (GENEROUS, 0, False),
+        (GENEROUS, 6000, True),
+        (GENEROUS, 5001, True),
+        (GENEROUS, 5007, False),
+        (GENEROUS, 901, True),
+        (GENEROUS, 900, False),
         (Allowance(default=RunAs(7, 0)), 0, True),
         (GIVING_ROOT, 0, True),
         (AS_USER, 1000, True),
@@ -252,7 +361,7 @@ def test_a_container_that_is_whoever_the_agent_is_must_not_be_root_either() -> N
 def test_a_container_that_says_something_else_still_has_the_pods_user() -> None:
     both = pod(container(securityContext={"privileged": False}), securityContext={"runAsUser": 8})
 
-    assert run_as(both, only(both), AS_ROOT) == RunAs(8, 8)
+    assert run_as(both, only(both), GENEROUS) == RunAs(8, 8)
 
 
 @pytest.mark.parametrize(("user", "is_given"), [(1000, True), (1001, False)])

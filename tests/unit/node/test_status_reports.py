@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from reflet.api.meta import Condition
 from reflet.api.pod_status import ContainerStatus, PodIP, PodStatus
 from reflet.client.client import Client
 from reflet.errors import (
@@ -68,6 +69,36 @@ def test_addresses_are_replaced_and_not_merged() -> None:
 
     assert patch is not None
     assert patch["status"]["podIPs"] == [{"$patch": "replace"}, {"ip": "b"}]
+
+
+def test_conditions_of_others_are_left_to_them() -> None:
+    gate = Condition(type="lb/attached", status="False")
+    ready = Condition(type="Ready", status="True")
+
+    same = status_patch(
+        "u1",
+        PodStatus(conditions=(ready,)),
+        PodStatus(conditions=(ready, gate)),
+    )
+    patch = status_patch("u1", PodStatus(), PodStatus(conditions=(ready, gate)))
+
+    assert same is None
+    assert patch is not None
+    assert [each["type"] for each in patch["status"]["conditions"]] == ["Ready"]
+
+
+def test_a_condition_that_holds_again_no_longer_says_why_it_did_not() -> None:
+    patch = status_patch(
+        "u1",
+        PodStatus(
+            conditions=(Condition(type="Ready", status="False", reason="Why", message="so"),)
+        ),
+        PodStatus(conditions=(Condition(type="Ready", status="True"),)),
+    )
+
+    assert patch is not None
+    (ready,) = patch["status"]["conditions"]
+    assert (ready["status"], ready["reason"], ready["message"]) == ("True", None, None)
 
 
 def test_required_fields_are_there_though_they_have_their_default() -> None:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
-from reflet.resolution.expansion import expand, expand_pieces, references_in
+from reflet.resolution.expansion import (
+    LARGEST_EXPANSION,
+    OversizedExpansion,
+    expand,
+    expand_all,
+    expand_pieces,
+    expanded_size,
+    references_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +51,25 @@ def test_the_pieces_tell_the_size_before_the_text_is_made() -> None:
     pieces = expand_pieces("<$(A)>", {"A": "12345"}.get)
 
     assert sum(map(len, pieces)) == 7
+
+
+def test_several_texts_are_expanded_together() -> None:
+    assert expand_all(["$(A)", "b", "$(A)$$"], {"A": "a"}.get) == ("a", "b", "a$")
+    assert expanded_size(["$(A)", "b", "$(A)$$"], {"A": "1234"}.get) == 4 + 1 + 5
+
+
+def test_what_would_be_too_large_is_never_made() -> None:
+    large = {"A": "x" * (LARGEST_EXPANSION // 4)}
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(OversizedExpansion, match=r"^10485760 .* at most 8388608 are"):
+            expand_all(["$(A)"] * 5, large.get)
+        with pytest.raises(OversizedExpansion):
+            expand("$(A)" * 5, large.get)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 1 << 20
+    assert len(expand("$(A)" * 4, large.get)) == LARGEST_EXPANSION

@@ -79,6 +79,10 @@ def sentence(kind: str, **facts: object) -> str:
             "the value of A has 9 bytes; at most 8 are possible",
         ),
         (
+            sentence("OversizedEnvironment", size=9, limit=8),
+            "variables and arguments have 9 bytes together; about 8 are possible",
+        ),
+        (
             sentence("NotKnownYet", field="status.podIP", reason="the pod has no address yet"),
             "status.podIP is not known: the pod has no address yet",
         ),

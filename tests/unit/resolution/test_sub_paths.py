@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from reflet.api.containers import VolumeMount
+from reflet.resolution.file_contents import FileContent, VolumeContents
+from reflet.resolution.origins import ConfigMapOrigin
 from reflet.resolution.places import Place
 from reflet.resolution.problems import InvalidSubPath, MissingSubPathVariables
-from reflet.resolution.sub_paths import sub_path_of
+from reflet.resolution.sub_paths import clean_sub_path, fixed_files, sub_path_of
 
 
 def test_an_expression_comes_before_a_plain_path() -> None:
@@ -52,3 +54,51 @@ def test_missing_and_empty_variables_are_named_at_their_place() -> None:
     assert problem == MissingSubPathVariables(
         place=place, kubelet="missing value for A, B", names=("A", "B")
     )
+
+
+def test_an_expression_is_not_expanded_beyond_all_measure() -> None:
+    mount = VolumeMount(name="v", sub_path_expr="$(A)" * 100)
+
+    problem = sub_path_of(mount, {"A": "secret" * 100_000})
+
+    assert isinstance(problem, InvalidSubPath)
+    assert "60000000 characters with the variables put in" in problem.error
+    assert "secret" not in problem.error
+
+
+def volume_with(*paths: str) -> VolumeContents:
+    files = {
+        path: FileContent(
+            data=path.encode(),
+            mode=0o644,
+            origin=ConfigMapOrigin(namespace="shop", name="settings", key="k"),
+        )
+        for path in paths
+    }
+    return VolumeContents(volume="settings", kind="configMap", files=files)
+
+
+@pytest.mark.parametrize(
+    ("sub_path", "shown"),
+    [
+        ("dir/a", {"": b"dir/a"}),
+        ("dir", {"a": b"dir/a", "deep/b": b"dir//deep/b"}),
+        ("di", {}),
+        ("dir/deep", {"b": b"dir//deep/b"}),
+    ],
+)
+def test_a_sub_path_shows_a_file_a_folder_or_nothing(
+    sub_path: str, shown: dict[str, bytes]
+) -> None:
+    contents = volume_with("dir/a", "dir//deep/b", "other")
+
+    found = fixed_files(contents, sub_path)
+
+    assert {path: file.data for path, file in found.items()} == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "clean"), [("", ""), (".", ""), ("./", ""), ("a//b/", "a/b"), ("./a", "a")]
+)
+def test_a_sub_path_is_made_as_short_as_it_can_be(written: str, clean: str) -> None:
+    assert clean_sub_path(written) == clean

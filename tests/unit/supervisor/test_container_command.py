@@ -31,3 +31,10 @@ def test_the_containers_own_is_expanded_as_the_kubelet_does() -> None:
 def test_what_an_image_runs_is_not_guessed(container: Container, words: str) -> None:
     with pytest.raises(ConfigurationError, match=f"{words}.*give the command after --"):
         command_for(container, {}, ())
+
+
+def test_a_command_that_no_process_could_be_given_is_refused() -> None:
+    container = Container(name="web", command=("serve",), args=("$(A)",) * 100)
+
+    with pytest.raises(ConfigurationError, match=r"^container web: command and args have 60000005"):
+        command_for(container, {"A": "secret" * 100_000}, ())

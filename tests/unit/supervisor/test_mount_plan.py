@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reflet.supervisor.mount_plan import MountRefused, PlannedMount, fixed_files, plan_mounts
-from tests.unit.supervisor.scenes import config_map, pod, resolved
+from reflet.supervisor.mount_plan import MountRefused, PlannedMount, plan_mounts
+from tests.unit.supervisor.scenes import pod
 
 SETTINGS = {"name": "settings", "configMap": {"name": "settings", "defaultMode": 420}}
 SCRATCH = {"name": "scratch", "emptyDir": {}}
@@ -90,28 +90,3 @@ def test_a_sub_path_may_name_variables() -> None:
 def test_what_the_kubelet_would_not_mount_is_refused(mount: dict[str, Any], words: str) -> None:
     with pytest.raises(MountRefused, match=words):
         plan_mounts(pod(mounts(mount), [SETTINGS]), "main", {})
-
-
-def test_a_sub_path_shows_a_file_a_folder_or_nothing() -> None:
-    volume = {
-        "name": "settings",
-        "configMap": {
-            "name": "settings",
-            "defaultMode": 420,
-            "items": [{"key": "a", "path": "dir/a"}, {"key": "b", "path": "dir/deep/b"}],
-        },
-    }
-    subject = pod(mounts({"name": "settings", "mountPath": "/x"}), [volume])
-    contents = resolved(subject, config_map("settings", a="1", b="2")).volumes["settings"]
-
-    shown = {
-        sub_path: {path: file.data for path, file in fixed_files(contents, sub_path).items()}
-        for sub_path in ("dir/a", "dir", "di", "dir/deep")
-    }
-
-    assert shown == {
-        "dir/a": {"": b"1"},
-        "dir": {"a": b"1", "deep/b": b"2"},
-        "di": {},
-        "dir/deep": {"b": b"2"},
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ class Scene:
 
     def __init__(self, folder: Path, *mounts: dict[str, Any], linked: bool = True) -> None:
         self.root = PrivateRoot(folder)
-        self.root.own.mkdir(mode=0o700)
+        self.root.own.mkdir(mode=0o700, parents=True)
         self.tree = MountTree(self.root, linked=linked)
         self._pod = pod({"volumeMounts": list(mounts)}, VOLUMES)
         self.settings = {"a": "1"}
@@ -155,3 +156,27 @@ def test_a_volume_with_an_error_stays_as_it_is(tmp_path: Path) -> None:
     scene.tree.write(resolved(scene._pod).volumes)
 
     assert scene.read("/etc/app/a") == "1"
+
+
+def test_a_sub_path_that_cannot_be_made_is_told_without_its_text(tmp_path: Path) -> None:
+    """A variable in it may hold a secret."""
+    scene = Scene(tmp_path, mount("scratch", "/work", subPath="CANARY" * 60))
+
+    with pytest.raises(RefletError) as refused:
+        scene.start()
+
+    told = "".join(traceback.format_exception(refused.value))
+    assert str(refused.value) == "the mount at /work cannot be made: file name too long"
+    assert "CANARY" not in told
+
+
+def test_a_link_that_the_process_left_in_its_volume_is_not_followed(tmp_path: Path) -> None:
+    scene = Scene(tmp_path / "root", mount("scratch", "/work", subPath="link/x"))
+    volume = scene.root.own / "volumes/scratch"
+    volume.mkdir(parents=True)
+    (volume / "link").symlink_to(tmp_path)
+
+    with pytest.raises(RefletError, match="a link is in the way"):
+        scene.start()
+
+    assert not (tmp_path / "x").exists()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import pytest
 
 from reflet.errors import RefletError
 from reflet.processes.program import NotStarted
+from reflet.resolution.file_contents import VolumeContents
 from reflet.supervisor.configuration_changes import FilesOnChange, SignalOnChange
 from reflet.supervisor.container_configuration import ContainerConfiguration
+from reflet.supervisor.mount_tree import MountTree
 from reflet.supervisor.private_root import private_root
 from reflet.supervisor.run_options import RestartPolicy, RunOptions
 from reflet.supervisor.supervisor import ContainerRefused, Supervisor
@@ -223,6 +226,33 @@ async def test_told_to_end_before_there_is_a_process_it_ends(scene: Start) -> No
     subject.supervisor.heard(signal.SIGINT)
 
     assert await running == 130
+
+
+async def test_the_loop_goes_on_while_files_are_written(
+    scene: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told to end meanwhile, it starts nothing."""
+    has_begun, may_end = threading.Event(), threading.Event()
+    went_on: list[bool] = []
+    write = MountTree.write
+
+    def slow(tree: MountTree, volumes: Mapping[str, VolumeContents]) -> None:
+        has_begun.set()
+        went_on.append(may_end.wait(10))
+        write(tree, volumes)
+
+    monkeypatch.setattr(MountTree, "write", slow)
+    subject = scene("echo started")
+    subject.give(a="1")
+    running = subject.start()
+    await asyncio.to_thread(has_begun.wait)
+
+    subject.supervisor.heard(signal.SIGTERM)
+    may_end.set()
+
+    assert await running == 143
+    assert went_on == [True]
+    assert not subject.output.exists()
 
 
 async def test_a_process_that_fails_is_started_again_with_back_off(scene: Start) -> None:

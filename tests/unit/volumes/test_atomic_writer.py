@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -57,6 +58,17 @@ def test_a_folder_can_be_made_with_another_mode(tmp_path: Path) -> None:
     AtomicWriter(tmp_path / "v", mode=0o755).write(volume())
 
     assert mode_of(tmp_path / "v") == 0o755
+
+
+def test_whoever_is_alone_waits_for_no_lock(tmp_path: Path) -> None:
+    writer = AtomicWriter(tmp_path / "v", alone=True)
+    writer.write(volume({"a": "1"}))
+    with folders.opened(tmp_path / "v") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+
+        assert writer.write(volume({"a": "2"}))
+        assert writer.remove() == ()
+    assert writer.remove() == ()
 
 
 def test_what_is_equal_is_left_alone(tmp_path: Path) -> None:

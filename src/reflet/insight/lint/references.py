@@ -15,7 +15,6 @@ from reflet.insight.lint.subjects import Subject
 from reflet.insight.pod_problems import (
     MissingPullSecret,
     MissingSubPath,
-    OversizedEnvironment,
     PodProblems,
     UnusablePullSecret,
 )
@@ -25,6 +24,7 @@ from reflet.resolution.problems import (
     MissingObject,
     MissingSubPathVariables,
     ObjectProblem,
+    OversizedEnvironment,
     OversizedObject,
     OversizedValue,
     Problem,

@@ -24,6 +24,7 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
 CLONE_NEWNS: Final = 0x00020000
@@ -40,10 +41,10 @@ KEPT_FLAGS: Final = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 
 
 OUR_FAILURE, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
-_C: Final = ctypes.CDLL(None, use_errno=True)
+LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
-class _Failure(Exception):
+class Failure(Exception):
     """What went wrong, in a line, and the exit code for it."""
 
     def __init__(self, message: str, code: int = OUR_FAILURE) -> None:
@@ -67,7 +68,7 @@ def main(arguments: list[str]) -> NoReturn:
                 make_read_only(mount["path"])
         os.chdir(plan["directory"])
         _become(command, environment)
-    except _Failure as failure:
+    except Failure as failure:
         told, code = str(failure), failure.code
     except OSError as error:
         told, code = f"{error.filename or ''}: {error.strerror}".lstrip(": "), OUR_FAILURE
@@ -90,10 +91,10 @@ def _become(command: list[str], environment: dict[bytes, bytes]) -> None:
     try:
         os.execvpe(command[0], command, environment)  # noqa: S606 - running it is the purpose
     except FileNotFoundError as error:
-        raise _Failure("the command is not found: no such file or directory", NOT_FOUND) from error
+        raise Failure("the command is not found: no such file or directory", NOT_FOUND) from error
     except OSError as error:
         words = f"the command cannot be run: {(error.strerror or '').lower()}"
-        raise _Failure(words, NOT_EXECUTABLE) from error
+        raise Failure(words, NOT_EXECUTABLE) from error
 
 
 # Namespaces
@@ -103,14 +104,14 @@ def enter_namespace() -> None:
     """Have mounts of our own; who may not, gets a user namespace with it."""
     user, group = os.geteuid(), os.getegid()
     try:
-        if _C.unshare(CLONE_NEWNS) != 0:
-            _check(_C.unshare(CLONE_NEWUSER | CLONE_NEWNS))
+        if LIBC.unshare(CLONE_NEWNS) != 0:
+            check(LIBC.unshare(CLONE_NEWUSER | CLONE_NEWNS))
             _write("/proc/self/setgroups", "deny")
             _write("/proc/self/uid_map", f"{user} {user} 1")
             _write("/proc/self/gid_map", f"{group} {group} 1")
-        _mount(None, "/", None, MS_REC | MS_PRIVATE)
+        mount(None, "/", None, MS_REC | MS_PRIVATE)
     except OSError as error:
-        raise _Failure(
+        raise Failure(
             f"--isolate: this system allows no mount namespace here ({error.strerror}): it takes "
             "root with CAP_SYS_ADMIN, or user namespaces (kernel.unprivileged_userns_clone, "
             "kernel.apparmor_restrict_unprivileged_userns); without --isolate the files are "
@@ -132,27 +133,33 @@ def _write(path: str, text: str) -> None:
 class MountPoints:
     """Mounts, and the places for them.
 
-    In *root* and in what was mounted anything may be made; elsewhere only on covers.
+    In *root*, in what was mounted and on the file systems in *devices* anything may be made;
+    elsewhere only on covers.
     """
 
-    def __init__(self, root: str, staging: str) -> None:
-        self._free = [os.path.realpath(root)]
+    def __init__(self, root: str = "", staging: str = "", *, devices: Iterable[int] = ()) -> None:
+        self._free = [os.path.realpath(root)] if root else []
         self._staging = staging
-        self._covers: set[int] = set()
+        self._devices = set(devices)
+        self.covers: list[str] = []
 
     def bind(self, source: str, path: str) -> None:
         """Show *source* at *path*, which is made if it is missing."""
-        point = self._point(path, is_folder=os.path.isdir(source))  # noqa: PTH112 - as above
-        _mount(source, point, None, MS_BIND | MS_REC)
+        point = self.point(path, is_folder=os.path.isdir(source))  # noqa: PTH112 - as above
+        mount(source, point, None, MS_BIND | MS_REC)
+        self.fill(point)
+
+    def fill(self, point: str) -> None:
+        """Something was mounted at a point, and what is missing in it may be made."""
         self._free.append(point)
 
-    def _point(self, path: str, *, is_folder: bool) -> str:
+    def point(self, path: str, *, is_folder: bool) -> str:
         """The place without links to mount on, made if it is missing."""
         real = os.path.realpath(path)
         if os.path.lexists(real):
             if os.path.isdir(real) != is_folder:  # noqa: PTH112 - as above
                 here, there = ("a file", "a folder") if is_folder else ("a folder", "a file")
-                raise _Failure(f"--isolate: {path} is {here} here and {there} in the container")
+                raise Failure(f"{path} is {here} here and {there} in the container")
             return real
         above = os.path.dirname(real)  # noqa: PTH120 - as above
         while not os.path.lexists(above):
@@ -171,7 +178,7 @@ class MountPoints:
         """Whether what is made in a folder is seen by nobody but us."""
         if any(f"{folder}/".startswith(f"{free}/") for free in self._free):
             return True
-        return os.stat(folder).st_dev in self._covers  # noqa: PTH116 - as above
+        return os.stat(folder).st_dev in self._devices  # noqa: PTH116 - as above
 
     def _cover(self, folder: str) -> None:
         """Put a folder in memory over one, that shows the same entries."""
@@ -179,21 +186,22 @@ class MountPoints:
         target = self._staging if folder == "/" else folder
         beneath = os.open(folder, os.O_PATH | os.O_DIRECTORY)
         names = os.listdir(folder)  # noqa: PTH208 - as above
-        _mount("tmpfs", target, "tmpfs", 0, f"mode={stat.S_IMODE(found.st_mode):o}")
+        mount("tmpfs", target, "tmpfs", 0, f"mode={stat.S_IMODE(found.st_mode):o}")
         _give(target, found)
         for name in names:
             _show(f"/proc/self/fd/{beneath}/{name}", f"{target}/{name}")
         os.close(beneath)
-        self._covers.add(os.stat(target).st_dev)  # noqa: PTH116 - as above
+        self._devices.add(os.stat(target).st_dev)  # noqa: PTH116 - as above
+        self.covers.append(folder)
         if folder == "/":
-            _make_root(target)
+            make_root(target)
 
 
 def make_read_only(path: str) -> None:
     """Let nobody write through the mount."""
     present = os.statvfs(path).f_flag
     kept = sum(flag for told, flag in KEPT_FLAGS if present & told)
-    _mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
+    mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
 
 
 def _give(path: str, found: os.stat_result) -> None:
@@ -216,30 +224,33 @@ def _show(source: str, place: str) -> None:
     else:
         with open(place, "x"):  # noqa: PTH123 - as above
             pass
-    _mount(source, place, None, MS_BIND | MS_REC)
+    mount(source, place, None, MS_BIND | MS_REC)
 
 
-def _make_root(new: str) -> None:
+def make_root(new: str) -> None:
+    """Have the file system mounted on a folder as our root, and nothing else."""
     os.chdir(new)
-    if _C.pivot_root(b".", b".") == 0:
-        _check(_C.umount2(b".", MNT_DETACH))
+    if LIBC.pivot_root(b".", b".") == 0:
+        check(LIBC.umount2(b".", MNT_DETACH))
     else:
         # The first root of a machine cannot be left that way.
         os.chroot(".")
     os.chdir("/")
     # The folder that it was put together on is in it, too, and would show it once more.
-    _check(_C.umount2(os.fsencode(new), MNT_DETACH), new)
+    check(LIBC.umount2(os.fsencode(new), MNT_DETACH), new)
 
 
-def _mount(
+def mount(
     source: str | None, target: str, kind: str | None, flags: int, data: str | None = None
 ) -> None:
+    """Call the system's mount; OSError when it refuses."""
     words = [None if word is None else os.fsencode(word) for word in (source, target, kind, data)]
     flag_word = ctypes.c_ulong(flags)
-    _check(_C.mount(words[0], words[1], words[2], flag_word, words[3]), target)
+    check(LIBC.mount(words[0], words[1], words[2], flag_word, words[3]), target)
 
 
-def _check(result: int, name: str = "") -> None:
+def check(result: int, name: str = "") -> None:
+    """Raise the OSError that a call of the C library left; *name* is the file it was about."""
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), name or None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reflet.supervisor import isolated_start
+from reflet.processes import isolated_start
 
 SCRIPT = Path(isolated_start.__file__)
 ALLOWED = (

@@ -1,0 +1,266 @@
+"""From a plan to the first process of a container.
+
+Owns: the fork, what happens in the child until it becomes the command, and the words between the
+two.  Nothing runs that is not on record: the child is ready to become the command, and waits for
+leave to do so until its number was noted.  A parent that is killed meanwhile gives none, and the
+child ends.
+
+::
+
+    parent            child                          grandchild, in its own namespaces
+    fork         ──▶  leave or join namespaces
+                      fork                      ──▶  root file system, user, working folder
+                 ◀──  pid 4711, ends
+                 ◀─────────────────────────────────  ready
+    notes 4711
+                 ─────────────────────────────────▶  go
+                 ◀──  nothing, the end               becomes the command
+
+A plain process has no second fork.  The fork is why whoever uses this has one thread only: a child
+that another thread's lock was copied into would wait for it for ever.
+
+Upstream: runc's libcontainer/init_linux.go and nsenter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import gc
+import os
+import signal
+import socket
+from collections.abc import Callable
+from signal import SIGKILL
+from typing import Final, NoReturn
+
+from reflet.processes import container_root
+from reflet.processes.container_plan import ContainerPlan
+from reflet.processes.isolated_start import LIBC, Failure, check
+from reflet.processes.process_identity import ProcessIdentity
+from reflet.processes.program import (
+    NOT_EXECUTABLE,
+    NOT_FOUND,
+    OUR_FAILURE,
+    NotStarted,
+    Program,
+)
+
+PATIENCE: Final = 30.0
+"""Seconds for everything before the command: a volume may lie on a slow disk."""
+
+UMASK: Final = 0o022
+PR_CAPBSET_DROP: Final = 24
+PR_SET_NO_NEW_PRIVS: Final = 38
+LAST_CAPABILITY: Final = 63
+CAPABILITY_VERSION: Final = 0x20080522
+LONGEST_WORDS: Final = 4096  # bytes
+
+READY, GO = b"ready", b"go"
+
+
+async def start_container(
+    plan: ContainerPlan, note: Callable[[ProcessIdentity], None]
+) -> ProcessIdentity:
+    """Start a container's process, whose parent is then this process; raises ``NotStarted``.
+
+    *note* is called when everything is ready but the command does not run yet.  For a plan with
+    namespaces, this process must be the heir of orphans (``become_reaper``).
+    """
+    Program(plan.arguments, plan.environment).check()
+    ours, theirs = socket.socketpair()
+    with ours:
+        ours.setblocking(False)
+        with theirs:
+            pid = _fork(plan, theirs, ours)
+        words = _Words(ours)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                if plan.root is not None or plan.joins is not None:
+                    pid = await _second_pid(pid, words)
+                identity = await _ready(pid, words)
+                note(identity)
+                await words.say(GO)
+                await words.end()
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, SIGKILL)
+            if isinstance(error, TimeoutError):
+                raise NotStarted(
+                    f"the container was not ready within {PATIENCE:.0f} seconds",
+                    exit_code=OUR_FAILURE,
+                ) from None
+            raise
+    return identity
+
+
+class _Words:
+    """What the child says, line by line; a line that tells of a failure is raised."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        self._heard = b""
+
+    async def next(self) -> bytes:
+        loop = asyncio.get_running_loop()
+        while b"\n" not in self._heard:
+            try:
+                more = await loop.sock_recv(self._line, LONGEST_WORDS)
+            except ConnectionError:
+                more = b""
+            if not more:
+                return b""
+            self._heard += more
+        said, _, self._heard = self._heard.partition(b"\n")
+        kind, _, rest = said.partition(b" ")
+        if kind == b"failed":
+            code, _, message = rest.decode(errors="replace").partition(" ")
+            raise NotStarted(message, exit_code=int(code))
+        return said
+
+    async def say(self, word: bytes) -> None:
+        await asyncio.get_running_loop().sock_sendall(self._line, word)
+
+    async def end(self) -> None:
+        while await self.next():
+            pass
+
+
+async def _second_pid(first: int, words: _Words) -> int:
+    said = await words.next()
+    os.waitpid(first, 0)  # noqa: ASYNC222 - it ends right after its word
+    kind, _, number = said.partition(b" ")
+    if kind != b"pid":
+        raise NotStarted("the container's process ended too early", exit_code=OUR_FAILURE)
+    return int(number)
+
+
+async def _ready(pid: int, words: _Words) -> ProcessIdentity:
+    said = await words.next()
+    identity = ProcessIdentity.of(pid)
+    if said != READY or identity is None:
+        raise NotStarted("the container's process ended too early", exit_code=OUR_FAILURE)
+    return identity
+
+
+# In the child
+
+
+def _fork(plan: ContainerPlan, line: socket.socket, parents: socket.socket) -> int:
+    # A signal must not run the parent's handlers in the child.
+    before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+    pid = os.fork()
+    if pid == 0:
+        parents.close()  # else we would never hear that the parent is gone
+        _child(plan, line)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid
+
+
+def _child(plan: ContainerPlan, line: socket.socket) -> NoReturn:
+    code = OUR_FAILURE
+    try:
+        gc.disable()  # what the parent has is not ours to clean up
+        _run(plan, line)
+    except Failure as failure:
+        code = failure.code
+        _tell(line, code, str(failure))
+    except OSError as error:
+        words = (error.strerror or "the system refuses it").lower()
+        _tell(line, code, f"the container cannot be set up: {words}")
+    except BaseException as error:  # noqa: BLE001 - nothing of the parent's stack may go on here
+        _tell(line, code, f"the container cannot be set up: {type(error).__name__}")
+    finally:
+        os._exit(code)
+
+
+def _run(plan: ContainerPlan, line: socket.socket) -> None:
+    _forget_handlers()
+    line.setblocking(True)
+    if plan.root is not None:
+        container_root.leave_namespaces()
+    elif plan.joins is not None:
+        container_root.hide()
+        container_root.join_namespaces(plan.joins)
+    if plan.root is not None or plan.joins is not None:
+        pid = os.fork()
+        if pid:
+            line.sendall(f"pid {pid}\n".encode())
+            os._exit(0)
+    container_root.hide()
+    os.setsid()
+    if plan.root is not None:
+        container_root.enter_root(plan.root, plan.directory)
+    _drop_privileges(plan)
+    _enter(plan.directory)
+    os.umask(UMASK)
+    line.sendall(READY + b"\n")
+    if line.recv(len(GO)) != GO:
+        os._exit(OUR_FAILURE)  # whoever would have kept us is gone
+    _become(plan)
+
+
+def _tell(line: socket.socket, code: int, message: str) -> None:
+    with contextlib.suppress(OSError):
+        said = f"failed {code} {message}".replace("\n", " ")
+        line.sendall(said.encode(errors="replace")[:LONGEST_WORDS] + b"\n")
+
+
+def _forget_handlers() -> None:
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _drop_privileges(plan: ContainerPlan) -> None:
+    if plan.capabilities is not None:
+        for number in range(LAST_CAPABILITY + 1):
+            if number not in plan.capabilities:
+                LIBC.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)  # one that this kernel has not, fails
+    if os.geteuid() == 0 and (plan.groups, plan.group, plan.user) != (None, None, None):
+        os.setgroups(plan.groups or ())  # others than root have theirs, and cannot have others
+    if plan.group is not None:
+        os.setresgid(plan.group, plan.group, plan.group)
+    if plan.user is not None:
+        os.setresuid(plan.user, plan.user, plan.user)
+    if os.geteuid() != 0:
+        _drop_capabilities()  # those of a user namespace are not the command's
+    check(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
+def _drop_capabilities() -> None:
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    check(LIBC.capset(header, (ctypes.c_uint32 * 6)()))
+
+
+def _enter(directory: str) -> None:
+    """Go to the working folder, by now as whoever the command runs as.
+
+    What the system says is kept to ourselves: it would tell what is there from what is not.
+    """
+    try:
+        os.chdir(directory or "/")
+    except OSError as error:
+        raise Failure("workingDir cannot be entered by the container's user") from error
+
+
+def _become(plan: ContainerPlan) -> None:
+    program = Program(plan.arguments, plan.environment)
+    arguments, environment = program.encoded_arguments(), program.encoded_environment()
+    for number, stream in enumerate(_above(plan.streams)):
+        os.dup2(stream, number)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        os.execvpe(arguments[0], arguments, environment)  # noqa: S606 - running it is the purpose
+    except FileNotFoundError as error:
+        raise Failure("the command is not found: no such file or directory", NOT_FOUND) from error
+    except OSError as error:
+        words = f"the command cannot be run: {(error.strerror or '').lower()}"
+        raise Failure(words, NOT_EXECUTABLE) from error
+
+
+def _above(streams: tuple[int, int, int]) -> list[int]:
+    """The same streams at numbers that are in nobody's way."""
+    return [os.dup(stream) if stream < len(streams) else stream for stream in streams]

@@ -1,0 +1,35 @@
+"""How many descriptors a process may have open.
+
+Owns: the limit of the system, asked for and raised.  Must not know what they are for.
+"""
+
+from __future__ import annotations
+
+import resource
+from typing import Final
+
+PLENTY: Final = 65_536
+"""As many as a node agent and its keeper ever need.  Children inherit the limit, and there are
+programs that close every number up to it when they start: a limit of a billion, as some container
+runtimes set it, would stop them for minutes."""
+
+
+def descriptor_limit(pid: int = 0) -> int:
+    """How many descriptors a process may have; this one when no other is named.
+
+    Raises OSError for a process that is gone or somebody else's.
+    """
+    return resource.prlimit(pid, resource.RLIMIT_NOFILE)[0]
+
+
+def raise_descriptor_limit(most: int | None = None) -> int:
+    """Raise this process's own limit as far as the system lets, at most to *most*; return it.
+
+    A limit that is higher already stays.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = hard if most is None else min(most, hard)
+    if wanted > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return soft

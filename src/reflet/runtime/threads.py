@@ -1,0 +1,46 @@
+"""Work that blocks, done in a thread so that the event loop goes on.
+
+Owns: that whoever waits for such work never goes on, not even cancelled, while it is still being
+done.  A thread cannot be stopped, and what comes next may take away the files that it writes.
+Must not know what the work is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar, cast
+
+Result = TypeVar("Result")
+
+
+async def in_thread(work: Callable[[], Result], *, executor: Executor | None = None) -> Result:
+    """Do the work in a thread of *executor*, or of the loop's own.
+
+    Cancelled before a thread was free, the work is not begun; cancelled later, it is waited for
+    and the cancellation is raised when it has ended.
+    """
+    is_wanted = True
+
+    def unless_given_up() -> Result | None:
+        return work() if is_wanted else None
+
+    doing = asyncio.get_running_loop().run_in_executor(executor, unless_given_up)
+    try:
+        # None only when it was given up, and then nobody gets it.
+        return cast("Result", await asyncio.shield(doing))
+    except asyncio.CancelledError:
+        is_wanted = False
+        await _until_done(doing)
+        raise
+
+
+async def _until_done(doing: asyncio.Future[Result | None]) -> None:
+    while not doing.done():
+        try:
+            await asyncio.wait({doing})
+        except asyncio.CancelledError:
+            continue  # the first one is raised when the work has ended
+    if not doing.cancelled():
+        doing.exception()  # whoever was cancelled does not mind, and nobody else will look
