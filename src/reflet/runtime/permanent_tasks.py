@@ -135,7 +135,7 @@ class PermanentTasks:
                 complained = True
                 self._troubles[name] = type(error).__name__
             await self._clock.sleep(backoff.next_delay())
-            del self._troubles[name]
+            self._troubles.pop(name, None)
 
     def _note_end(self, name: str, error: Exception) -> None:
         why = str(error) if isinstance(error, _Ended) else type(error).__name__
