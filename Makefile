@@ -26,8 +26,8 @@ demo: install ## show what works, with no cluster at hand
 test: install ## run every test; tests/real too when `make kube` has been run
 	@$(BIN)/python -m pytest -q
 
-soak: install ## a quarter of an hour: chaos on both servers, and five minutes of quiet; REFLET_SEED tells another story
-	@REFLET_CHAOS_SECONDS=$${REFLET_CHAOS_SECONDS:-125} REFLET_QUIET_SECONDS=$${REFLET_QUIET_SECONDS:-300} $(BIN)/python -m pytest -q -rP --show-capture=stdout tests/integration/test_chaos.py tests/real/test_chaos.py tests/real/test_quiet.py
+soak: install ## half an hour: chaos on both servers, a node that everything runs out of, and five minutes of quiet; REFLET_SEED tells another story
+	@REFLET_CHAOS_SECONDS=$${REFLET_CHAOS_SECONDS:-125} REFLET_SOAK_SECONDS=$${REFLET_SOAK_SECONDS:-600} REFLET_QUIET_SECONDS=$${REFLET_QUIET_SECONDS:-300} $(BIN)/python -m pytest -q -rP --show-capture=stdout tests/integration/test_chaos.py tests/integration/test_node_soak.py tests/real/test_chaos.py tests/real/test_quiet.py
 
 fuzz: install ## a hundred times as much nonsense for the parsers, and stories for the managers
 	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties/test_parsers.py tests/properties/test_hostile_servers.py tests/properties/test_managers.py

@@ -114,6 +114,8 @@ class Look:
     requests: Mapping[str, Counter[str]]
     relayed: Sequence[Mapping[str, int]]
     cpu: Mapping[Place, float]
+    keeper_cpu: Mapping[Place, float] = field(default_factory=dict)
+    """What of it a keeper used, which only agents have."""
 
 
 @dataclass(slots=True)
@@ -155,16 +157,18 @@ class Stage:
         """Count; who is gone is left out from now on."""
         for idler in self.idlers.values():
             idler.ask()
-        cpu = {}
+        cpu, keeper_cpu = {}, {}
         for place, idler in tuple(self.idlers.items()):
             try:
                 cpu[place] = idler.cpu_seconds()
+                if isinstance(idler, IdleAgent):
+                    keeper_cpu[place] = idler.keeper_cpu_seconds()
             except RunFailed as error:
                 self.left_out[place] = last_line(error)
                 self.idlers.pop(place).close()
         self.relay.say({})
         relayed = self.relay.hear(PATIENCE)["counts"]
-        return Look(time.monotonic(), self.log.counts(), relayed, cpu)
+        return Look(time.monotonic(), self.log.counts(), relayed, cpu, keeper_cpu)
 
     def close(self) -> None:
         """End everybody, some at a time."""
@@ -298,6 +302,9 @@ def window(before: Look, after: Look, place: Place, door: int) -> dict[str, floa
         "connections": float(after.relayed[door]["open"]),
         "connections_opened": relayed["opened"],
         "cpu_milliseconds": (after.cpu[place] - before.cpu[place]) * a_minute * 1000,
+        "keeper_cpu_milliseconds": (
+            (after.keeper_cpu.get(place, 0.0) - before.keeper_cpu.get(place, 0.0)) * a_minute * 1000
+        ),
     }
 
 

@@ -63,9 +63,13 @@ class IdleAgent:
     def cpu_seconds(self) -> float:
         """What the agent and its keeper have used of the processor, without the containers."""
         try:
-            return cpu_of(self._agent.pid) + sum(map(cpu_of, self._keepers))
+            return cpu_of(self._agent.pid) + self.keeper_cpu_seconds()
         except FileNotFoundError:
             raise RunFailed(f"{self._agent.said}\nthe agent ended, or its keeper") from None
+
+    def keeper_cpu_seconds(self) -> float:
+        """The keeper's part of that."""
+        return sum(map(cpu_of, self._keepers))
 
     def close(self) -> None:
         """End the agent and its containers."""

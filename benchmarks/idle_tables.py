@@ -114,6 +114,7 @@ def job_table(job: str, figures: Figures) -> str:
         "bytes grow as n to the",
         "connections",
         "CPU, ms",
+        *(("the keeper's part of it",) if job == "agents" else ()),
         "watches",
     )
     empty = [""] * (len(columns) - 1)
@@ -122,13 +123,13 @@ def job_table(job: str, figures: Figures) -> str:
         "by the minute",
         (words.who, *columns),
         [
-            *((title, *_row(by_size, name)) for name, title in TITLES[job].items()),
+            *((title, *_row(job, by_size, name)) for name, title in TITLES[job].items()),
             *((title, f"left out: {why}", *empty) for title, why in CANNOT[job].items()),
         ],
     )
 
 
-def _row(by_size: BySize, name: str) -> Sequence[str]:
+def _row(job: str, by_size: BySize, name: str) -> Sequence[str]:
     found = _found(by_size, name)
     reasons = [
         f"left out with {int(size):,}: {standings['left_out'][name]}"
@@ -150,6 +151,7 @@ def _row(by_size: BySize, name: str) -> Sequence[str]:
         _exponent(_points(by_size, name, "bytes")),
         cells("connections"),
         cells("cpu_milliseconds"),
+        *((cells("keeper_cpu_milliseconds"),) if job == "agents" else ()),
         "; ".join([*_watches(list(found.values())), *reasons]),
     )
 

@@ -163,7 +163,9 @@ def test_a_window_is_given_by_the_minute() -> None:
     nothing = {"opened": 0, "open": 1, "sent": 100, "received": 1000}
     before = Look(10.0, {calling_address(0): Counter(get=5)}, [nothing], {place: 1.0})
     relayed = {"opened": 1, "open": 2, "sent": 150, "received": 1200}
-    after = Look(40.0, {calling_address(0): Counter(get=8, watch=1)}, [relayed], {place: 1.25})
+    after = Look(
+        40.0, {calling_address(0): Counter(get=8, watch=1)}, [relayed], {place: 1.25}, {place: 0.1}
+    )
 
     found = window(before, after, place, 0)
 
@@ -171,6 +173,7 @@ def test_a_window_is_given_by_the_minute() -> None:
     assert (found["bytes_sent"], found["bytes_received"], found["bytes"]) == (100, 400, 500)
     assert (found["connections"], found["connections_opened"]) == (2, 2)
     assert found["cpu_milliseconds"] == pytest.approx(500)
+    assert found["keeper_cpu_milliseconds"] == pytest.approx(200)
 
 
 def test_the_cpu_time_of_an_agent_is_its_keepers_too(tmp_path: Path) -> None:
@@ -181,12 +184,13 @@ def test_the_cpu_time_of_an_agent_is_its_keepers_too(tmp_path: Path) -> None:
         try:
             processes = agent._agent.pid, *keepers_of(tmp_path / "idle-1" / "node")
             before = [cpu_of(process) for process in processes]
-            found = agent.cpu_seconds()
+            found, of_the_keeper = agent.cpu_seconds(), agent.keeper_cpu_seconds()
         finally:
             agent.close()
 
     assert len(before) == 2
     assert found >= sum(before)
+    assert of_the_keeper >= before[1]
 
 
 def test_everybody_takes_part_at_three_sizes() -> None:
@@ -233,6 +237,7 @@ def a_sample(requests: float = 0.0, sent: float = 0.0, received: float = 0.0) ->
         "connections": 1.0,
         "connections_opened": 0.0,
         "cpu_milliseconds": 1.25,
+        "keeper_cpu_milliseconds": 0.5,
         **asked_of_watches([Watch(300, bookmarks=True), Watch(600, bookmarks=True)]),
     }
 
@@ -275,6 +280,17 @@ def test_who_is_left_out_at_one_size_keeps_the_others_and_says_why() -> None:
     assert cells[-1] == (
         "bookmarks, 300 to 600 s; left out with 1,000: objects held: 500, expected 1000"
     )
+
+
+def test_the_table_of_agents_shows_what_their_keepers_used() -> None:
+    [head] = [line for line in agents_table() if line.startswith("| agent ")]
+    column = head.split("|").index(" the keeper's part of it ") - 1
+
+    assert row("\n".join(agents_table()), TITLES["agents"]["agent"])[column] == "0.5 / 0.5 / 0.5"
+
+
+def agents_table() -> list[str]:
+    return idle_tables.job_table("agents", figures()).splitlines()
 
 
 @pytest.mark.parametrize("job", ["mirrors", "managers", "agents"])

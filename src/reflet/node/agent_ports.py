@@ -28,6 +28,7 @@ from typing import Final, Self
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
 from reflet.node.http_answers import Answer, Answering, HttpAnswers, Question, text
 from reflet.node.reader_review import ReaderReview
+from reflet.runtime.permanent_tasks import PermanentTasks
 
 LOGS: Final = "containerLogs"
 PODS: Final = "pods"
@@ -53,6 +54,7 @@ class AgentPorts:
         plain: tuple[str, int] | None = None,
         secure: tuple[tuple[str, int], ssl.SSLContext] | None = None,
         connections: int = MOST_CONNECTIONS,
+        permanent: PermanentTasks | None = None,
     ) -> None:
         self._pages = pages
         self._review = review
@@ -61,12 +63,16 @@ class AgentPorts:
         of_plain = max(2, connections // 4) if both else connections
         self._plain: HttpAnswers | None = None
         if plain is not None:
-            self._plain = HttpAnswers(*plain, self._answer_anybody, most=of_plain)
+            self._plain = HttpAnswers(
+                *plain, self._answer_anybody, most=of_plain, permanent=permanent
+            )
         self._secure: HttpAnswers | None = None
         if secure is not None:
             place, context = secure
             most = connections - of_plain if both else connections
-            self._secure = HttpAnswers(*place, self._answer_readers, context=context, most=most)
+            self._secure = HttpAnswers(
+                *place, self._answer_readers, context=context, most=most, permanent=permanent
+            )
 
     @property
     def plain_url(self) -> str:

@@ -347,6 +347,7 @@ class NodeAgent:
                 plain=options.health,
                 secure=self._secure,
                 connections=self._budget.connections,
+                permanent=self._permanent,
             )
         )
 

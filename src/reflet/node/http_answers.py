@@ -22,6 +22,7 @@ from reflet.errors import RefletError
 from reflet.node.connection_places import ConnectionPlaces, Place, peer_of
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
 from reflet.node.listening import accept_all, listening_sockets
+from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
 LONGEST_REQUEST: Final = 16 * 1024  # bytes of a request's head
@@ -89,7 +90,7 @@ class HttpAnswers:
 
     Port 0 takes a free one; ``port`` tells which.  With *context* only TLS is spoken, and who
     shows a certificate that it trusts is known by it.  At most *most* connections are open at a
-    time, half of them from one peer.
+    time, half of them from one peer.  *permanent* keeps the task that accepts them.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class HttpAnswers:
         *,
         context: ssl.SSLContext | None = None,
         most: int = MOST_CONNECTIONS,
+        permanent: PermanentTasks | None = None,
     ) -> None:
         self.host = host
         self.port = port
@@ -107,14 +109,15 @@ class HttpAnswers:
         self._context = context
         self._places = ConnectionPlaces(most)
         self._tasks = TaskOwner(f"answers at {host}")
+        self._permanent = permanent or PermanentTasks()
         self._listening: list[socket.socket] = []
 
     async def __aenter__(self) -> Self:
         self._listening = await listening_sockets(self.host, self.port)
         self.port = self._listening[0].getsockname()[1]
         await self._tasks.__aenter__()
-        for each in self._listening:
-            self._tasks.start(accept_all(each, self._accepted), name="accepting")
+        name = "plain port" if self._context is None else "port with TLS"
+        self._permanent.keep(self._tasks, self._accept, name=name)
         return self
 
     async def __aexit__(
@@ -128,6 +131,11 @@ class HttpAnswers:
         finally:
             for each in self._listening:
                 each.close()
+
+    async def _accept(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for each in self._listening:
+                tasks.create_task(accept_all(each, self._accepted), name="accepting")
 
     def _accepted(self, connection: socket.socket, address: str) -> None:
         place = Place(peer_of(address))

@@ -34,6 +34,7 @@ from reflet.node.security import REFUSED, left_out_of, refusals_of
 from reflet.node.worker_parts import WorkerParts
 from reflet.podstatus.runtime_status import RuntimeStatus
 from reflet.resolution.places import containers_of
+from reflet.runtime.permanent_tasks import can_pass, words_of
 from reflet.runtime.threads import in_thread
 
 STOPPED: Final = "AgentStopped"
@@ -133,14 +134,15 @@ class PodWorker:
             try:
                 await self._step(due)
                 result = "done"
-            except (RefletError, OSError) as error:
-                self._fail(str(error))
-                result = "failed"
-            except Exception:
-                # A mistake of ours: one pod's trouble, which the next try may not have.
-                logger.exception("a sync of pod %s failed", self._pod.metadata.name)
-                self._fail("the agent made a mistake; its log says which")
-                result = "crashed"
+            except Exception as error:
+                if can_pass(error):
+                    self._fail(words_of(error))
+                    result = "failed"
+                else:
+                    # A mistake of ours: one pod's trouble, which the next try may not have.
+                    logger.exception("a sync of pod %s failed", self._pod.metadata.name)
+                    self._fail("the agent made a mistake; its log says which")
+                    result = "crashed"
             finally:
                 self.busy_since = None
             metrics.count("reflet_node_syncs_total", result=result)

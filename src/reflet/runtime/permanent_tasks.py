@@ -62,6 +62,13 @@ def can_pass(error: BaseException) -> bool:
             return False
 
 
+def words_of(error: BaseException) -> str:
+    """What an error says: of a group each one, and where there are no words its kind."""
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(map(words_of, error.exceptions))
+    return str(error) or type(error).__name__
+
+
 class PermanentTasks:
     """Keeps tasks alive, and knows of those that could not be.
 
@@ -124,11 +131,11 @@ class PermanentTasks:
                     backoff.reset()
                     complained = False
                 if not complained:
-                    logger.warning("the task %s failed and is started again: %s", name, error)
+                    logger.warning("task %s failed and is started again: %s", name, words_of(error))
                 complained = True
                 self._troubles[name] = type(error).__name__
             await self._clock.sleep(backoff.next_delay())
-            del self._troubles[name]
+            self._troubles.pop(name, None)
 
     def _note_end(self, name: str, error: Exception) -> None:
         why = str(error) if isinstance(error, _Ended) else type(error).__name__

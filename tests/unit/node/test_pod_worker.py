@@ -262,6 +262,27 @@ async def test_news_that_come_while_a_step_fails_are_not_lost(tmp_path: Path) ->
     assert "FailedSync" in node.events.reasons
 
 
+@pytest.mark.parametrize(
+    ("lack", "words"),
+    [
+        (MemoryError(), "MemoryError"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+    ],
+)
+async def test_what_the_machine_lacks_is_no_mistake_of_ours(
+    tmp_path: Path, lack: Exception, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    stumbling = Stumbling(lack)
+    async with paper_node(tmp_path, retry=600.0) as node:
+        node.objects.on_resolve = stumbling
+        await settled(node, pod())
+
+    failures = node.metrics.counted("reflet_node_syncs_total", result="failed")
+    assert failures == stumbling.times > 0
+    assert set(node.events.told) == {("FailedSync", words)}
+    assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
+
+
 @pytest.mark.parametrize("mistake", [KeyError("a detail"), AssertionError("a detail")])
 async def test_a_mistake_of_ours_is_logged_and_counted_and_told_without_its_words(
     tmp_path: Path, mistake: Exception, caplog: pytest.LogCaptureFixture

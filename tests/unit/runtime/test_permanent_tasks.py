@@ -101,13 +101,24 @@ async def test_a_task_that_lived_well_starts_over_with_short_pauses() -> None:
     assert work.began == [0.0, 61.0, 122.0, 183.0]
 
 
-async def test_a_streak_of_failures_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    async with kept(Work(*[NO_DESCRIPTORS] * 5)):
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (NO_DESCRIPTORS, "[Errno 24] Too many open files"),
+        (MemoryError(), "MemoryError"),
+        (
+            ExceptionGroup("writers", [MemoryError(), TransportError("the server is away")]),
+            "MemoryError; the server is away",
+        ),
+    ],
+)
+async def test_a_streak_of_failures_is_logged_once(
+    error: Exception, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with kept(Work(*[error] * 5)):
         await asyncio.sleep(300.0)
 
-    assert caplog.messages == [
-        "the task lease failed and is started again: [Errno 24] Too many open files"
-    ]
+    assert caplog.messages == [f"task lease failed and is started again: {words}"]
 
 
 async def test_what_waits_to_be_started_again_is_told() -> None:
