@@ -100,13 +100,13 @@ async def test_a_pod_that_asks_for_more_is_refused_with_an_event(
 
 
 async def test_what_a_pod_does_without_is_said(server: RunningServer, tmp_path: Path) -> None:
-    probe = {"tcpSocket": {"port": 80}}
     async with scene_on(server, tmp_path) as scene:
-        await scene.pods.create(pod_document("web", container={"readinessProbe": probe}))
+        limits = {"resources": {"limits": {"memory": "64Mi"}}}
+        await scene.pods.create(pod_document("web", container=limits))
         await scene.pod("web", is_running)
         events = await scene.events("web", "NotSupported")
 
-    assert any("the probes of container main are not run" in each.message for each in events)
+    assert any("the limits of container main are not enforced" in each.message for each in events)
 
 
 async def test_a_path_of_the_host_can_be_allowed(server: RunningServer, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_process_of_the_agents_own_user_can_be_looked_into_unless_it_refuses()
 async def test_nobody_of_the_agents_own_user_looks_into_agent_and_keeper(
     server: RunningServer, tmp_path: Path
 ) -> None:
-    agent = AgentProcess(server.kubeconfig, tmp_path)
+    agent = AgentProcess(server.kubeconfig, tmp_path, "--no-isolation")
     agent.command[:0] = WITHOUT_PRIVILEGES
     agent.start()
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ import reflet
 from reflet.api.meta import Condition
 from reflet.api.options import DeleteOptions
 from reflet.api.pods import Pod
-from reflet.node.keeper_protocol import Executed
-from reflet.node.process_runtime import ProcessRuntime
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, scene_on
 from tests.node_scenes import (
@@ -30,6 +28,7 @@ from tests.node_scenes import (
 )
 
 HERE = "127.0.0.1"
+OURS = (sys.prefix, sys.base_prefix)  # the interpreter, for containers that need one
 PAGE = """
 import http.server, sys
 
@@ -114,7 +113,7 @@ async def listener(asked: list[str]) -> AsyncIterator[int]:
 async def test_a_pod_is_ready_while_its_page_says_so(server: RunningServer, tmp_path: Path) -> None:
     port = free_port()
     probe = QUICKLY | {"httpGet": {"port": "web", "path": "/ready"}, "failureThreshold": 1}
-    async with scene_on(server, tmp_path) as scene:
+    async with scene_on(server, tmp_path, share=OURS) as scene:
         await scene.pods.create(page("web", port, readinessProbe=probe))
         await scene.pod("web", is_ready)
         await say(port, 500)
@@ -140,7 +139,7 @@ async def test_a_container_that_is_no_longer_alive_is_restarted(
     port = free_port()
     probe = QUICKLY | {"httpGet": {"port": port}, "failureThreshold": 2}
     started = QUICKLY | {"tcpSocket": {"port": "web"}, "failureThreshold": 60}
-    async with scene_on(server, tmp_path) as scene:
+    async with scene_on(server, tmp_path, share=OURS) as scene:
         await scene.pods.create(page("web", port, livenessProbe=probe, startupProbe=started))
         await scene.pod("web", restarts(0))
         await say(port, 503)
@@ -159,7 +158,7 @@ async def test_a_port_that_nobody_listens_on_is_told_in_the_kubelets_words(
     server: RunningServer, tmp_path: Path
 ) -> None:
     port = free_port()
-    async with scene_on(server, tmp_path) as scene:
+    async with scene_on(server, tmp_path, share=OURS) as scene:
         document = pod_document(
             "web", container={"readinessProbe": QUICKLY | {"tcpSocket": {"port": port}}}
         )
@@ -172,33 +171,27 @@ async def test_a_port_that_nobody_listens_on_is_told_in_the_kubelets_words(
     assert pod.status.container_statuses[0].started
 
 
-async def test_a_command_decides_as_well(
-    server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("isolation", [True, False])
+async def test_a_command_in_the_container_decides_as_well(
+    server: RunningServer, tmp_path: Path, isolation: bool
 ) -> None:
-    """The command is run at the seam: what is inside a container is the keeper's to know."""
-    exit_code = 1
-    commands: list[Sequence[str]] = []
-
-    async def execute(
-        _: ProcessRuntime, container: str, arguments: Sequence[str], *, timeout: float
-    ) -> Executed:
-        commands.append(arguments)
-        return Executed(exit_code, f"not yet, {timeout:g}")
-
-    monkeypatch.setattr(ProcessRuntime, "execute", execute)
-    probe = QUICKLY | {"exec": {"command": ["check", "$(LEVEL)"]}}
-    async with scene_on(server, tmp_path) as scene:
+    check = "test -e $REFLET_ROOT/data/ready || { echo not yet, $(LEVEL) $WORD; exit 1; }"
+    probe = QUICKLY | {"exec": {"command": ["sh", "-c", check]}}
+    variables = [{"name": "LEVEL", "value": "high"}, {"name": "WORD", "value": "hello"}]
+    mounts = [{"name": "data", "mountPath": "/data"}]
+    async with scene_on(server, tmp_path, isolation=isolation) as scene:
         document = pod_document(
             "web",
-            container={"readinessProbe": probe, "env": [{"name": "LEVEL", "value": "high"}]},
+            container={"readinessProbe": probe, "env": variables, "volumeMounts": mounts},
+            volumes=[{"name": "data", "emptyDir": {}}],
         )
         await scene.pods.create(document)
         said = await messages(scene, "web", "Unhealthy")
-        exit_code = 0
+        pod = await scene.pod("web", is_unready)
+        (scene.container_root(pod) / "data/ready").touch()
         await scene.pod("web", is_ready)
 
-    assert said == ["Readiness probe failed: not yet, 5"]
-    assert commands[0] == ("check", "high")
+    assert said == ["Readiness probe failed: not yet, high hello\n"]
 
 
 async def test_the_others_start_when_a_sidecar_is_started(
@@ -212,7 +205,7 @@ async def test_the_others_start_when_a_sidecar_is_started(
         "restartPolicy": "Always",
         "startupProbe": QUICKLY | {"tcpSocket": {"port": port}, "failureThreshold": 60},
     }
-    async with scene_on(server, tmp_path) as scene:
+    async with scene_on(server, tmp_path, share=OURS) as scene:
         await scene.pods.create(pod_document("web", initContainers=[sidecar]))
         await messages(scene, "web", "Unhealthy")
         before = await scene.pods.get("web")
@@ -233,7 +226,8 @@ async def test_an_agent_that_is_killed_leaves_healthy_pods_ready(
     document = page(
         "web", port, readinessProbe=probe, livenessProbe=open_port, startupProbe=open_port
     )
-    with agent_process(server.kubeconfig, tmp_path) as agent:
+    shares = [word for path in OURS for word in ("--share", path)]
+    with agent_process(server.kubeconfig, tmp_path, *shares) as agent:
         async with (
             asyncio.timeout(2 * PATIENCE),
             reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster,
@@ -265,7 +259,7 @@ async def test_a_hook_is_asked_before_the_container_is_told_to_end(
 ) -> None:
     asked: list[str] = []
     script = "trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done"
-    async with listener(asked) as port, scene_on(server, tmp_path) as scene:
+    async with listener(asked) as port, scene_on(server, tmp_path, share=OURS) as scene:
         hook = {"preStop": {"httpGet": {"port": port, "path": "/bye"}}}
         document = pod_document("web", ["sh", "-c", script], container={"lifecycle": hook})
         await scene.pods.create(document)
@@ -282,7 +276,7 @@ async def test_a_hook_that_fails_after_the_start_is_a_crash(
     server: RunningServer, tmp_path: Path
 ) -> None:
     hook = {"postStart": {"httpGet": {"port": free_port()}}}
-    async with scene_on(server, tmp_path) as scene:
+    async with scene_on(server, tmp_path, share=OURS) as scene:
         await scene.pods.create(pod_document("web", container={"lifecycle": hook}))
         told = await messages(scene, "web", "FailedPostStartHook")
         await scene.events("web", "BackOff")
@@ -290,3 +284,28 @@ async def test_a_hook_that_fails_after_the_start_is_a_crash(
 
     assert told == ["PostStartHook failed"]
     assert killed == ["FailedPostStartHook"]
+
+
+async def test_commands_are_hooks_as_well(server: RunningServer, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    hooks = {
+        "postStart": {"exec": {"command": ["sh", "-c", "echo begun > /data/begun"]}},
+        "preStop": {"exec": {"command": ["sh", "-c", "mv /data/begun /data/ended"]}},
+    }
+    async with scene_on(server, tmp_path, host_paths=(str(shared),)) as scene:
+        document = pod_document(
+            "web",
+            container={
+                "lifecycle": hooks,
+                "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+            },
+            volumes=[{"name": "data", "hostPath": {"path": str(shared)}}],
+        )
+        await scene.pods.create(document)
+        await scene.pod("web", is_ready)
+        before = (shared / "begun").read_text()
+        await scene.pods.delete("web")
+        await scene.gone("web")
+
+    assert (before, (shared / "ended").read_text()) == ("begun\n", "begun\n")
