@@ -18,7 +18,7 @@ from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.errors import RefletError
 from reflet.node.container_records import START_ERROR, ContainerRecord
 from reflet.node.container_roots import capabilities_of, container_root, mounts_of
-from reflet.node.container_statuses import CRASH_LOOP, Waiting
+from reflet.node.container_statuses import CONFIG_ERROR, CRASH_LOOP, Waiting
 from reflet.node.events import NORMAL, WARNING
 from reflet.node.handler_actions import Target
 from reflet.node.lifecycle_hooks import LONGEST_HOOK, HookFailed, run_hook, unless_told
@@ -108,7 +108,7 @@ class ContainerStarter:
             )
         except VolumeError as error:
             self._failed(pod, name, str(error))
-            return Waiting("CreateContainerError", str(error))
+            return Waiting(CONFIG_ERROR, str(error))
         try:
             record = await self._parts.runtime.start(pod.metadata.uid, launch)
         except RefletError as error:

@@ -147,9 +147,9 @@ class Keeper:
         kept = self._kept[record.id] = _Kept(record, order.environment)
         try:
             await self._start(kept, order)
-        except (NotStarted, OSError) as error:
-            # Also where descriptors or the disk have run out, which may pass.
-            why = str(error) if isinstance(error, NotStarted) else _words(error)
+        except (NotStarted, OSError, MemoryError) as error:
+            # Also where descriptors, memory or the disk have run out, which may pass.
+            why = _words(error) if isinstance(error, OSError) else str(error) or "out of memory"
             kept.record = kept.record.not_started(why, utc_now())
             self._write(kept)
         return kept.record.document()

@@ -17,12 +17,16 @@ from reflet.api.pod_status import ContainerStatus
 from reflet.api.pods import Pod
 from reflet.node.run_decisions import is_sidecar
 
+ISOLATED: Final = "reflet.dev/Isolated"
+"""Whether a pod's containers have namespaces of their own, which an agent may go without."""
+
 OURS: Final = (
     "PodReadyToStartContainers",
     "Initialized",
     "Ready",
     "ContainersReady",
     "PodScheduled",
+    ISOLATED,
 )
 
 
@@ -34,6 +38,7 @@ def pod_conditions(
     init: Sequence[ContainerStatus],
     containers: Sequence[ContainerStatus],
     now: datetime,
+    isolates: bool | None = None,
 ) -> tuple[Condition, ...]:
     """Return the pod's conditions; those of others stay as they are."""
     generation = pod.metadata.generation
@@ -45,6 +50,7 @@ def pod_conditions(
         _ready(pod, containers_ready),
         containers_ready,
         Condition(type="PodScheduled", status="True"),
+        *(() if isolates is None else (_isolated(isolates),)),
     )
     ours = tuple(
         _dated(replace(each, observed_generation=generation), before.get(each.type), now)
@@ -52,6 +58,22 @@ def pod_conditions(
     )
     others = tuple(each for each in pod.status.conditions if each.type not in OURS)
     return (*ours, *others)
+
+
+def _isolated(isolates: bool) -> Condition:
+    if isolates:
+        return Condition(
+            type=ISOLATED,
+            status="True",
+            reason="Namespaces",
+            message="containers have namespaces and a file system of their own",
+        )
+    return Condition(
+        type=ISOLATED,
+        status="False",
+        reason="NoIsolation",
+        message="containers are plain processes of the node: its agent has --no-isolation",
+    )
 
 
 def _initialized(

@@ -41,13 +41,15 @@ class Circumstances:
 
     *waiting* says why containers wait, by name.  *failure* is why the pod as a whole is not run.
     With *is_ending* nothing of it starts again.  *health* is what probes say, and *failed* are
-    the containers that were ended because of it.
+    the containers that were ended because of it.  *isolates* says whether its containers have
+    namespaces of their own, None where none are run.
     """
 
     addresses: tuple[str, ...] = ()
     waiting: Mapping[str, Waiting] = field(default_factory=dict)
     failure: Waiting | None = None
     is_ending: bool = False
+    isolates: bool | None = None
     health: PodHealth = UNPROBED
     failed: frozenset[str] = frozenset()
 
@@ -78,6 +80,7 @@ def pod_status(
             init=init,
             containers=containers,
             now=now,
+            isolates=circumstances.isolates,
         ),
         reason=reason.reason if reason else "",
         message=reason.message if reason else "",

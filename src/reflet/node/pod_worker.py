@@ -424,6 +424,7 @@ class PodWorker:
             waiting=self._waiting,
             failure=self._failure,
             is_ending=self._is_ending,
+            isolates=parts.allowance.isolates if parts.runs_commands else None,
             health=self._prober.health,
             failed=frozenset(self._stopper.failed),
         )

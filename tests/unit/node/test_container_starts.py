@@ -118,7 +118,7 @@ async def test_a_volume_that_cannot_be_shown_is_told(tmp_path: Path) -> None:
 
     waiting = await started(node, of)
 
-    assert waiting == Waiting("CreateContainerError", "the pod has no volume nowhere")
+    assert waiting == Waiting("CreateContainerConfigError", "the pod has no volume nowhere")
     assert node.keeper.orders == []
 
 

@@ -203,3 +203,24 @@ def test_a_pod_is_ready_when_its_readiness_gates_are_open_too() -> None:
     assert readiness(shut) == [("False", "ReadinessGatesNotReady", closed), READY]
     assert readiness(open_) == [READY, READY]
     assert readiness(shut, "main")[0][1] == "ContainersNotReady"
+
+
+@pytest.mark.parametrize(
+    ("isolates", "told"),
+    [(True, ("True", "Namespaces")), (False, ("False", "NoIsolation")), (None, None)],
+)
+def test_whether_containers_are_isolated_is_told_where_they_run(
+    isolates: bool | None, told: tuple[str, str] | None
+) -> None:
+    found = pod_conditions(
+        pod(),
+        phase="Running",
+        has_sandbox=True,
+        init=(),
+        containers=(),
+        now=NOW,
+        isolates=isolates,
+    )
+
+    ours = {each.type: (each.status, each.reason) for each in found}
+    assert ours.get("reflet.dev/Isolated") == told
