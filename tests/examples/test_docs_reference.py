@@ -33,8 +33,9 @@ SOURCE: Final = Path(reflet.__file__).parent
 READ_VARIABLE: Final = re.compile(r'environ(?:ment)?(?:\.get\(|\[)"([A-Z_]{4,})"')
 OWN_VARIABLE: Final = re.compile(r'"(REFLET_[A-Z_]+)"')
 
-# Read on behalf of a program that is started, whose business it is.
-PASSED_ON: Final = {"PATH"}
+# Read on behalf of a program that is started, whose business it is; and what stands in front of its
+# variables on the way there.
+PASSED_ON: Final = {"PATH", "REFLET_SHELTERED_"}
 
 
 def written_pages() -> list[Path]:
