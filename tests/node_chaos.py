@@ -281,14 +281,14 @@ class Chaos:
 
 
 def keepers_of(root: Path) -> Sequence[int]:
-    """The keepers that keep everything below a folder."""
+    """The keepers that keep everything below a folder, without those that become containers."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             arguments = path.read_bytes().split(b"\0")
             if KEEPER.encode() in arguments and str(root).encode() in arguments:
                 found.append(int(path.parent.name))
-    return found
+    return [pid for pid in found if _parent(pid) not in found]
 
 
 def _parent(pid: int) -> int:

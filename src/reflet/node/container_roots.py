@@ -17,6 +17,7 @@ from reflet.errors import ConfigurationError
 from reflet.node.pod_volumes import MountSource
 from reflet.processes.container_plan import CAPABILITIES, ContainerRoot, VolumeMount
 from reflet.volumes import folders
+from reflet.volumes.memory_folders import memory_candidates
 from reflet.volumes.tear_down import remove_tree
 from reflet.volumes.volume_errors import VolumeError, in_folder
 
@@ -68,8 +69,9 @@ def _check_shared(word: str, path: str, root: Path) -> None:
     if not path.startswith("/") or not os.path.lexists(path):
         raise ConfigurationError(f"--share {word}: there is no such path here")
     real = Path(path).resolve()
-    if root.resolve().is_relative_to(real):
-        raise ConfigurationError(f"--share {word}: the volumes of all pods are in it, in {root}")
+    for place in (root, *memory_candidates(os.environ, os.geteuid())):
+        if place.resolve().is_relative_to(real):
+            raise ConfigurationError(f"--share {word}: volumes of all pods are in it, in {place}")
     if real.is_relative_to("/proc") or real.is_relative_to("/dev"):
         raise ConfigurationError(f"--share {word}: containers have one of their own")
 

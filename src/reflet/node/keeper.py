@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import resource
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -47,6 +48,7 @@ LOG_MESSAGE_BYTES: Final = 2048
 LOG_MESSAGE_LINES: Final = 80
 LONGEST_OUTPUT: Final = 10 * 1024  # bytes of what a command in a container says, as the kubelet has
 TRY_AGAIN: Final = 1.0  # seconds until what could not be done for want of something is tried again
+LIMITS: Final = (resource.RLIMIT_NOFILE, resource.RLIMIT_AS)
 FALL_BACK: Final = "FallbackToLogsOnError"
 
 logger = logging.getLogger(__name__)
@@ -65,10 +67,14 @@ class _Kept:
 
 
 class Keeper:
-    """Keeps the containers whose folders are below *pods*; open while the context is."""
+    """Keeps the containers whose folders are below *pods*; open while the context is.
+
+    Containers have the limits of the moment in which this was made, whatever becomes of ours.
+    """
 
     def __init__(self, pods: Path) -> None:
         self._pods = pods
+        self._limits = tuple((kind, *resource.getrlimit(kind)) for kind in LIMITS)
         self._kept: dict[str, _Kept] = {}
         self._tasks = TaskOwner("keeper")
         self._permanent = PermanentTasks()
@@ -168,9 +174,8 @@ class Keeper:
                 nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
                 for descriptor in (nothing, *ends):
                     opened.callback(os.close, descriptor)
-                plan = _plan(
-                    record, order.arguments, order.environment, (nothing, ends[0], ends[1])
-                )
+                streams = (nothing, ends[0], ends[1])
+                plan = self._plan(record, order.arguments, order.environment, streams)
                 identity = await start_container(replace(plan, root=order.root), note)
         except BaseException:
             pump.finish()
@@ -193,7 +198,8 @@ class Keeper:
             nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
             opened.callback(os.close, nothing)
             output = opened.enter_context(CommandOutput(LONGEST_OUTPUT))
-            plan = _plan(kept.record, arguments, environment, (nothing, output.end, output.end))
+            streams = (nothing, output.end, output.end)
+            plan = self._plan(kept.record, arguments, environment, streams)
             joins = first if kept.record.is_isolated else None
             try:
                 identity = await start_container(replace(plan, joins=joins), lambda _: None)
@@ -260,6 +266,26 @@ class Keeper:
         if kept is None:
             raise protocol.KeeperRefused(f"there is no container {container}")
         return kept
+
+    def _plan(
+        self,
+        record: ContainerRecord,
+        arguments: tuple[str, ...],
+        environment: Mapping[str, str],
+        streams: tuple[int, int, int],
+    ) -> ContainerPlan:
+        """A process of a container, which runs as all of them do."""
+        return ContainerPlan(
+            arguments=arguments,
+            environment={**environment, CONTAINER_ID: record.id},
+            streams=streams,
+            directory=record.directory,
+            user=record.user,
+            group=record.group,
+            groups=record.groups,
+            capabilities=record.capabilities,
+            limits=self._limits,
+        )
 
     def _look_after(self, kept: _Kept, child: Child, pump: LogPump) -> None:
         kept.child, kept.pump = child, pump
@@ -360,25 +386,6 @@ class Keeper:
         pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
         pump.finish()
         self._note_end(kept, Vanished())
-
-
-def _plan(
-    record: ContainerRecord,
-    arguments: tuple[str, ...],
-    environment: Mapping[str, str],
-    streams: tuple[int, int, int],
-) -> ContainerPlan:
-    """A process of a container, which runs as all of them do."""
-    return ContainerPlan(
-        arguments=arguments,
-        environment={**environment, CONTAINER_ID: record.id},
-        streams=streams,
-        directory=record.directory,
-        user=record.user,
-        group=record.group,
-        groups=record.groups,
-        capabilities=record.capabilities,
-    )
 
 
 def _environment_of(pid: int) -> dict[str, str]:

@@ -77,7 +77,8 @@ class ContainerPlan:
     With a *root*, it gets namespaces of its own; with *joins*, those of that process.  With
     neither, it is a plain process.
     *capabilities* are what root keeps, all for None.  *streams* are the descriptors of its
-    input, output and errors.
+    input, output and errors.  *limits* are those of the system that it has instead of its
+    parent's: kind, soft and hard limit as ``resource`` has them.
     """
 
     arguments: tuple[str, ...] = field(repr=False)
@@ -90,3 +91,4 @@ class ContainerPlan:
     capabilities: tuple[int, ...] | None = None
     root: ContainerRoot | None = None
     joins: int | None = None
+    limits: tuple[tuple[int, int, int], ...] = ()

@@ -29,6 +29,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -176,6 +177,8 @@ def _child(plan: ContainerPlan, line: socket.socket) -> NoReturn:
 
 
 def _run(plan: ContainerPlan, line: socket.socket) -> None:
+    for kind, soft, hard in plan.limits:
+        resource.setrlimit(kind, (soft, hard))  # first: ours may be too small for what follows
     _forget_handlers()
     line.setblocking(True)
     if plan.root is not None:

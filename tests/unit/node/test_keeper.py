@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import errno
 import os
+import resource
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -338,3 +339,16 @@ async def test_a_container_of_another_user_can_open_its_output_again(tmp_path: P
 
     lines = [line.split(" ", 3)[1:] for line in record.log.read_text().splitlines()]
     assert lines == [["stdout", "F", "again"], ["stderr", "F", "wrong"]]
+
+
+async def test_a_container_has_the_limits_that_the_keeper_began_with(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with keeping(tmp_path) as keeper:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before[0] - 1, before[1]))
+        try:
+            await keeper.start(order(tmp_path, ["sh", "-c", "ulimit -n"]))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        record = await ended(keeper)
+
+    assert record.log.read_text().split()[-1] == str(before[0])
