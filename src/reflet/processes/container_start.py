@@ -38,15 +38,9 @@ from typing import Final, NoReturn
 
 from reflet.processes import container_root
 from reflet.processes.container_plan import ContainerPlan
-from reflet.processes.isolated_start import LIBC, Failure, check
+from reflet.processes.isolated_start import LIBC, Failure, become, check
 from reflet.processes.process_identity import ProcessIdentity
-from reflet.processes.program import (
-    NOT_EXECUTABLE,
-    NOT_FOUND,
-    OUR_FAILURE,
-    NotStarted,
-    Program,
-)
+from reflet.processes.program import OUR_FAILURE, NotStarted, Program
 
 PATIENCE: Final = 30.0
 """Seconds for everything before the command: a volume may lie on a slow disk."""
@@ -255,13 +249,7 @@ def _become(plan: ContainerPlan) -> None:
     for number, stream in enumerate(_above(plan.streams)):
         os.dup2(stream, number)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    try:
-        os.execvpe(arguments[0], arguments, environment)  # noqa: S606 - running it is the purpose
-    except FileNotFoundError as error:
-        raise Failure("the command is not found: no such file or directory", NOT_FOUND) from error
-    except OSError as error:
-        words = f"the command cannot be run: {(error.strerror or '').lower()}"
-        raise Failure(words, NOT_EXECUTABLE) from error
+    become(arguments, environment)
 
 
 def _above(streams: tuple[int, int, int]) -> list[int]:

@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> NoReturn:
         if plan:
             isolate(_read(plan))
         die_with(int(parent))
-        _become(command, environment)
+        become(command, environment)
     except Failure as failure:
         told, code = str(failure), failure.code
     except OSError as error:
@@ -111,7 +111,8 @@ def die_with(parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _become(command: list[str], environment: dict[bytes, bytes]) -> None:
+def become(command: list[str] | list[bytes], environment: dict[bytes, bytes]) -> None:
+    """Become a command that is looked for in the ``PATH`` of its environment; raises Failure."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)  # the interpreter ignores them
     try:
