@@ -1,4 +1,4 @@
-"""What to run: a command, its environment, its place and whom it runs as.
+"""What to run: a command, its environment and its place, as the user that we are.
 
 Owns the description and what the system refuses of it before anything starts.  Its ``repr`` shows
 neither arguments nor environment, which hold secrets.  Must not start anything.
@@ -52,17 +52,12 @@ class Program:
     Without ``/`` in its first argument the command is looked for in the ``PATH`` of
     ``environment``, as a container runtime does.  The environment is all there is: nothing is
     inherited.  Text is UTF-8, and bytes that are not are surrogates as ``os.fsdecode`` makes
-    them.  ``groups`` are the supplementary groups; when ``user`` or ``group`` is given they
-    default to none.  A stream's file is made with mode 0600.
+    them.  A stream's file is made with mode 0600.
     """
 
     arguments: Sequence[str] = field(repr=False)
     environment: Mapping[str, str] = field(repr=False)
     directory: Path | None = None
-    user: int | None = None
-    group: int | None = None
-    groups: Sequence[int] | None = None
-    umask: int | None = None
     standard_input: Stream = None
     standard_output: Stream = None
     standard_error: Stream = None

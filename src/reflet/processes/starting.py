@@ -1,6 +1,6 @@
 """From a program to a process that runs it.
 
-Owns the start: the streams, the user, the process group, and the words for what the system
+Owns the start: the streams, the process group, and the words for what the system
 refuses.  Must not know how the process is watched or ended.
 """
 
@@ -43,10 +43,6 @@ def start_process(program: Program) -> int:
                 stdin=streams[0],
                 stdout=streams[1],
                 stderr=streams[2],
-                user=program.user,
-                group=program.group,
-                extra_groups=_groups(program),
-                umask=-1 if program.umask is None else program.umask,
                 start_new_session=program.grouping is Grouping.SESSION,
                 process_group=0 if program.grouping is Grouping.GROUP else None,
             )
@@ -56,14 +52,6 @@ def start_process(program: Program) -> int:
     # Whoever called waits for it now; the object would complain that nobody did.
     started.returncode = 0
     return started.pid
-
-
-def _groups(program: Program) -> list[int] | None:
-    if program.groups is not None:
-        return list(program.groups)
-    # Root's own groups do not go along to a user who was not given them.
-    drops = program.user is not None or program.group is not None
-    return [] if drops and os.geteuid() == 0 else None
 
 
 def _open_streams(program: Program, opened: ExitStack) -> list[int | None]:
@@ -97,8 +85,7 @@ def _refusal(error: OSError, program: Program) -> NotStarted:
     directory = program.directory
     if directory is not None and error.filename in {directory, str(directory)}:
         # The system does not tell which step before the program itself has failed.
-        who = "" if program.user is None else f" as user {program.user}"
-        return NotStarted(f"cannot start{who} in {directory}: {words}", exit_code=OUR_FAILURE)
+        return NotStarted(f"cannot start in {directory}: {words}", exit_code=OUR_FAILURE)
     if isinstance(error, FileNotFoundError):
         return NotStarted(f"the command is not found: {words}", exit_code=NOT_FOUND)
     if error.filename is None:

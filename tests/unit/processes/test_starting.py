@@ -14,7 +14,6 @@ from reflet.processes.starting import start_process
 
 SECRET = "hunter" + "2"
 PATH = {"PATH": "/usr/bin:/bin"}
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 
 
 def ended_well(pid: int) -> bool:
@@ -72,22 +71,6 @@ def test_it_leads_its_group(tmp_path: Path, grouping: Grouping) -> None:
     assert pid == group
     assert (session == pid) == (grouping is Grouping.SESSION)
     assert grouping is Grouping.SESSION or int(session) == os.getsid(0)
-
-
-@AS_ROOT
-def test_it_runs_as_another_user_without_the_groups_of_root(tmp_path: Path) -> None:
-    script = ["sh", "-c", "id -u; id -g; id -G; umask"]
-
-    program = Program(script, PATH, user=1234, group=2345, umask=0o027)
-
-    assert output_of(program, tmp_path).split() == ["1234", "2345", "2345", "0027"]
-
-
-@AS_ROOT
-def test_it_has_the_groups_that_it_was_given(tmp_path: Path) -> None:
-    program = Program(["id", "-G"], PATH, user=1234, group=2345, groups=(7, 8))
-
-    assert output_of(program, tmp_path) == "2345 7 8\n"
 
 
 @pytest.mark.parametrize(
