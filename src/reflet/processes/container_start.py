@@ -206,8 +206,8 @@ def _tell(line: socket.socket, code: int, message: str) -> None:
 
 def _forget_handlers() -> None:
     signal.set_wakeup_fd(-1)
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-        with contextlib.suppress(OSError, ValueError):
+    for number in signal.valid_signals():
+        if signal.getsignal(number) not in {signal.SIG_DFL, None}:
             signal.signal(number, signal.SIG_DFL)
 
 
