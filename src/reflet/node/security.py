@@ -72,6 +72,8 @@ def refusals_of(pod: Pod, allowance: Allowance) -> tuple[str, ...]:
 def left_out_of(pod: Pod) -> tuple[str, ...]:
     """Say what the pod asks for and does without, although it runs."""
     said: list[str] = []
+    if pod.spec.share_process_namespace:
+        said.append("the containers do not see each other's processes")
     for placed in containers_of(pod.spec):
         container = placed.container
         if container.lifecycle.get("stopSignal"):

@@ -21,14 +21,14 @@ CAPABILITIES: Final[Mapping[str, int]] = {
     "SETUID": 7,
     "SETPCAP": 8,
     "NET_BIND_SERVICE": 10,
-    "NET_RAW": 13,
     "SYS_CHROOT": 18,
     "AUDIT_WRITE": 29,
     "SETFCAP": 31,
 }
-"""What root in a container keeps, as container runtimes give it.
+"""What root in a container keeps, as container runtimes give it, but for two.
 
-``MKNOD`` is not among them: no cgroup keeps a container from the devices that it could make.
+``MKNOD``: no cgroup keeps a container from the devices that it could make.  ``NET_RAW``: the network
+is the machine's, and root could listen to everybody on it.
 """
 
 

@@ -87,7 +87,7 @@ def test_a_root_has_the_name_of_its_pod_and_says_whether_it_can_be_written_to(
     [
         ([], set(CAPABILITIES)),
         (["ALL"], set()),
-        (["CAP_KILL", "net_raw"], set(CAPABILITIES) - {"KILL", "NET_RAW"}),
+        (["CAP_KILL", "chown"], set(CAPABILITIES) - {"KILL", "CHOWN"}),
     ],
 )
 def test_root_has_what_runtimes_give_but_for_what_is_dropped(

@@ -232,6 +232,8 @@ def test_what_a_pod_does_without_is_told_and_does_not_stop_it() -> None:
     assert refusals_of(asking, AS_ROOT) == ()
     assert len(left_out_of(asking)) == 3
     assert left_out_of(pod()) == ()
+    together = left_out_of(pod(shareProcessNamespace=True))
+    assert together == ("the containers do not see each other's processes",)
 
 
 def test_probes_and_hooks_are_nothing_that_a_pod_does_without() -> None:
