@@ -27,8 +27,8 @@ CAPABILITIES: Final[Mapping[str, int]] = {
 }
 """What root in a container keeps, as container runtimes give it, but for two.
 
-``MKNOD``: no cgroup keeps a container from the devices that it could make.  ``NET_RAW``: the network
-is the machine's, and root could listen to everybody on it.
+``MKNOD``: no cgroup keeps a container from the devices that it could make.  ``NET_RAW``: the
+network is the machine's, and root could listen to everybody on it.
 """
 
 
