@@ -12,13 +12,14 @@ import asyncio
 import contextlib
 import logging
 import os
+from itertools import count
 from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, pidfd_send_signal
 from typing import Final
 
 from reflet.processes.endings import Ending, Killed, Vanished, ending_of
 from reflet.processes.process_identity import ProcessIdentity
 from reflet.processes.process_table import (
-    children_of,
+    descendants_of,
     group_members,
     hears_signal,
     process_entry,
@@ -29,6 +30,9 @@ from reflet.runtime.clock import Clock, SystemClock
 
 LOOK_INTERVAL: Final = 0.02
 """Seconds between two looks at what the kernel does not tell by itself."""
+
+LOOKS_BETWEEN: Final = 5
+"""Looks at a group that has not ended yet, after which all processes are looked at."""
 
 LOOK_LATER: Final = 1.0
 """Seconds until the next look after one that failed."""
@@ -166,21 +170,25 @@ class Child:
         """
         self._ended_by = number
         self.signal(SIGSTOP)
+        asked: set[int] = set()
         while others := self._others():
-            for pid in others:
+            for pid in others - asked:
                 for each in (number, SIGCONT):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, each)
+            asked |= others
             if self._clock.monotonic() >= deadline:
                 break
             await self._clock.sleep(LOOK_INTERVAL)
         self.signal(SIGKILL)
 
-    def _others(self) -> list[int]:
-        # Whoever has no child is alone: all others in its namespace descend from it.
-        if not children_of(self.pid):
-            return []
-        return [each.pid for each in group_members(self.group) if each.pid != self.pid]
+    def _others(self) -> set[int]:
+        """The others of its group; in its namespace all descend from it."""
+        return {
+            each.pid
+            for each in descendants_of(self.pid)
+            if each.group == self.group and not each.has_ended
+        }
 
     async def _until_ended(self, deadline: float) -> None:
         left = deadline - self._clock.monotonic()
@@ -188,10 +196,13 @@ class Child:
             await asyncio.wait((self._ended,), timeout=left)
 
     async def _group_ended_by(self, deadline: float) -> None:
-        while True:
+        for look in count():
             reap_group(self.group)
-            # Zombies of others count as members for ever when their parent forgets them.
-            if not _signal_group(self.group, 0) or not group_members(self.group):
+            if not _signal_group(self.group, 0):
+                return
+            # Zombies of others count as members for ever when their parent forgets them.  To find
+            # that out, every process of the machine is looked at: not at once, and not each time.
+            if look % LOOKS_BETWEEN == LOOKS_BETWEEN - 1 and not group_members(self.group):
                 return
             if self._clock.monotonic() >= deadline:
                 return

@@ -104,6 +104,14 @@ def children_of(pid: int) -> list[ProcessEntry]:
     return [entry for entry in entries if entry is not None and entry.parent == pid]
 
 
+def descendants_of(pid: int) -> list[ProcessEntry]:
+    """The children of a process and all of theirs; those whose parent has ended are no more."""
+    found = children_of(pid)
+    for entry in found:  # which grows meanwhile
+        found += children_of(entry.pid)
+    return found
+
+
 def _children_by_parent(pid: int) -> list[ProcessEntry]:
     if (PROC / str(pid) / "task" / str(pid) / "children").exists():
         return []
