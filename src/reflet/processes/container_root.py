@@ -56,6 +56,8 @@ ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 
 PR_SET_DUMPABLE: Final = 4
 
+TMP: Final = "/tmp"  # noqa: S108 - the container's own
+
 DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 LINKS: Final = (
     ("/proc/self/fd", "/dev/fd"),
@@ -136,24 +138,27 @@ def enter_root(root: ContainerRoot, directory: str) -> None:
     paths = [path for path, _ in root.shared]
     shared = [(path, _copied_path(path, writable, paths)) for path, writable in root.shared]
     volumes = [(each, _copied_volume(each)) for each in _outer_first(root.mounts)]
-    scratch = copied(os.open(root.scratch, _PATH), read_only=root.read_only)
+    scratch = copied(os.open(root.scratch, _PATH), read_only=False)
     devices = [(f"/dev/{name}", _device(f"/dev/{name}")) for name in DEVICES]
     _new_root(root.staging)
     os.umask(0o022)
+    for name in ("dev", "tmp", "var", "run"):
+        os.mkdir(f"/{name}")  # noqa: PTH102 - plain calls, as everywhere here
+    place(scratch, TMP)  # before what is shared, which may lie below it
     for path, what in shared:
         _share(path, what)
-    for name in ("dev", "tmp", "var", "run"):
-        os.makedirs(f"/{name}", exist_ok=True)  # noqa: PTH103 - plain calls, as everywhere here
     _fill_dev(devices)
-    place(scratch, "/tmp")  # noqa: S108 - the container's own
     if not os.path.lexists("/var/tmp"):  # noqa: S108 - as above
-        os.symlink("/tmp", "/var/tmp")  # noqa: PTH211, S108 - as above
+        os.symlink(TMP, "/var/tmp")  # noqa: PTH211, S108 - as above
     own = {os.stat(path).st_dev for path in ("/", "/dev")}  # noqa: PTH116 - as above
     _make_directory(directory, own)
     points = MountPoints(devices=own)
+    points.fill(TMP)
     for volume, copy in volumes:
         _place_volume(points, volume, copy)
     _mask()
+    if root.read_only and not any(each.path == TMP for each in root.mounts):
+        _set_flags(AT_FDCWD, TMP, ATTR_RDONLY)
     for path in ("/", "/dev", *points.covers):
         _set_flags(AT_FDCWD, path, ATTR_RDONLY)
 

@@ -7,6 +7,7 @@ import ctypes
 import os
 import signal
 import socket
+import tempfile
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
@@ -234,6 +235,21 @@ async def test_a_mount_may_lie_in_another(tmp_path: Path) -> None:
     words, _ = await said("cat /data/conf/app.conf /usr/share/one.conf", place.root(mounts=mounts))
 
     assert words == "hellohello"
+
+
+async def test_what_lies_below_tmp_is_seen_there(tmp_path: Path) -> None:
+    below = tmp_path if str(tmp_path).startswith("/tmp/") else Path(tempfile.mkdtemp(dir="/tmp"))
+    (below / "shared").mkdir()
+    (below / "shared" / "file").write_text("shared ")
+    root = Place(tmp_path).root(
+        shared=(*SHARED, (f"{below}/shared", False)),
+        mounts=(VolumeMount(folder=str(tmp_path / "config"), path="/tmp/deep/conf"),),
+    )
+
+    words, _ = await said(f"cat {below}/shared/file /tmp/deep/conf/app.conf; touch /tmp/x", root)
+
+    assert words == "shared hello"
+    assert (tmp_path / "scratch/x").exists()
 
 
 async def test_a_read_only_root_has_no_scratch(tmp_path: Path) -> None:
