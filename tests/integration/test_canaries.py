@@ -229,8 +229,9 @@ async def test_the_node_agent_keeps_secrets_to_the_pods(
     assert ears.leaks == []
 
 
+@pytest.mark.parametrize("isolation", [True, False])
 async def test_no_field_that_is_filled_from_a_secret_tells_it(
-    shop: RunningServer, tmp_path: Path, ears: Ears
+    shop: RunningServer, tmp_path: Path, ears: Ears, isolation: bool
 ) -> None:
     """Looked at are statuses, events, logs of agent and keeper, and the agent's pages.
 
@@ -239,7 +240,7 @@ async def test_no_field_that_is_filled_from_a_secret_tells_it(
     async with (
         reflet.connect(kubeconfig=str(shop.kubeconfig)) as cluster,
         asyncio.timeout(4 * PATIENCE),
-        running_agent(cluster, tmp_path) as agent,
+        running_agent(cluster, tmp_path, isolation=isolation) as agent,
     ):
         scene = Scene(cluster, tmp_path)
         await scene.secrets.create(PATHS)
@@ -249,7 +250,9 @@ async def test_no_field_that_is_filled_from_a_secret_tells_it(
         for name in FILLED:
             ears.hear(repr(await scene.pod(name, has_been_tried)))
         for name in FILLED:
-            ears.hear(repr(await scene.events(name, *EVENTS.get(name, ()))))
+            # A path that is too long for a link is none for a mount.
+            works = isolation and name == "sub-path-deep"
+            ears.hear(repr(await scene.events(name, *(() if works else EVENTS.get(name, ())))))
         for path in ("metrics", "pods", "readyz?verbose"):
             ears.hear(await asyncio.to_thread(page, f"{agent.health_url}/{path}"))
         ears.hear((agent.options.root / JOURNAL).read_bytes())
