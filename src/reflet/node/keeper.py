@@ -34,7 +34,7 @@ from reflet.node.stray_processes import (
 from reflet.processes.child import Child, adopt_child, kill_left_behind
 from reflet.processes.command_output import CommandOutput
 from reflet.processes.container_plan import ContainerPlan
-from reflet.processes.container_start import start_container
+from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.endings import Ending, Vanished
 from reflet.processes.process_identity import ProcessIdentity
 from reflet.processes.process_table import PROC
@@ -145,7 +145,11 @@ class Keeper:
     # What can be asked
 
     async def start(self, order: protocol.StartOrder) -> dict[str, Any]:
-        """Start a container; one that could not be started is on record as ended."""
+        """Start a container; one that could not be started is on record as ended.
+
+        For want of descriptors, memory or disk it is refused, and had no life: these may be there
+        again soon, and a pod that is never restarted must not fail for them.
+        """
         record = ContainerRecord.of(order.record)
         known = self._kept.get(record.id)
         if known is not None:
@@ -153,10 +157,16 @@ class Keeper:
         kept = self._kept[record.id] = _Kept(record, order.environment)
         try:
             await self._start(kept, order)
-        except (NotStarted, OSError, MemoryError) as error:
-            # Also where descriptors, memory or the disk have run out, which may pass.
+        except (OutOfResources, OSError, MemoryError) as error:
+            del self._kept[record.id]
+            with contextlib.suppress(OSError):  # for want of the same
+                record.remove_files()
             why = _words(error) if isinstance(error, OSError) else str(error) or "out of memory"
-            kept.record = kept.record.not_started(why, utc_now())
+            raise protocol.KeeperRefused(
+                f"container {record.name} is not started: {why}"
+            ) from error
+        except NotStarted as error:
+            kept.record = kept.record.not_started(str(error), utc_now())
             self._write(kept)
         return kept.record.document()
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import errno
 import gc
 import os
 import resource
@@ -52,13 +53,23 @@ LAST_CAPABILITY: Final = 63
 CAPABILITY_VERSION: Final = 0x20080522
 LONGEST_WORDS: Final = 4096  # bytes
 
-READY, GO = b"ready", b"go"
+READY, GO, FAILED, LACKS = b"ready", b"go", b"failed", b"lacks"
+
+_PASSING: Final = frozenset(
+    {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
+)
+
+
+class OutOfResources(NotStarted):
+    """A container could not be started for want of something that may be there again soon."""
 
 
 async def start_container(
     plan: ContainerPlan, note: Callable[[ProcessIdentity], None]
 ) -> ProcessIdentity:
-    """Start a container's process, whose parent is then this process; raises ``NotStarted``.
+    """Start a container's process, whose parent is then this process.
+
+    Raises ``NotStarted``, ``OutOfResources`` where trying again may help, and OSError.
 
     *note* is called when everything is ready but the command does not run yet.  For a plan with
     namespaces, this process must be the heir of orphans (``become_reaper``).
@@ -82,7 +93,7 @@ async def start_container(
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, SIGKILL)
             if isinstance(error, TimeoutError):
-                raise NotStarted(
+                raise OutOfResources(
                     f"the container was not ready within {PATIENCE:.0f} seconds",
                     exit_code=OUR_FAILURE,
                 ) from None
@@ -109,9 +120,10 @@ class _Words:
             self._heard += more
         said, _, self._heard = self._heard.partition(b"\n")
         kind, _, rest = said.partition(b" ")
-        if kind == b"failed":
+        if kind in {FAILED, LACKS}:
             code, _, message = rest.decode(errors="replace").partition(" ")
-            raise NotStarted(message, exit_code=int(code))
+            failure = OutOfResources if kind == LACKS else NotStarted
+            raise failure(message, exit_code=int(code))
         return said
 
     async def say(self, word: bytes) -> None:
@@ -160,12 +172,12 @@ def _child(plan: ContainerPlan, line: socket.socket) -> NoReturn:
         _run(plan, line)
     except Failure as failure:
         code = failure.code
-        _tell(line, code, str(failure))
+        _tell(line, failure.__cause__, code, str(failure))
     except OSError as error:
         words = (error.strerror or "the system refuses it").lower()
-        _tell(line, code, f"the container cannot be set up: {words}")
+        _tell(line, error, code, f"the container cannot be set up: {words}")
     except BaseException as error:  # noqa: BLE001 - nothing of the parent's stack may go on here
-        _tell(line, code, f"the container cannot be set up: {type(error).__name__}")
+        _tell(line, error, code, f"the container cannot be set up: {type(error).__name__}")
     finally:
         os._exit(code)
 
@@ -198,10 +210,13 @@ def _run(plan: ContainerPlan, line: socket.socket) -> None:
     _become(plan)
 
 
-def _tell(line: socket.socket, code: int, message: str) -> None:
+def _tell(line: socket.socket, cause: BaseException | None, code: int, message: str) -> None:
+    passes = isinstance(cause, MemoryError) or (
+        isinstance(cause, OSError) and cause.errno in _PASSING
+    )
     with contextlib.suppress(OSError):
-        said = f"failed {code} {message}".replace("\n", " ")
-        line.sendall(said.encode(errors="replace")[:LONGEST_WORDS] + b"\n")
+        said = f"{code} {message}".replace("\n", " ").encode(errors="replace")
+        line.sendall((LACKS if passes else FAILED) + b" " + said[:LONGEST_WORDS] + b"\n")
 
 
 def _forget_handlers() -> None:

@@ -18,8 +18,8 @@ from reflet.node import keeper as keeper_module
 from reflet.node.container_records import ContainerRecord, records_below
 from reflet.node.keeper import Keeper
 from reflet.node.keeper_protocol import Executed, KeeperRefused, StartOrder
-from reflet.node.log_pumps import LogPump
 from reflet.node.stray_processes import own_children
+from reflet.processes.container_start import OutOfResources
 from reflet.processes.reaping import PR_SET_CHILD_SUBREAPER
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -316,18 +316,31 @@ async def test_a_record_that_cannot_be_written_is_known_at_once_and_written_late
     assert (record.exit_code, before) == (3, None)
 
 
-async def test_a_start_without_descriptors_is_a_start_that_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("lacking", "words"),
+    [
+        (FULL, "too many open files"),
+        (MemoryError(), "out of memory"),
+        (OutOfResources("no room", exit_code=125), "no room"),
+    ],
+)
+async def test_a_start_for_which_something_is_lacking_is_refused_and_was_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: Exception, words: str
 ) -> None:
-    def fails(*_: object) -> list[int]:
-        raise FULL
+    async def fails(*_: object) -> None:
+        raise lacking
 
-    monkeypatch.setattr(LogPump, "open_for_container", fails)
     async with keeping(tmp_path) as keeper:
+        with monkeypatch.context() as patched:
+            patched.setattr(keeper_module, "start_container", fails)
+            with pytest.raises(KeeperRefused, match=f"container main is not started: {words}"):
+                await keeper.start(order(tmp_path, ["true"]))
+        left = keeper.records("u1"), list((tmp_path / "u1/containers/main").iterdir())
         await keeper.start(order(tmp_path, ["true"]))
-        (record,) = keeper.records("u1")
+        record = await ended(keeper)
 
-    assert (record.reason, record.message) == ("StartError", "too many open files")
+    assert left == ([], [])
+    assert record.exit_code == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")

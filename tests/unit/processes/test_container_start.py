@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
 import os
 import signal
 import socket
@@ -20,7 +21,8 @@ from reflet.processes import container_start
 from reflet.processes.child import Child
 from reflet.processes.command_output import CommandOutput
 from reflet.processes.container_plan import CAPABILITIES, ContainerPlan, ContainerRoot, VolumeMount
-from reflet.processes.container_start import start_container
+from reflet.processes.container_start import OutOfResources, start_container
+from reflet.processes.isolated_start import Failure
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.processes.process_identity import ProcessIdentity
 from reflet.processes.process_table import process_entries
@@ -357,4 +359,16 @@ async def test_a_container_that_is_never_ready_is_given_up(
     monkeypatch.setattr(container_start, "_enter", lambda _: signal.pause())
 
     with pytest.raises(NotStarted, match="was not ready within"):
+        await said("true", Place(tmp_path).root())
+
+
+async def test_what_may_be_there_again_is_told_from_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacks(_: str) -> None:
+        raise Failure("no room") from OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(container_start, "_enter", lacks)
+
+    with pytest.raises(OutOfResources, match="no room"):
         await said("true", Place(tmp_path).root())
