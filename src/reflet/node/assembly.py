@@ -68,7 +68,7 @@ from reflet.volumes.pod_directories import PodDirectories
 
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
 SERVICE_FIELDS: Final = "spec.clusterIP!=None"
-DISK_THREADS: Final = 4  # most pods' files lie on one disk, which more would not make faster
+DISK_THREADS: Final = 2  # more would only take turns with the loop: what they do is Python
 REQUESTS: Final = 1000  # pods that may wait to be looked at
 
 logger = logging.getLogger(__name__)

@@ -11,12 +11,13 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
 from reflet.podstatus.runtime_status import RuntimeContainerStatus, RuntimeState
+from reflet.processes.container_plan import fields_of
 from reflet.processes.endings import Ending, Exited, Killed, Vanished
 from reflet.processes.process_identity import ProcessIdentity
 
@@ -143,7 +144,7 @@ class ContainerRecord:
 
     def document(self) -> dict[str, Any]:
         """The record as JSON has it."""
-        return asdict(self)
+        return fields_of(self)
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> Self:

@@ -10,12 +10,12 @@ do not.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
 from reflet.errors import RefletError
-from reflet.processes.container_plan import ContainerRoot
+from reflet.processes.container_plan import ContainerRoot, fields_of
 
 VERSION: Final = 2
 LONGEST_LINE: Final = 64 * 2**20  # bytes; an environment may be large, but not like this
@@ -64,7 +64,8 @@ class StartOrder:
 
     def document(self) -> dict[str, Any]:
         """The order as JSON has it."""
-        return asdict(self)
+        root = None if self.root is None else self.root.document()
+        return {**fields_of(self), "root": root}
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> Self:
@@ -91,7 +92,7 @@ class Executed:
 
     def document(self) -> dict[str, Any]:
         """The same as JSON has it."""
-        return asdict(self)
+        return fields_of(self)
 
 
 def encoded(document: dict[str, Any]) -> bytes:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from reflet.api.pods import Pod
 from reflet.node.container_records import KEPT_LIVES, ContainerRecord, write_private
@@ -28,7 +28,7 @@ from reflet.podstatus.runtime_status import (
     RuntimeState,
     RuntimeStatus,
 )
-from reflet.processes.container_plan import ContainerRoot
+from reflet.processes.container_plan import ContainerRoot, fields_of
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.volumes.pod_directories import PodDirectories
 
@@ -137,7 +137,7 @@ class ProcessRuntime:
         self._made.add(uid)
         path = self._sandbox_file(uid)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(path, json.dumps(_document(made)).encode())
+        write_private(path, json.dumps(fields_of(made)).encode())
         self._sandboxes[uid] = made
 
     async def remove_pod(self, uid: str) -> tuple[str, ...]:
@@ -284,10 +284,6 @@ def prepare_message_file(folder: Path, user: int | None, group: int | None) -> P
     if user is not None or group is not None:
         os.chown(path, -1 if user is None else user, -1 if group is None else group)
     return path
-
-
-def _document(sandbox: Sandbox) -> dict[str, Any]:
-    return {name: getattr(sandbox, name) for name in Sandbox.__dataclass_fields__}
 
 
 def _runtime_sandbox(sandbox: Sandbox) -> RuntimeSandbox:

@@ -32,6 +32,11 @@ network is the machine's, and root could listen to everybody on it.
 """
 
 
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass, as they are: ``dataclasses.asdict`` copies all that is in them."""
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeMount:
     """A volume, or the part *beneath* it, at a *path* of the container.
@@ -62,9 +67,14 @@ class ContainerRoot:
     mounts: tuple[VolumeMount, ...] = ()
     read_only: bool = False
 
+    def document(self) -> dict[str, Any]:
+        """The root as JSON has it; one is sent for every start, so nothing is copied deeply."""
+        mounts = [fields_of(each) for each in self.mounts]
+        return {**fields_of(self), "mounts": mounts}
+
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """Read what ``dataclasses.asdict`` and JSON made of one."""
+        """Read what ``document`` gave."""
         mounts = tuple(VolumeMount(**each) for each in document["mounts"])
         shared = tuple((str(path), bool(writable)) for path, writable in document["shared"])
         return cls(**{**document, "mounts": mounts, "shared": shared})
