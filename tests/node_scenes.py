@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from reflet.node.assembly import NodeAgent
 from reflet.node.container_records import records_below
 from reflet.node.options import NodeOptions
 from reflet.node.security import RunAs
+from reflet.processes.isolation_check import why_not_isolated
 from reflet.processes.process_table import process_entries
 from reflet.volumes.memory_folders import memory_candidates
 
@@ -38,6 +40,12 @@ A_LOOK: Final = 0.01  # seconds between two looks
 SLEEP: Final = ("sh", "-c", "while :; do sleep 0.05; done")
 
 
+@cache
+def can_isolate() -> bool:
+    """Whether containers have namespaces of their own in these tests: wherever they can."""
+    return why_not_isolated() is None
+
+
 def node_options(root: Path, **changes: Any) -> NodeOptions:
     """The settings of an agent that runs commands as whoever runs the tests, in short steps."""
     settings: dict[str, Any] = {
@@ -45,6 +53,7 @@ def node_options(root: Path, **changes: Any) -> NodeOptions:
         "root": root / "node",
         "run": True,
         "user": RunAs(os.geteuid(), os.getegid()),
+        "isolation": can_isolate(),
         "health": ("127.0.0.1", 0),
         "retry": 0.5,
         "backoff_first": 0.3,
@@ -254,6 +263,7 @@ class AgentProcess:
             *("--name", NODE, "--run", "--root", str(root / "node")),
             *("--kubeconfig", str(kubeconfig), "--health-address", "127.0.0.1:0"),
             *(("--user", "root") if says else ()),
+            *(() if can_isolate() or "--no-isolation" in arguments else ("--no-isolation",)),
             *arguments,
         ]
         self._log = root / "agent.log"

@@ -51,7 +51,7 @@ from tests.canary_scenes import (
     users,
 )
 from tests.integration.running import running
-from tests.node_scenes import NODE, Scene, is_running, running_agent, waits_for
+from tests.node_scenes import NODE, Scene, can_isolate, is_running, running_agent, waits_for
 from tests.unit.managers.pods import pod as small_pod
 from tests.unit.transport.pem_material import make_pair
 
@@ -229,7 +229,7 @@ async def test_the_node_agent_keeps_secrets_to_the_pods(
     assert ears.leaks == []
 
 
-@pytest.mark.parametrize("isolation", [True, False])
+@pytest.mark.parametrize("isolation", sorted({can_isolate(), False}))
 async def test_no_field_that_is_filled_from_a_secret_tells_it(
     shop: RunningServer, tmp_path: Path, ears: Ears, isolation: bool
 ) -> None:

@@ -118,7 +118,7 @@ def house(
     if mode.isolated and WHY_NOT is not None:
         pytest.skip(f"containers cannot be isolated here: {WHY_NOT}")
     if mode.user is not None:
-        _need_interpreter(mode.user)
+        _need_interpreter(mode)
     root = tmp_path_factory.mktemp(str(mode))
     server = ServerProcess(tmp_path_factory.mktemp("server"))
     server.start()
@@ -154,9 +154,12 @@ def _agent(mode: Mode, root: Path, kubeconfig: Path) -> AgentProcess:
     return AgentProcess(own, root, *arguments, user=mode.user)
 
 
-def _need_interpreter(user: int) -> None:
+def _need_interpreter(mode: Mode) -> None:
+    """Skip where another user can run nothing, or has no namespaces."""
+    user = mode.user
+    script = "from reflet.processes.isolation_check import why_not_isolated as w; print(w() or '')"
     tried = subprocess.run(
-        ["python3", "-c", "import reflet.node.assembly"],
+        ["python3", "-c", f"import reflet.node.assembly; {script}"],
         env=interpreter_variables(),
         user=user,
         group=user,
@@ -167,6 +170,8 @@ def _need_interpreter(user: int) -> None:
     )
     if tried.returncode:
         pytest.skip("no python3 of the system can run reflet as another user here")
+    if mode.isolated and (why := tried.stdout.strip()):
+        pytest.skip(f"containers cannot be isolated here for user {user}: {why}")
 
 
 def script(text: str, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reflet.testing.pytest_plugin import RunningServer, running_server
-from tests.node_scenes import NODE, PATIENCE, AgentProcess, agent_process, until
+from tests.node_scenes import NODE, PATIENCE, AgentProcess, agent_process, can_isolate, until
 
 pytestmark = [
     pytest.mark.skipif(
@@ -114,7 +114,7 @@ def test_get_nodes_shows_the_agent(kubectl: Kubectl) -> None:
     line = kubectl.shows(" Ready ", "get", "nodes", "-o", "wide").splitlines()[1]
 
     assert line.startswith(NODE)
-    assert "reflet-namespaces://" in line
+    assert f"reflet-{'namespaces' if can_isolate() else 'processes'}://" in line
 
 
 def test_describe_tells_the_reason_and_the_events(kubectl: Kubectl) -> None:

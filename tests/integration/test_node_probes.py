@@ -22,6 +22,7 @@ from tests.node_scenes import (
     PATIENCE,
     Scene,
     agent_process,
+    can_isolate,
     is_running,
     pod_document,
     until,
@@ -171,7 +172,7 @@ async def test_a_port_that_nobody_listens_on_is_told_in_the_kubelets_words(
     assert pod.status.container_statuses[0].started
 
 
-@pytest.mark.parametrize("isolation", [True, False])
+@pytest.mark.parametrize("isolation", sorted({can_isolate(), False}))
 async def test_a_command_in_the_container_decides_as_well(
     server: RunningServer, tmp_path: Path, isolation: bool
 ) -> None:
@@ -290,8 +291,8 @@ async def test_commands_are_hooks_as_well(server: RunningServer, tmp_path: Path)
     shared = tmp_path / "shared"
     shared.mkdir()
     hooks = {
-        "postStart": {"exec": {"command": ["sh", "-c", "echo begun > /data/begun"]}},
-        "preStop": {"exec": {"command": ["sh", "-c", "mv /data/begun /data/ended"]}},
+        "postStart": {"exec": {"command": ["sh", "-c", "echo begun > $REFLET_ROOT/data/begun"]}},
+        "preStop": {"exec": {"command": ["sh", "-c", "cd $REFLET_ROOT/data && mv begun ended"]}},
     }
     async with scene_on(server, tmp_path, host_paths=(str(shared),)) as scene:
         document = pod_document(

@@ -79,10 +79,17 @@ async def play(*, keep: bool) -> int:
 
 
 def _options(root: Path) -> NodeOptions:
-    # Whoever may run the demo may run the three commands in its own manifests.
+    # Whoever may run the demo may run the three commands in its own manifests, as they are, also
+    # where nobody can have namespaces.
     me = RunAs(os.geteuid(), os.getegid())
     return NodeOptions(
-        name=NODE, root=root / "node", run=True, user=me, health=("127.0.0.1", 0), retry=1.0
+        name=NODE,
+        root=root / "node",
+        run=True,
+        user=me,
+        isolation=False,
+        health=("127.0.0.1", 0),
+        retry=1.0,
     )
 
 
