@@ -62,6 +62,7 @@ class _Kept:
     environment: Mapping[str, str] | None = field(default=None, repr=False)
     child: Child | None = None
     pump: LogPump | None = None
+    is_starting: bool = False
     is_adopted: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -104,7 +105,7 @@ class Keeper:
     @property
     def has_work(self) -> bool:
         """Whether any process runs."""
-        return any(kept.child is not None for kept in self._kept.values())
+        return any(kept.child is not None or kept.is_starting for kept in self._kept.values())
 
     async def ended(self) -> NoReturn:
         """Wait for ever, or raise TaskEnded when the keeper cannot keep what it promises."""
@@ -154,21 +155,30 @@ class Keeper:
         known = self._kept.get(record.id)
         if known is not None:
             return known.record.document()
-        kept = self._kept[record.id] = _Kept(record, order.environment)
+        kept = self._kept[record.id] = _Kept(record, order.environment, is_starting=True)
+        # To its end, whoever asked: an agent that is killed meanwhile finds the container running.
+        starting = self._begin(kept, order)
+        refusal = await asyncio.shield(self._tasks.start(starting, name=f"start of {record.name}"))
+        if refusal:
+            raise protocol.KeeperRefused(f"container {record.name} is not started: {refusal}")
+        return kept.record.document()
+
+    async def _begin(self, kept: _Kept, order: protocol.StartOrder) -> str:
+        """Start a container, or note that it cannot be; what it lacks if it may be tried again."""
+        record = kept.record
         try:
             await self._start(kept, order)
         except (OutOfResources, OSError, MemoryError) as error:
             del self._kept[record.id]
             with contextlib.suppress(OSError):  # for want of the same
                 record.remove_files()
-            why = _words(error) if isinstance(error, OSError) else str(error) or "out of memory"
-            raise protocol.KeeperRefused(
-                f"container {record.name} is not started: {why}"
-            ) from error
+            return _words(error) if isinstance(error, OSError) else str(error) or "out of memory"
         except NotStarted as error:
             kept.record = kept.record.not_started(str(error), utc_now())
             self._write(kept)
-        return kept.record.document()
+        finally:
+            kept.is_starting = False
+        return ""
 
     async def _start(self, kept: _Kept, order: protocol.StartOrder) -> None:
         def note(identity: ProcessIdentity) -> None:
@@ -216,14 +226,15 @@ class Keeper:
             except NotStarted as error:
                 raise protocol.KeeperRefused(str(error)) from error
             child = Child(identity, keeps_group=True)
+            code: int | None = None
             try:
                 async with asyncio.timeout(timeout):
-                    code: int | None = (await child.wait()).exit_code
+                    code = (await child.wait()).exit_code
             except TimeoutError:
                 child.kill()
                 await child.wait()
-                code = None
             finally:
+                child.kill()  # for whoever no longer waits for it; what has ended is not hit
                 child.close()
             return protocol.Executed(code, output.text())
 
@@ -263,7 +274,7 @@ class Keeper:
         kept = self._kept.get(container)
         if kept is None:
             return False
-        if kept.child is not None:
+        if kept.child is not None or kept.is_starting:
             raise protocol.KeeperRefused(f"container {container} still runs")
         del self._kept[container]
         kept.record.remove_files()

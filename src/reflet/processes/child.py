@@ -171,16 +171,18 @@ class Child:
         self._ended_by = number
         self.signal(SIGSTOP)
         asked: set[int] = set()
-        while others := self._others():
-            for pid in others - asked:
-                for each in (number, SIGCONT):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, each)
-            asked |= others
-            if self._clock.monotonic() >= deadline:
-                break
-            await self._clock.sleep(LOOK_INTERVAL)
-        self.signal(SIGKILL)
+        try:
+            while others := self._others():
+                for pid in others - asked:
+                    for each in (number, SIGCONT):
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(pid, each)
+                asked |= others
+                if self._clock.monotonic() >= deadline:
+                    break
+                await self._clock.sleep(LOOK_INTERVAL)
+        finally:
+            self.signal(SIGKILL)  # also when nobody waits any more: it must not stand still
 
     def _others(self) -> set[int]:
         """The others of its group; in its namespace all descend from it."""

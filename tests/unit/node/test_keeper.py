@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import errno
 import os
@@ -19,7 +20,7 @@ from reflet.node.container_records import ContainerRecord, records_below
 from reflet.node.keeper import Keeper
 from reflet.node.keeper_protocol import Executed, KeeperRefused, StartOrder
 from reflet.node.stray_processes import own_children
-from reflet.processes.container_start import OutOfResources
+from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.reaping import PR_SET_CHILD_SUBREAPER
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -232,11 +233,7 @@ async def test_a_command_that_takes_too_long_is_killed_with_what_it_started(tmp_
         await keeper.end("c1", 5)
 
     assert done == Executed(None, "begun\n")
-    assert not any(
-        path.read_bytes() == b"sleep\x004711\x00"
-        for path in Path("/proc").glob("[0-9]*/cmdline")
-        if path.exists()
-    )
+    assert sleepers(b"4711") == []
 
 
 async def test_a_command_finds_the_variables_of_a_container_that_was_adopted(
@@ -365,3 +362,46 @@ async def test_a_container_has_the_limits_that_the_keeper_began_with(tmp_path: P
         record = await ended(keeper)
 
     assert record.log.read_text().split()[-1] == str(before[0])
+
+
+async def test_a_start_comes_to_its_end_although_nobody_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = asyncio.Event()
+
+    async def slowly(*given: Any) -> Any:
+        await go.wait()
+        return await start_container(*given)
+
+    monkeypatch.setattr(keeper_module, "start_container", slowly)
+    async with keeping(tmp_path) as keeper:
+        asking = asyncio.create_task(keeper.start(order(tmp_path, ["sleep", "60"])))
+        await asyncio.sleep(0)
+        asking.cancel()
+        with pytest.raises(KeeperRefused, match="still runs"):
+            keeper.remove("c1")
+        go.set()
+        await until(lambda: keeper.records("u1")[0].pid is not None)
+        ended_record = await keeper.end("c1", 5)
+
+    assert asking.cancelled()
+    assert ended_record["exit_code"] == 143
+
+
+async def test_a_command_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as keeper:
+        await keeper.start(order(tmp_path, ["sleep", "60"]))
+        asking = asyncio.create_task(keeper.execute("c1", ("sleep", "4712"), 60))
+        await until(lambda: bool(sleepers(b"4712")))
+        asking.cancel()
+        await until(lambda: not sleepers(b"4712"))
+        await keeper.end("c1", 5)
+
+
+def sleepers(seconds: bytes) -> list[Path]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if path.read_bytes() == b"sleep\0" + seconds + b"\0":
+                found.append(path)
+    return found
