@@ -266,6 +266,7 @@ def test_the_charts_settings_become_flags_and_rights() -> None:
     assert container["image"] == "reflet:1.2.3"
     assert {
         "--run",
+        "--no-isolation",
         "--namespace=shop",
         "--namespace=bakery",
         "--selector=runtime=processes",
