@@ -62,7 +62,7 @@ class _Kept:
     environment: Mapping[str, str] | None = field(default=None, repr=False)
     child: Child | None = None
     pump: LogPump | None = None
-    is_starting: bool = False
+    starting: asyncio.Event | None = None
     is_adopted: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -105,7 +105,7 @@ class Keeper:
     @property
     def has_work(self) -> bool:
         """Whether any process runs."""
-        return any(kept.child is not None or kept.is_starting for kept in self._kept.values())
+        return any(kept.child or kept.starting for kept in self._kept.values())
 
     async def ended(self) -> NoReturn:
         """Wait for ever, or raise TaskEnded when the keeper cannot keep what it promises."""
@@ -155,7 +155,8 @@ class Keeper:
         known = self._kept.get(record.id)
         if known is not None:
             return known.record.document()
-        kept = self._kept[record.id] = _Kept(record, order.environment, is_starting=True)
+        kept = self._kept[record.id] = _Kept(record, order.environment)
+        kept.starting = asyncio.Event()
         # To its end, whoever asked: an agent that is killed meanwhile finds the container running.
         starting = self._begin(kept, order)
         refusal = await asyncio.shield(self._tasks.start(starting, name=f"start of {record.name}"))
@@ -177,7 +178,9 @@ class Keeper:
             kept.record = kept.record.not_started(str(error), utc_now())
             self._write(kept)
         finally:
-            kept.is_starting = False
+            if kept.starting is not None:
+                kept.starting.set()
+            kept.starting = None
         return ""
 
     async def _start(self, kept: _Kept, order: protocol.StartOrder) -> None:
@@ -264,6 +267,8 @@ class Keeper:
     async def end(self, container: str, grace: float) -> dict[str, Any]:
         """End a container and all of its processes, with force after *grace* seconds."""
         kept = self._of(container)
+        if kept.starting is not None:
+            await kept.starting.wait()  # what is not there yet cannot be ended
         if kept.child is not None:
             await kept.child.end(grace)
             await kept.over.wait()
@@ -274,7 +279,7 @@ class Keeper:
         kept = self._kept.get(container)
         if kept is None:
             return False
-        if kept.child is not None or kept.is_starting:
+        if kept.child is not None or kept.starting is not None:
             raise protocol.KeeperRefused(f"container {container} still runs")
         del self._kept[container]
         kept.record.remove_files()

@@ -53,7 +53,7 @@ LAST_CAPABILITY: Final = 63
 CAPABILITY_VERSION: Final = 0x20080522
 LONGEST_WORDS: Final = 4096  # bytes
 
-READY, GO, FAILED, LACKS = b"ready", b"go", b"failed", b"lacks"
+PID, READY, GO, FAILED, LACKS = b"pid", b"ready", b"go", b"failed", b"lacks"
 
 _PASSING: Final = frozenset(
     {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
@@ -79,19 +79,17 @@ async def start_container(
     with ours:
         ours.setblocking(False)
         with theirs:
-            pid = _fork(plan, theirs, ours)
+            pids = [_fork(plan, theirs, ours)]
         words = _Words(ours)
         try:
             async with asyncio.timeout(PATIENCE):
-                if plan.root is not None or plan.joins is not None:
-                    pid = await _second_pid(pid, words)
-                identity = await _ready(pid, words)
+                identity = await _ready(plan, pids, words)
                 note(identity)
                 await words.say(GO)
                 await words.end()
         except BaseException as error:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, SIGKILL)
+                os.kill(pids[-1], SIGKILL)
             if isinstance(error, TimeoutError):
                 raise OutOfResources(
                     f"the container was not ready within {PATIENCE:.0f} seconds",
@@ -134,20 +132,24 @@ class _Words:
             pass
 
 
-async def _second_pid(first: int, words: _Words) -> int:
-    said = await words.next()
-    os.waitpid(first, 0)  # noqa: ASYNC222 - it ends right after its word
-    kind, _, number = said.partition(b" ")
-    if kind != b"pid":
-        raise NotStarted("the container's process ended too early", exit_code=OUR_FAILURE)
-    return int(number)
+async def _ready(plan: ContainerPlan, pids: list[int], words: _Words) -> ProcessIdentity:
+    """Wait until the process is ready whose number is then the last of *pids*.
 
-
-async def _ready(pid: int, words: _Words) -> ProcessIdentity:
-    said = await words.next()
-    identity = ProcessIdentity.of(pid)
-    if said != READY or identity is None:
-        raise NotStarted("the container's process ended too early", exit_code=OUR_FAILURE)
+    The child and the grandchild run side by side, so that either may be heard first.
+    """
+    forks_twice, is_ready = plan.root is not None or plan.joins is not None, False
+    while not is_ready or (forks_twice and len(pids) == 1):
+        kind, _, number = (await words.next()).partition(b" ")
+        if kind == READY:
+            is_ready = True
+        elif kind == PID:
+            os.waitpid(pids[0], 0)  # noqa: ASYNC222 - it ends right after its word
+            pids.append(int(number))
+        else:
+            break
+    identity = ProcessIdentity.of(pids[-1]) if is_ready else None
+    if identity is None:
+        raise OutOfResources("the container's process ended too early", exit_code=OUR_FAILURE)
     return identity
 
 
@@ -195,7 +197,7 @@ def _run(plan: ContainerPlan, line: socket.socket) -> None:
     if plan.root is not None or plan.joins is not None:
         pid = os.fork()
         if pid:
-            line.sendall(f"pid {pid}\n".encode())
+            _announce(line, pid)
             os._exit(0)
     container_root.hide()
     os.setsid()
@@ -208,6 +210,10 @@ def _run(plan: ContainerPlan, line: socket.socket) -> None:
     if line.recv(len(GO)) != GO:
         os._exit(OUR_FAILURE)  # whoever would have kept us is gone
     _become(plan)
+
+
+def _announce(line: socket.socket, pid: int) -> None:
+    line.sendall(PID + f" {pid}\n".encode())
 
 
 def _tell(line: socket.socket, cause: BaseException | None, code: int, message: str) -> None:

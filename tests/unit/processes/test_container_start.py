@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import tempfile
+import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
@@ -372,3 +373,17 @@ async def test_what_may_be_there_again_is_told_from_what_is_wrong(
 
     with pytest.raises(OutOfResources, match="no room"):
         await said("true", Place(tmp_path).root())
+
+
+async def test_a_container_may_be_ready_before_its_number_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    announce = container_start._announce
+
+    def late(line: socket.socket, pid: int) -> None:
+        time.sleep(0.3)  # in a process of its own, while the container gets ready
+        announce(line, pid)
+
+    monkeypatch.setattr(container_start, "_announce", late)
+
+    assert await said("echo hello", Place(tmp_path).root()) == ("hello\n", 0)
