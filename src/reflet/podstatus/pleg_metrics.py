@@ -17,6 +17,7 @@ class PlegMetrics:
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = guarded(metrics)
+        self._counted: tuple[RuntimePod, ...] | None = None
 
     def relist_began(self, *, since_last: float | None) -> None:
         """A relist begins, *since_last* seconds after the last successful one began."""
@@ -26,6 +27,10 @@ class PlegMetrics:
     def listed(self, pods: Sequence[RuntimePod], timestamp: float) -> None:
         """A relist that began at *timestamp*, in seconds since 1970, found these pods."""
         self._metrics.gauge("reflet_pleg_last_seen_timestamp_seconds", timestamp)
+        found = tuple(pods)
+        if found == self._counted:
+            return  # at rest that is so each second, and the same pods are quickly compared
+        self._counted = found
         self._metrics.gauge("reflet_pleg_running_pods", sum(map(_is_running, pods)))
         states = Counter(container.state for pod in pods for container in pod.containers)
         for state in RuntimeState:
