@@ -193,9 +193,10 @@ class Keeper:
         pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
         try:
             with contextlib.ExitStack() as opened:
-                ends = pump.open_for_container(record.user, record.group)
                 nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-                for descriptor in (nothing, *ends):
+                opened.callback(os.close, nothing)
+                ends = pump.open_for_container(record.user, record.group)
+                for descriptor in ends:
                     opened.callback(os.close, descriptor)
                 streams = (nothing, ends[0], ends[1])
                 plan = self._plan(record, order.arguments, order.environment, streams)
@@ -327,7 +328,10 @@ class Keeper:
             logger.warning("strays of container %s: %s", kept.record.name, _words(error))
             self._tasks.start(self._end_strays_later(kept), name="strays")
         finally:
-            pump.finish()
+            try:
+                pump.finish()
+            except OSError as error:
+                logger.warning("log of container %s: %s", kept.record.name, _words(error))
             kept.child = kept.pump = None
             self._note_end(kept, ending)
             kept.over.set()

@@ -28,13 +28,20 @@ class LogPump:
         self._log = log
         self._pipes = pipes
         self._cutters: dict[int, LineCutter] = {}
-        for stream, path in pipes.items():
-            if not path.exists():
-                os.mkfifo(path, 0o600)
-            # Both ways: a pipe without a writer would always be ready, with nothing in it.
-            descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-            self._cutters[descriptor] = LineCutter(log, stream)
-            self._loop.add_reader(descriptor, self._read, descriptor)
+        try:
+            for stream, path in pipes.items():
+                self._open(stream, path)
+        except OSError:
+            self.close()  # where descriptors are short, none may be lost
+            raise
+
+    def _open(self, stream: str, path: Path) -> None:
+        if not path.exists():
+            os.mkfifo(path, 0o600)
+        # Both ways: a pipe without a writer would always be ready, with nothing in it.
+        descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._cutters[descriptor] = LineCutter(self._log, stream)
+        self._loop.add_reader(descriptor, self._read, descriptor)
 
     def open_for_container(self, user: int | None = None, group: int | None = None) -> list[int]:
         """Open the container's ends, in the order of the streams; the caller closes them.

@@ -159,18 +159,20 @@ async def _ready(plan: ContainerPlan, pids: list[int], words: _Words) -> Process
 def _fork(plan: ContainerPlan, line: socket.socket, parents: socket.socket) -> int:
     # A signal must not run the parent's handlers in the child.
     before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
-    pid = os.fork()
-    if pid == 0:
-        parents.close()  # else we would never hear that the parent is gone
-        _child(plan, line)
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return pid
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _child(plan, line, parents)
+        return pid
+    finally:  # also where there can be no more processes: a keeper must not grow deaf for that
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _child(plan: ContainerPlan, line: socket.socket) -> NoReturn:
+def _child(plan: ContainerPlan, line: socket.socket, parents: socket.socket) -> NoReturn:
     code = OUR_FAILURE
     try:
         gc.disable()  # what the parent has is not ours to clean up
+        parents.close()  # else we would never hear that the parent is gone
         _run(plan, line)
     except Failure as failure:
         code = failure.code

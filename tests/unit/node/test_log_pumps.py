@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from pathlib import Path
 
@@ -88,3 +89,25 @@ async def test_somebody_who_never_stops_writing_does_not_keep_the_end_from_comin
 
     assert texts(tmp_path)[0] == "stdout F and another thing"
     assert not (tmp_path / "stdout").exists()
+
+
+async def test_a_pump_that_cannot_have_all_its_pipes_keeps_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "stdout", tmp_path / "stderr"
+    take = os.open
+
+    def fails(path: Path, *flags: int) -> int:
+        if path == second:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return take(path, *flags)
+
+    log = LogFile(tmp_path / "log")
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - how many
+    monkeypatch.setattr(os, "open", fails)
+    with pytest.raises(OSError, match="Too many open files"):
+        LogPump({"stdout": first, "stderr": second}, log)
+    monkeypatch.undo()
+
+    # The log's own is closed, too.
+    assert len(os.listdir("/proc/self/fd")) == before - 1  # noqa: PTH208 - as above

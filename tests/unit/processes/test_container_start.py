@@ -387,3 +387,18 @@ async def test_a_container_may_be_ready_before_its_number_is_known(
     monkeypatch.setattr(container_start, "_announce", late)
 
     assert await said("echo hello", Place(tmp_path).root()) == ("hello\n", 0)
+
+
+async def test_a_fork_that_fails_leaves_signals_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> int:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", fails)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    with pytest.raises(BlockingIOError):
+        await start_container(planned("true", (0, 1, 2)), lambda _: None)
+
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
