@@ -38,7 +38,7 @@ from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.endings import Ending, Vanished
 from reflet.processes.process_identity import ProcessIdentity
 from reflet.processes.process_table import PROC
-from reflet.processes.program import NotStarted
+from reflet.processes.program import NotStarted, system_words
 from reflet.processes.reaping import OrphanReaper, become_reaper
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
@@ -173,7 +173,9 @@ class Keeper:
             del self._kept[record.id]
             with contextlib.suppress(OSError):  # for want of the same
                 record.remove_files()
-            return _words(error) if isinstance(error, OSError) else str(error) or "out of memory"
+            return (
+                system_words(error) if isinstance(error, OSError) else str(error) or "out of memory"
+            )
         except NotStarted as error:
             kept.record = kept.record.not_started(str(error), utc_now())
             self._write(kept)
@@ -325,13 +327,13 @@ class Keeper:
             await self._end_strays(kept)
         except OSError as error:
             # Its first process is dead all the same, and whoever waits for that is told.
-            logger.warning("strays of container %s: %s", kept.record.name, _words(error))
+            logger.warning("strays of container %s: %s", kept.record.name, system_words(error))
             self._tasks.start(self._end_strays_later(kept), name="strays")
         finally:
             try:
                 pump.finish()
             except OSError as error:
-                logger.warning("log of container %s: %s", kept.record.name, _words(error))
+                logger.warning("log of container %s: %s", kept.record.name, system_words(error))
             kept.child = kept.pump = None
             self._note_end(kept, ending)
             kept.over.set()
@@ -381,7 +383,7 @@ class Keeper:
             if Path(kept.record.folder).is_dir():  # a pod that was taken away needs no record
                 kept.record.write()
         except OSError as error:
-            logger.warning("record of container %s: %s", kept.record.name, _words(error))
+            logger.warning("record of container %s: %s", kept.record.name, system_words(error))
             return False
         return True
 
@@ -424,10 +426,6 @@ def _environment_of(pid: int) -> dict[str, str]:
     return {
         name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
     }
-
-
-def _words(error: OSError) -> str:
-    return (error.strerror or "the system refuses it").lower()
 
 
 def _message(record: ContainerRecord, *, failed: bool) -> str:

@@ -30,18 +30,28 @@ import stat
 from typing import Final
 
 from reflet.processes.container_plan import ContainerRoot, VolumeMount
-from reflet.processes.isolated_start import LIBC, Failure, MountPoints, check, mount
+from reflet.processes.inspection import PR_SET_DUMPABLE, refuse_inspection
+from reflet.processes.isolated_start import (
+    CLONE_NEWNS,
+    CLONE_NEWUSER,
+    LIBC,
+    MNT_DETACH,
+    MS_PRIVATE,
+    MS_REC,
+    Failure,
+    MountPoints,
+    check,
+    mount,
+)
+from reflet.processes.program import system_words
 
-CLONE_NEWNS: Final = 0x00020000
 CLONE_NEWUTS: Final = 0x04000000
 CLONE_NEWIPC: Final = 0x08000000
-CLONE_NEWUSER: Final = 0x10000000
 CLONE_NEWPID: Final = 0x20000000
 OWN: Final = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_MOVE = 2, 4, 8, 8192
-MS_PRIVATE_ALL: Final = (1 << 18) | 16384
-MNT_DETACH: Final = 2
+MS_PRIVATE_ALL: Final = MS_PRIVATE | MS_REC
 
 # The same numbers on every architecture: these calls came after the tables were unified.
 SYS_OPEN_TREE: Final = 428
@@ -53,8 +63,6 @@ AT_FDCWD: Final = -100
 AT_EMPTY_PATH: Final = 0x1000
 AT_RECURSIVE: Final = 0x8000
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
-
-PR_SET_DUMPABLE: Final = 4
 
 TMP: Final = "/tmp"  # noqa: S108 - the container's own
 
@@ -107,7 +115,7 @@ def leave_namespaces() -> None:
         ):
             _write(f"/proc/self/{name}", text)
     except OSError as error:
-        raise Failure(f"no namespaces can be had here: {_words(error)}") from error
+        raise Failure(f"no namespaces can be had here: {system_words(error)}") from error
 
 
 def join_namespaces(pid: int) -> None:
@@ -117,7 +125,7 @@ def join_namespaces(pid: int) -> None:
     try:
         check(LIBC.setns(target, flags))
     except OSError as error:
-        raise Failure(f"the container cannot be entered: {_words(error)}") from error
+        raise Failure(f"the container cannot be entered: {system_words(error)}") from error
     finally:
         os.close(target)
 
@@ -128,7 +136,8 @@ def hide() -> None:
     Until it becomes the command this process has the agent's files open, and runs a program of
     the machine that root in the container could otherwise write to through ``/proc/PID/exe``.
     """
-    check(LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+    if not refuse_inspection():
+        raise Failure("the process cannot be closed to others in the container")
 
 
 def enter_root(root: ContainerRoot, directory: str) -> None:
@@ -246,7 +255,9 @@ def _copied_volume(volume: VolumeMount) -> tuple[int, bool]:
         return copied(descriptor, read_only=volume.read_only), is_folder
     except OSError as error:
         # The part beneath the volume may be made from a Secret.
-        raise Failure(f"the mount at {volume.path} cannot be made: {_words(error)}") from error
+        raise Failure(
+            f"the mount at {volume.path} cannot be made: {system_words(error)}"
+        ) from error
 
 
 def _device(path: str) -> int:
@@ -300,7 +311,9 @@ def _place_volume(points: MountPoints, volume: VolumeMount, copy: tuple[int, boo
         point = points.point(volume.path, is_folder=is_folder)
         place(descriptor, point)
     except OSError as error:
-        raise Failure(f"the mount at {volume.path} cannot be made: {_words(error)}") from error
+        raise Failure(
+            f"the mount at {volume.path} cannot be made: {system_words(error)}"
+        ) from error
     points.fill(point)
 
 
@@ -344,7 +357,3 @@ def _write(path: str, text: str) -> None:
         os.write(descriptor, text.encode())
     finally:
         os.close(descriptor)
-
-
-def _words(error: OSError) -> str:
-    return (error.strerror or "the system refuses it").lower()

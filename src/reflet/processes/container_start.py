@@ -41,7 +41,7 @@ from reflet.processes import container_root
 from reflet.processes.container_plan import ContainerPlan
 from reflet.processes.isolated_start import LIBC, Failure, become, check
 from reflet.processes.process_identity import ProcessIdentity
-from reflet.processes.program import OUR_FAILURE, NotStarted, Program
+from reflet.processes.program import OUR_FAILURE, NotStarted, Program, system_words
 
 PATIENCE: Final = 30.0
 """Seconds for everything before the command: a volume may lie on a slow disk."""
@@ -178,8 +178,7 @@ def _child(plan: ContainerPlan, line: socket.socket, parents: socket.socket) -> 
         code = failure.code
         _tell(line, failure.__cause__, code, str(failure))
     except OSError as error:
-        words = (error.strerror or "the system refuses it").lower()
-        _tell(line, error, code, f"the container cannot be set up: {words}")
+        _tell(line, error, code, f"the container cannot be set up: {system_words(error)}")
     except BaseException as error:  # noqa: BLE001 - nothing of the parent's stack may go on here
         _tell(line, error, code, f"the container cannot be set up: {type(error).__name__}")
     finally:

@@ -16,6 +16,7 @@ from typing import Final
 from reflet.processes import container_root
 from reflet.processes.container_plan import ContainerRoot
 from reflet.processes.isolated_start import Failure
+from reflet.processes.program import system_words
 
 PATIENCE: Final = 30.0  # seconds
 
@@ -51,7 +52,7 @@ def main(arguments: list[str]) -> int:
     except Failure as failure:
         return _refused(str(failure))
     except OSError as error:
-        return _refused((error.strerror or "the system refuses it").lower())
+        return _refused(system_words(error))
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 

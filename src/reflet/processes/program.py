@@ -32,6 +32,11 @@ class Grouping(Enum):
     """A process group of its own in this session, so that it can have the terminal."""
 
 
+def system_words(error: OSError) -> str:
+    """What the system says, without the name of the file, which may be made from a secret."""
+    return (error.strerror or "the system refuses it").lower()
+
+
 class NotStarted(RefletError):
     """A program could not be started.
 

@@ -20,6 +20,7 @@ from reflet.processes.program import (
     NotStarted,
     Program,
     Stream,
+    system_words,
 )
 
 STREAM_MODE: Final = 0o600
@@ -81,7 +82,7 @@ def _open(path: Path, *, for_reading: bool) -> int:
 
 
 def _refusal(error: OSError, program: Program) -> NotStarted:
-    words = (error.strerror or "the system refuses it").lower()
+    words = system_words(error)
     directory = program.directory
     if directory is not None and error.filename in {directory, str(directory)}:
         # The system does not tell which step before the program itself has failed.
