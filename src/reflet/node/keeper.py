@@ -18,6 +18,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any, Final, NoReturn
 
 from reflet.node import keeper_protocol as protocol
@@ -203,10 +204,15 @@ class Keeper:
                 streams = (nothing, ends[0], ends[1])
                 plan = self._plan(record, order.arguments, order.environment, streams)
                 identity = await start_container(replace(plan, root=order.root), note)
+            try:
+                child = Child(identity, is_init=record.is_isolated)
+            except BaseException:
+                os.kill(identity.pid, SIGKILL)  # nobody would look after it
+                raise
         except BaseException:
             pump.finish()
             raise
-        self._look_after(kept, Child(identity, is_init=record.is_isolated), pump)
+        self._look_after(kept, child, pump)
 
     async def execute(
         self, container: str, arguments: tuple[str, ...], timeout: float

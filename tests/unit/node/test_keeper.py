@@ -405,3 +405,19 @@ def sleepers(seconds: bytes) -> list[Path]:
             if path.read_bytes() == b"sleep\0" + seconds + b"\0":
                 found.append(path)
     return found
+
+
+async def test_a_container_that_cannot_be_looked_after_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    async with keeping(tmp_path) as keeper:
+        with monkeypatch.context() as patched:
+            patched.setattr(keeper_module, "Child", fails)
+            with pytest.raises(KeeperRefused, match="out of memory"):
+                await keeper.start(order(tmp_path, ["sleep", "4713"]))
+        await until(lambda: not sleepers(b"4713"))
+
+        assert keeper.records("u1") == []
