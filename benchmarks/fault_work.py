@@ -50,7 +50,7 @@ def reply(held: Versions, ended: str) -> None:
 def reflet(url: str, namespace: str, _: int) -> None:
     """Our own mirror, with nothing set."""
     from reflet.cluster import Cluster  # noqa: PLC0415 - each contestant imports its own
-    from reflet.transport.settings import ConnectionSettings  # noqa: PLC0415 - the same
+    from reflet.transport.config.settings import ConnectionSettings  # noqa: PLC0415 - the same
 
     async def run() -> None:
         async with (

@@ -14,11 +14,11 @@ from typing import Final, Self
 
 from benchmarks.fleet_server import Answer, ModelServer
 from reflet.api.codec import Listing
-from reflet.api.config import ConfigMap
-from reflet.api.field_selectors import FieldSelector
-from reflet.api.label_selectors import LabelSelector
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ListMeta, ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
+from reflet.api.selectors.fields import FieldSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import error_from_response
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import (
@@ -30,8 +30,8 @@ from reflet.errors import (
     TooManyRequests,
     TransportError,
 )
-from reflet.informer.reflector import Reflector
-from reflet.informer.streaming_list import INITIAL_EVENTS_END
+from reflet.informer.reflector.reflector import Reflector
+from reflet.informer.reflector.watch_list import INITIAL_EVENTS_END
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.gate import FIRST_PROBE, LONGEST_PROBE, PROBE_JITTER, Gate
 from reflet.store.deltas import Delta
@@ -65,8 +65,8 @@ class _Dial:
 class Connection:
     """The one HTTP/2 connection of an agent.
 
-    *together*: who needs it while it is being opened waits for it and shares its failure, as in
-    ``reflet.transport.http2_pool``.  Else everybody dials, and all use what is open first, as in
+    *together*: who needs it while it is being opened waits for it and shares its failure, as in our
+    ``http2_pool``.  Else everybody dials, and all use what is open first, as in
     Go's ``net/http``.  Behind a *gateway* there is always a connection, but not always a server.
     """
 

@@ -17,7 +17,7 @@ from benchmarks import wire_objects
 from benchmarks.measuring import RunFailed
 from benchmarks.node import cpu_of
 from benchmarks.wire_clients import Target
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 from reflet.cluster import Cluster
 from tests.node_chaos import keepers_of
 from tests.node_scenes import AgentProcess, is_running, pod_document

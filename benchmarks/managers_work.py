@@ -30,14 +30,12 @@ from typing import Any, Final
 
 from benchmarks.measuring import answer, cpu_seconds, first_line, open_sockets, resident_bytes
 from benchmarks.wire_clients import Target
-from reflet.api.containers import ConfigMapEnvSource, Container, EnvFromSource, SecretEnvSource
+from reflet.api.core.containers import ConfigMapEnvSource, Container, EnvFromSource, SecretEnvSource
+from reflet.api.core.pods import Pod, PodSpec
 from reflet.api.meta import ObjectMeta
-from reflet.api.pods import Pod, PodSpec
 from reflet.cluster import Cluster
 from reflet.errors import CacheNotSynced
-from reflet.managers.config_map_manager import ConfigMapManager
-from reflet.managers.object_manager import ObjectManager
-from reflet.managers.secret_manager import SecretManager
+from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
 
 Manager = ObjectManager[Any]
 MANAGERS: Final[Mapping[str, Callable[..., Manager]]] = {

@@ -30,10 +30,10 @@ from typing import Any, Final
 from benchmarks.file_events import CLOSED, MOVED_TO, FileEvents
 from benchmarks.measuring import Result, RunFailed, percentile, versions_of
 from benchmarks.node_tables import broken_limits, fresh_table, growth, start_table, storm_table
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.pods import Pod
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.cluster import Cluster, settings_from
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests.node_chaos import Chaos, ServerProcess, keepers_of
 from tests.node_scenes import AgentProcess, config_map, is_running, pod_document
 

@@ -33,10 +33,10 @@ from benchmarks.connect_attempts import ConnectAttempts
 from benchmarks.managers_work import Task, object_name, read_all, users
 from benchmarks.measuring import answer, cpu_seconds, first_line
 from benchmarks.wire_clients import Target
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.cluster import Cluster
-from reflet.informer.changes import Change
-from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.informer.handlers.changes import Change
+from reflet.managers.manager import ConfigMapManager
 from reflet.managers.object_changes import ObjectChanges
 
 MIRRORS: Final = "mirrors"

@@ -19,16 +19,16 @@ from typing import Any, Final, Protocol, cast
 from unittest import mock
 from urllib.parse import urlencode
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.watch_events import BrokenLine, ErrorEvent, EventDecoder, WatchEvent
 from reflet.transport import connection as connection_module
-from reflet.transport import http2
-from reflet.transport.certificates import Pem
+from reflet.transport.auth.certificates import Pem
+from reflet.transport.auth.credentials import NoCredentials, StaticToken
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
-from reflet.transport.credentials import NoCredentials, StaticToken
+from reflet.transport.http import http2
 from reflet.transport.interface import Request
 from reflet.transport.lines import line_runs
-from reflet.transport.settings import ConnectionSettings
 
 Events = Sequence[WatchEvent[ConfigMap]]
 Take = Callable[[Events], None]

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 import reflet
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.api.options import ListOptions
-from reflet.api.pods import Pod
 from reflet.api.quantities import Quantity
 from reflet.devserver.server import DevServer
 

@@ -20,9 +20,9 @@ from reflet.cluster import Cluster
 from reflet.devserver.faults import Action, Fault
 from reflet.devserver.server import DevServer
 from reflet.devserver.storage.changes import Key
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
 from reflet.informer.shared_informer import SharedInformer
-from reflet.transport.settings import ConnectionSettings
+from reflet.transport.config.settings import ConnectionSettings
 from tests.witnesses import Reader, State, Witness, differences, indexers, is_behind, troubles
 
 CONFIG_MAPS: Final = Resource(version="v1", plural="configmaps", kind="ConfigMap")

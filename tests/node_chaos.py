@@ -24,13 +24,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
+from reflet.api.core.pods import Pod
 from reflet.api.options import DeleteOptions
-from reflet.api.pods import Pod
 from reflet.cluster import Cluster, settings_from
 from reflet.errors import ApiError, NotFound, TransportError
-from reflet.node.container_records import records_below
-from reflet.transport.kubeconfig import Overrides
+from reflet.node.shim.container_records import records_below
+from reflet.transport.config.kubeconfig import Overrides
 from tests.node_scenes import (
     AgentProcess,
     config_map,
@@ -42,7 +42,7 @@ from tests.node_scenes import (
 
 CALM: Final = 60.0  # seconds for everything to be as it should be, when nothing is killed any more
 A_LOOK: Final = 0.05
-KEEPER: Final = "reflet.node.keeper_service"
+KEEPER: Final = "reflet.node.shim.service"
 
 
 @dataclass(slots=True)

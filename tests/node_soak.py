@@ -26,12 +26,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from reflet.api.leases import Lease
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import Lease
 from reflet.cluster import Cluster, settings_from
 from reflet.errors import AlreadyExists, NotFound
 from reflet.processes.process_table import process_entries
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests.node_chaos import ServerProcess, keepers_of
 from tests.node_scenes import (
     NODE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from reflet.podstatus.runtime_status import (
+from reflet.pleg.runtime_status import (
     RuntimeContainer,
     RuntimePod,
     RuntimeSandbox,

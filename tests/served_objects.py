@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from reflet.api.codec import Listing
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.field_selectors import FieldSelector
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.meta import ListMeta, ObjectMeta
 from reflet.api.options import GetOptions, ListOptions, WatchOptions
+from reflet.api.selectors.fields import FieldSelector
 from reflet.api.status import not_found
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import (

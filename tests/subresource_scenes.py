@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
+from reflet.api.core.workloads import Deployment
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
-from reflet.api.workloads import Deployment
 from reflet.cluster import Cluster
 
 CONTAINERS: Final = [{"name": "main", "image": "example"}]

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.meta import KubernetesObject
 from reflet.api.unstructured import AnyObject
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
 from reflet.store.store import Store
 
 T = TypeVar("T", bound=KubernetesObject)

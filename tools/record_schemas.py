@@ -4,7 +4,7 @@
 
 starts a real kube-apiserver (`make kube` builds it), reads its OpenAPI documents, runs
 tools/go_types for what only the Go types know, and writes
-src/reflet/devserver/data/schemas.json: names, types, defaults, list keys, numbers of the binary
+src/reflet/apirules/data/schemas.json: names, types, defaults, list keys, numbers of the binary
 encoding.  Facts only: no description is taken over; ours are in data/descriptions.json.  Run it
 again when the real server changes; the same server gives the same bytes.
 """
@@ -21,7 +21,7 @@ from typing import Any, Final
 from tests.real.kube_server import KubeServer
 
 ROOT: Final = Path(__file__).parent.parent
-TARGET: Final = ROOT / "src/reflet/devserver/data/schemas.json"
+TARGET: Final = ROOT / "src/reflet/apirules/data/schemas.json"
 GO_TYPES: Final = ROOT / "tools/go_types"
 
 DOCUMENTS: Final = (

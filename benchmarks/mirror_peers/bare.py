@@ -25,7 +25,7 @@ import hpack
 from benchmarks.event_server import DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame
 from benchmarks.mirror_peers.launch import LAYER
 from benchmarks.mirror_work import Held, Meter, Task, work
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.watch_events import BrokenLine, ErrorEvent, EventDecoder, WatchEvent
 
 READ: Final = 256 * 1024

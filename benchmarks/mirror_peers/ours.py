@@ -19,16 +19,16 @@ from typing import Any, Final
 
 from benchmarks.mirror_peers.launch import LAYER
 from benchmarks.mirror_work import Held, Meter, Task, work
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
+from reflet.api.core.pods import Pod
 from reflet.api.options import ListOptions, WatchOptions
-from reflet.api.pods import Pod
 from reflet.cluster import Cluster
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
 from reflet.informer.shared_informer import SharedInformer
 from reflet.store.store import Store
-from reflet.transport.certificates import Pem
-from reflet.transport.credentials import NoCredentials, StaticToken
-from reflet.transport.settings import ConnectionSettings
+from reflet.transport.auth.certificates import Pem
+from reflet.transport.auth.credentials import NoCredentials, StaticToken
+from reflet.transport.config.settings import ConnectionSettings
 
 KINDS: Final[dict[str, Any]] = {"ConfigMap": ConfigMap, "Pod": Pod}
 

@@ -5,7 +5,7 @@ Owns: everything that concerns Sphinx.  Must not know how anything is generated.
 ::
 
     {generated} commands
-    {generated} module reflet.managers.pod_sources
+    {generated} module reflet.pods.pod_sources
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from reflet.transport import kubeconfig_file
+from reflet.transport.config import kubeconfig_file
 
 PARTS: Final[tuple[tuple[str, type[msgspec.Struct]], ...]] = (
     ("clusters[].cluster", kubeconfig_file.Cluster),

@@ -12,48 +12,47 @@ from reflet._version import __version__
 if TYPE_CHECKING:
     from reflet import blocking, errors
     from reflet.api.codec import decode_object, encode
-    from reflet.api.config import ConfigMap, Secret
+    from reflet.api.core.config import ConfigMap, Secret
+    from reflet.api.core.pods import Pod
     from reflet.api.options import ListOptions, PatchType, WatchOptions
-    from reflet.api.pods import Pod
     from reflet.api.quantities import Quantity
     from reflet.api.resources import Resource
     from reflet.api.unstructured import AnyObject
     from reflet.client.client import ALL_NAMESPACES
     from reflet.cluster import Cluster, connect
     from reflet.errors import RefletError
-    from reflet.informer.changes import Change
-    from reflet.informer.filtering import filtered
+    from reflet.informer.handlers.changes import Change
+    from reflet.informer.handlers.filtering import filtered
     from reflet.informer.informer_set import InformerSet
     from reflet.informer.mirror import Mirror
     from reflet.informer.shared_informer import SharedInformer
-    from reflet.managers.config_map_manager import ConfigMapManager
-    from reflet.managers.secret_manager import SecretManager
+    from reflet.managers.manager import ConfigMapManager, SecretManager
     from reflet.resolution.environment import resolve_environment
     from reflet.resolution.volume_contents import resolve_volume
 
 _HOMES = {
     "ALL_NAMESPACES": "reflet.client.client",
     "AnyObject": "reflet.api.unstructured",
-    "Change": "reflet.informer.changes",
+    "Change": "reflet.informer.handlers.changes",
     "Cluster": "reflet.cluster",
-    "ConfigMap": "reflet.api.config",
-    "ConfigMapManager": "reflet.managers.config_map_manager",
+    "ConfigMap": "reflet.api.core.config",
+    "ConfigMapManager": "reflet.managers.manager",
     "InformerSet": "reflet.informer.informer_set",
     "ListOptions": "reflet.api.options",
     "Mirror": "reflet.informer.mirror",
     "PatchType": "reflet.api.options",
-    "Pod": "reflet.api.pods",
+    "Pod": "reflet.api.core.pods",
     "Quantity": "reflet.api.quantities",
     "RefletError": "reflet.errors",
     "Resource": "reflet.api.resources",
-    "Secret": "reflet.api.config",
-    "SecretManager": "reflet.managers.secret_manager",
+    "Secret": "reflet.api.core.config",
+    "SecretManager": "reflet.managers.manager",
     "SharedInformer": "reflet.informer.shared_informer",
     "WatchOptions": "reflet.api.options",
     "connect": "reflet.cluster",
     "decode_object": "reflet.api.codec",
     "encode": "reflet.api.codec",
-    "filtered": "reflet.informer.filtering",
+    "filtered": "reflet.informer.handlers.filtering",
     "resolve_environment": "reflet.resolution.environment",
     "resolve_volume": "reflet.resolution.volume_contents",
 }

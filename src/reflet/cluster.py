@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from reflet.api.field_selectors import FieldSelector
-from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
+from reflet.api.selectors.fields import FieldSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import Client
+from reflet.transport.config.kubeconfig import Overrides, resolve_settings
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
-from reflet.transport.kubeconfig import Overrides, resolve_settings
-from reflet.transport.settings import ConnectionSettings
 
 if TYPE_CHECKING:
     from reflet.informer.mirror import Mirror

@@ -20,20 +20,22 @@ import pytest
 REPOSITORY: Final = Path(__file__).parents[2]
 SOURCE: Final = REPOSITORY / "src/reflet"
 
-PURE: Final = ("errors", "api", "resolution", "insight")
+PURE: Final = ("errors", "gotext", "api", "resolution", "apirules", "insight")
 
 # The rooms that may use fewer of ours than their layer allows, and what they may use.
 MAY_USE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "errors": frozenset(),
-        "api": frozenset({"errors"}),
-        "resolution": frozenset({"api", "errors"}),
-        "devserver": frozenset({"api", "runtime", "errors"}),
-        "insight": frozenset({"resolution", "api", "errors"}),
+        "gotext": frozenset({"errors"}),
+        "api": frozenset({"gotext", "errors"}),
+        "resolution": frozenset({"api", "gotext", "errors"}),
+        "apirules": frozenset({"api", "gotext", "errors"}),
+        "devserver": frozenset({"apirules", "api", "gotext", "runtime", "errors"}),
+        "insight": frozenset({"resolution", "api", "gotext", "errors"}),
         # By shape alone: any client will do.
         "managers": frozenset({"informer", "resolution", "store", "runtime", "api", "errors"}),
         # Runtimes have words of their own, so not even those of the API server.
-        "podstatus": frozenset({"runtime", "errors"}),
+        "pleg": frozenset({"runtime", "gotext", "errors"}),
     }
 )
 

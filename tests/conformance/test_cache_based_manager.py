@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import Secret
+from reflet.api.core.config import Secret
+from reflet.api.core.nodes import Node
 from reflet.api.meta import ObjectMeta
-from reflet.api.nodes import Node
 from reflet.api.options import GetOptions
 from reflet.errors import Expired, NotRegistered, RefletError
-from reflet.managers.expiring_objects import ExpiringObjects
-from reflet.managers.node_ttl import ttl_from
 from reflet.managers.registry import PodRegistry
+from reflet.managers.ttl import ExpiringObjects, ttl_from
 from reflet.resolution.references import secret_names
 from reflet.testing.manual_clock import ManualClock
 from tests.unit.managers.pods import pod

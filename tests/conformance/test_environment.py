@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from reflet.api import codec
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.nodes import Node, NodeAddress, NodeStatus
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
 from reflet.api.meta import ObjectMeta
-from reflet.api.nodes import Node, NodeAddress, NodeStatus
-from reflet.api.pods import Pod
-from reflet.api.services import Service
 from reflet.resolution.env_files import MountedVolume, find_variable
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.containers import VolumeMount
+from reflet.api.core.containers import VolumeMount
 from reflet.resolution.expansion import expand
 from reflet.resolution.problems import MissingSubPathVariables
 from reflet.resolution.sub_paths import sub_path_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reflet.api.field_selectors import FieldSelector
+from reflet.api.selectors.fields import FieldSelector
 from reflet.errors import ParseError
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
-from reflet.informer.delta_fifo import DeltaFifo
-from reflet.informer.ordered_queue import OrderedQueue
-from reflet.informer.queued_deltas import QueueClosed, QueuedDelta
+from reflet.informer.queues.delta_fifo import DeltaFifo
+from reflet.informer.queues.ordered_queue import OrderedQueue
+from reflet.informer.queues.queued_deltas import QueueClosed, QueuedDelta
 from reflet.store.keys import Tombstone
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "fifo.json").read_text())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.store.keys import ExplicitKey
 from reflet.store.store import Store

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.errors import Expired
-from reflet.informer.changes import Change
-from reflet.informer.intake import QueueKind
-from reflet.informer.ordered_queue import OrderedQueue
-from reflet.informer.queued_deltas import DeltaType, QueuedDelta
-from reflet.informer.resync import ResyncPlan
+from reflet.informer.handlers.changes import Change
+from reflet.informer.handlers.resync import ResyncPlan
+from reflet.informer.queues.intake import QueueKind
+from reflet.informer.queues.ordered_queue import OrderedQueue
+from reflet.informer.queues.queued_deltas import DeltaType, QueuedDelta
 from reflet.informer.shared_informer import SharedInformer
 from reflet.informer.updater import BatchFailed, Updater
 from reflet.store.deltas import Replaced

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reflet.api.label_selectors import LabelSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.errors import ParseError
 
 

@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 from reflet.api.codec import Listing
-from reflet.api.config import Secret
+from reflet.api.core.config import Secret
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import GetOptions, ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import MethodNotSupported, NotFound, RefletError
-from reflet.managers.idle_watches import IdleRule
-from reflet.managers.individual_streams import IndividualStreams
-from reflet.managers.object_watch import StreamSettings
-from reflet.managers.watched_objects import WatchedObjects
+from reflet.managers.watched import IdleRule, WatchedObjects
+from reflet.managers.watches.individual_streams import IndividualStreams
+from reflet.managers.watches.object_watch import StreamSettings
 from reflet.testing.scripted_source import bookmark, listing
 from reflet.testing.virtual_time import VirtualClock
 

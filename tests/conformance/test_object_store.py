@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import Secret
+from reflet.api.core.config import Secret
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import GetOptions
 from reflet.api.status import not_found
 from reflet.errors import RefletError
-from reflet.managers.expiring_objects import ExpiringObjects
+from reflet.managers.ttl import ExpiringObjects
 from reflet.testing.manual_clock import ManualClock
 
 CASES = json.loads((Path(__file__).parent / "data" / "object_store.json").read_text())["cases"]

@@ -16,9 +16,10 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.devserver.kinds.custom_kinds import custom_kinds
-from reflet.devserver.kinds.decoding import decode, empty_object
-from reflet.devserver.kinds.schemas import Schemas
+from reflet.apirules.refusals import status_document
+from reflet.apirules.schema.custom_kinds import custom_kinds
+from reflet.apirules.schema.decoding import decode, empty_object
+from reflet.apirules.schema.schemas import Schemas
 from reflet.devserver.patches.json_patch import json_patch
 from reflet.devserver.patches.managed_fields import managed_fields_of
 from reflet.devserver.patches.merge_patch import merge_patch
@@ -31,7 +32,6 @@ from reflet.devserver.patches.patch_bodies import (
 from reflet.devserver.patches.reset_fields import custom_reset_fields, reset_fields
 from reflet.devserver.patches.server_side_apply import Target, apply, track_update
 from reflet.devserver.patches.strategic_merge import strategic_merge
-from reflet.devserver.refusals import status_document
 from reflet.errors import ApiError
 from tests.conformance.recorder.scenes import WIDGET_DEFINITION
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.containers import Container, VolumeMount
-from reflet.api.meta import ObjectMeta
-from reflet.api.pods import Pod, PodSecurityContext, PodSpec
-from reflet.api.volumes import (
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.containers import Container, VolumeMount
+from reflet.api.core.pods import Pod, PodSecurityContext, PodSpec
+from reflet.api.core.volumes import (
     ConfigMapVolumeSource,
     KeyToPath,
     ProjectedVolumeSource,
@@ -21,9 +20,10 @@ from reflet.api.volumes import (
     Volume,
     VolumeProjection,
 )
-from reflet.resolution.nested_mount_points import nested_mount_points
+from reflet.api.meta import ObjectMeta
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.problems import InvalidMountPoint
+from reflet.resolution.sub_paths import nested_mount_points
 from reflet.resolution.volume_contents import resolve_volume
 
 DATA = Path(__file__).parent / "data"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from reflet.podstatus.relist import Pleg
-from reflet.podstatus.runtime_status import RuntimeStatus
-from reflet.podstatus.status_cache import StatusCache
+from reflet.pleg.relist import Pleg
+from reflet.pleg.runtime_status import RuntimeStatus
+from reflet.pleg.status_cache import StatusCache
 from reflet.testing.manual_clock import ManualClock
 from tests.pod_runtime import FakeRuntime, pod
 

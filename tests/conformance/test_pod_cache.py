@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from reflet.podstatus.runtime_status import RuntimeStatus
-from reflet.podstatus.status_cache import Inspection, StatusCache
+from reflet.pleg.runtime_status import RuntimeStatus
+from reflet.pleg.status_cache import Inspection, StatusCache
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "pod_cache.json").read_text())
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from reflet.api import codec
-from reflet.api.containers import Container, ResourceFieldSelector
-from reflet.api.nodes import Node
-from reflet.api.pods import Pod, PodSpec
+from reflet.api.core.containers import Container, ResourceFieldSelector
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod, PodSpec
+from reflet.gotext.quoting import quoted, quoted_map
 from reflet.resolution.pod_fields import accepted_path, file_field, split_subscript
 from reflet.resolution.problems import Refused
-from reflet.resolution.quoted_text import quoted, quoted_map
 from reflet.resolution.resource_fields import file_resource, variable_resource
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "field_paths.json").read_text())

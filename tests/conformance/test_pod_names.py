@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reflet.api import codec
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 from reflet.resolution.references import visit_config_map_names, visit_secret_names
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "visit_pod_names.json").read_text())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reflet.api.codec import Listing
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.meta import KubernetesObject, ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent
@@ -27,8 +27,8 @@ from reflet.errors import (
     Timeout,
     TooManyRequests,
 )
-from reflet.informer.reflector import Reflector
-from reflet.informer.streaming_list import INITIAL_EVENTS_END
+from reflet.informer.reflector.reflector import Reflector
+from reflet.informer.reflector.watch_list import INITIAL_EVENTS_END
 from reflet.runtime.backoff import Backoff
 from reflet.store.store import Store
 from reflet.testing.scripted_source import After, Quiet, ScriptedSource, Step, listing

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reflet.api.containers import Container, ResourceFieldSelector, ResourceRequirements
-from reflet.api.nodes import Node
-from reflet.api.pods import Pod, PodSpec
+from reflet.api.core.containers import Container, ResourceFieldSelector, ResourceRequirements
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod, PodSpec
 from reflet.resolution.resource_fields import file_resource, variable_resource
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reflet.informer.retry_window import RetryWindow
+from reflet.informer.reflector.delays import RetryWindow
 
 SCENARIOS = json.loads((Path(__file__).parent / "data" / "scenarios.json").read_text())
 RECORDED = SCENARIOS["retry_with_deadline"]

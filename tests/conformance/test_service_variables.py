@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reflet.api import codec
-from reflet.api.services import Service
+from reflet.api.core.services import Service
 from reflet.resolution.service_variables import variables_of
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "from_services.json").read_text())

@@ -8,9 +8,9 @@ import pytest
 
 import reflet
 from reflet.errors import CacheNotSynced, ConfigurationError, NotRegistered
-from reflet.managers.config_map_manager import ConfigMapManager
-from reflet.managers.stream_plan import OpenStream, StreamLimits, StreamPlan, decide
-from reflet.managers.watched_objects import SYNC_PATIENCE
+from reflet.managers.manager import ConfigMapManager
+from reflet.managers.watched import SYNC_PATIENCE
+from reflet.managers.watches.stream_plan import OpenStream, StreamLimits, StreamPlan, decide
 from reflet.testing.pytest_plugin import RunningServer
 from tests.examples.pages import HOW_TO, Reader, agrees, save_files, steps
 from tests.unit.managers.pods import pod

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.api.config import ConfigMap
-from reflet.api.yaml_text import read_manifests
-from reflet.cli.lint import subjects_of
+from reflet.api.core.config import ConfigMap
+from reflet.api.yaml.text import read_manifests
+from reflet.cli.commands.lint import subjects_of
 from reflet.insight.lint.linting import lint
 from reflet.insight.lint.rules import RULES, UNUSED, Rule
 from reflet.manifests.applied import read_applied

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 import reflet
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 from reflet.devserver.server import DevServer
 from tests.examples.pages import DOCS, Block, Reader, Step, agrees, blocks, save_files, steps_of
 

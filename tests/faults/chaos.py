@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from reflet.api.resources import PODS, Resource
-from reflet.transport.settings import ConnectionSettings
+from reflet.transport.config.settings import ConnectionSettings
 from tests.faults.harms import OF_CHUNKS, Ambush, Harm, Weather
 from tests.faults.hurry import RATE, HurriedClock, HurriedCluster, HurriedTransport
 from tests.faults.inhabitants import INHABITANTS

@@ -18,11 +18,11 @@ import msgspec
 
 from reflet.client.client import Client
 from reflet.cluster import Cluster
-from reflet.node import keeper_client
-from reflet.transport import http1, http2
+from reflet.node.shim import shim_client
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
+from reflet.transport.http import http1, http2
 from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream, Transport
-from reflet.transport.settings import ConnectionSettings
 
 RATE: Final = 30.0
 """Seconds of the hurried that pass in one of ours."""
@@ -34,9 +34,9 @@ WAITS: Final = (
     (asyncio.constants, "SSL_SHUTDOWN_TIMEOUT", asyncio.constants.SSL_SHUTDOWN_TIMEOUT / RATE),
     # A keeper is a process of its own, which does not hurry: whoever waits for it by a hurried
     # clock waits for so many seconds of that.
-    (keeper_client, "PATIENCE", keeper_client.PATIENCE * RATE),
-    (keeper_client, "LOOK_EVERY", keeper_client.LOOK_EVERY * RATE),
-    (keeper_client, "TRY_EVERY", keeper_client.TRY_EVERY * RATE),
+    (shim_client, "PATIENCE", shim_client.PATIENCE * RATE),
+    (shim_client, "LOOK_EVERY", shim_client.LOOK_EVERY * RATE),
+    (shim_client, "TRY_EVERY", shim_client.TRY_EVERY * RATE),
 )
 """What TCP, HTTP/2, TLS and the keeper's client wait for by a time of their own: a module, a name
 and what to wait for instead."""

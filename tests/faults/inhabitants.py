@@ -13,16 +13,14 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Final, Self, final
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.pods import Pod
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.api.resources import Resource
 from reflet.errors import CacheNotSynced, NotFound
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
 from reflet.informer.mirror import Mirror
-from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
 from reflet.managers.object_changes import ObjectChange
-from reflet.managers.object_manager import ObjectManager
-from reflet.managers.secret_manager import SecretManager
 from reflet.runtime.tasks import TaskOwner
 from tests.faults.agent_inhabitant import AgentInhabitant
 from tests.faults.hurry import HurriedTransport

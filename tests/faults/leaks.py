@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from reflet.node.stray_processes import own_children
+from reflet.node.shim.strays import own_children
 
 MOST_GROWTH: Final = 16 * 2**20
 """Bytes that the process may grow by once it is warm."""

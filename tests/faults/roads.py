@@ -14,9 +14,9 @@ from contextlib import AsyncExitStack
 from typing import Any, Final
 
 from reflet.api.resources import LEASES, NODES, PODS
-from reflet.transport.certificates import Pem
-from reflet.transport.credentials import StaticToken
-from reflet.transport.settings import ConnectionSettings
+from reflet.transport.auth.certificates import Pem
+from reflet.transport.auth.credentials import StaticToken
+from reflet.transport.config.settings import ConnectionSettings
 from tests.canaries import canary
 from tests.faults.inhabitants import SECRETS
 from tests.faults.proxy import LOOPBACK, FaultProxy, SpokenTls

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import reflet
-from reflet.api.nodes import Node
+from reflet.api.core.nodes import Node
 from reflet.testing.pytest_plugin import RunningServer
 from tests.node_scenes import PATIENCE, Scene, running_agent, until
 

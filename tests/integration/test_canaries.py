@@ -24,17 +24,17 @@ import pytest
 
 import reflet
 from reflet.adapters.prometheus import PrometheusMetrics
-from reflet.api.config import Secret
+from reflet.api.core.config import Secret
+from reflet.api.core.pods import Pod
 from reflet.api.options import ListOptions
-from reflet.api.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.cli.main import COMMANDS
 from reflet.devserver.faults import Action, Fault
-from reflet.node.keeper_protocol import JOURNAL
+from reflet.node.shim.protocol import JOURNAL
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.testing.pytest_plugin import RunningServer
-from reflet.transport.kubeconfig import Overrides, resolve_settings
+from reflet.transport.config.kubeconfig import Overrides, resolve_settings
 from tests import canary_scenes
 from tests.canaries import canary, finds
 from tests.canary_scenes import (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import reflet
-from reflet.api.config import Secret
+from reflet.api.core.config import Secret
 from reflet.devserver.faults import Action, Fault
 from reflet.errors import RefletError
 from reflet.testing.pytest_plugin import RunningServer

@@ -20,10 +20,10 @@ import pytest
 from reflet.api.resources import PODS, Resource
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.devserver.faults import IMMEDIATE_ACTIONS, Action, Fault
+from reflet.devserver.request.request_options import DeleteOptions, WriteOptions
 from reflet.devserver.server import DevServer
 from reflet.devserver.storage.changes import Key
 from reflet.devserver.verbs import deleting
-from reflet.devserver.verbs.options import DeleteOptions, WriteOptions
 from reflet.devserver.verbs.writing import Writing
 from reflet.errors import NotFound
 from reflet.transport.connection import Connection

@@ -21,14 +21,14 @@ from reflet.errors import (
     TLSFailure,
     TransportError,
 )
-from reflet.transport.certificates import ClientCertificate, Pem
+from reflet.transport.auth.certificates import ClientCertificate, Pem
+from reflet.transport.auth.credentials import NO_HEADERS
+from reflet.transport.config.in_cluster import SERVICE_ACCOUNT_DIRECTORY, in_cluster_settings
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import CONNECT_TIMEOUT, Connection
-from reflet.transport.credentials import NO_HEADERS
-from reflet.transport.in_cluster import SERVICE_ACCOUNT_DIRECTORY, in_cluster_settings
+from reflet.transport.http.wires import SETTLE, SPREAD
 from reflet.transport.interface import Request, Stream
 from reflet.transport.lines import line_runs
-from reflet.transport.settings import ConnectionSettings
-from reflet.transport.wires import SETTLE, SPREAD
 from tests.unit.transport.dialling import vacated_port
 from tests.unit.transport.scripted_certificates import (
     OTHER_NAME,

@@ -15,18 +15,17 @@ from typing import Any
 import pytest
 
 import reflet
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.pods import Pod
-from reflet.api.service_accounts import ServiceAccount
-from reflet.api.services import Service
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.api.core.small_kinds import ServiceAccount
 from reflet.cluster import Cluster
-from reflet.delivery.difference import difference
-from reflet.delivery.pod_configuration import PodConfiguration
-from reflet.delivery.resolved_pod import ResolvedPod
-from reflet.delivery.service_account_tokens import ServiceAccountTokens
-from reflet.delivery.volume_delivery import VolumeDelivery
-from reflet.managers.config_map_manager import ConfigMapManager
-from reflet.managers.secret_manager import SecretManager
+from reflet.managers.manager import ConfigMapManager, SecretManager
+from reflet.podconfig.difference import difference
+from reflet.podconfig.pod_configuration import PodConfiguration
+from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.service_account_tokens import ServiceAccountTokens
+from reflet.podconfig.volume_delivery import VolumeDelivery
 from reflet.testing.pytest_plugin import RunningServer
 from reflet.volumes.pod_directories import PodDirectories
 from tests.unit.volumes.scenes import seen

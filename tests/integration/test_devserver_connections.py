@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.cluster import Cluster
-from reflet.devserver.edge import application
 from reflet.devserver.faults import Action, Fault
+from reflet.devserver.http import application
 from reflet.devserver.server import DevServer
-from reflet.devserver.verbs.watching import open_watch
+from reflet.devserver.verbs.reading import open_watch
 from reflet.errors import TransportError
-from reflet.transport.settings import ConnectionSettings
+from reflet.transport.config.settings import ConnectionSettings
 
 
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])

@@ -12,11 +12,11 @@ import random
 import pytest
 
 from reflet.errors import TransportError
-from reflet.informer.liveness import CONNECTIONS_ARE_CHECKED_WITHIN
-from reflet.transport import http1, http2
+from reflet.informer.reflector.health import CONNECTIONS_ARE_CHECKED_WITHIN
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
+from reflet.transport.http import http1, http2
 from reflet.transport.interface import Request
-from reflet.transport.settings import ConnectionSettings
 from tests.faults.harms import Harm
 from tests.faults.proxy import FaultProxy
 from tests.unit.transport.scripted_certificates import server_context

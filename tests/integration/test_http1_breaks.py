@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from reflet.errors import ConnectionRefused, DeadlineExceeded, TLSFailure, TransportError
-from reflet.transport import http1
-from reflet.transport.http1 import Http1Transport
+from reflet.transport.http import http1
+from reflet.transport.http.http1 import Http1Transport
 from reflet.transport.interface import Request, Stream
 from tests.faults.harms import Harm
 from tests.faults.proxy import FaultProxy

@@ -9,9 +9,9 @@ from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
 
 from reflet.errors import DeadlineExceeded, TransportError
-from reflet.transport import http2
 from reflet.transport.failures import Unprocessed
-from reflet.transport.http2 import Http2Connection
+from reflet.transport.http import http2
+from reflet.transport.http.http2 import Http2Connection
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import body_of, connection_to, dial_to, exchange_on
 from tests.unit.transport.scripted_certificates import client_context, server_context

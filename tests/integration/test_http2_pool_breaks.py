@@ -10,8 +10,8 @@ from h2.errors import ErrorCodes
 
 from reflet.errors import ConnectionRefused, TLSFailure, TransportError
 from reflet.transport.failures import Unprocessed
-from reflet.transport.http2 import Http2Connection
-from reflet.transport.http2_pool import ATTEMPTS, Http2Transport
+from reflet.transport.http.http2 import Http2Connection
+from reflet.transport.http.http2_pool import ATTEMPTS, Http2Transport
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import dial_to, failure, transport_to, vacated_port
 from tests.unit.transport.scripted_certificates import (

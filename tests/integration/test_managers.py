@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 
 import reflet
-from reflet.api.config import ConfigMap
-from reflet.api.pods import Pod
+from reflet.api.core.config import ConfigMap
+from reflet.api.core.pods import Pod
 from reflet.cluster import Cluster
 from reflet.devserver.faults import Fault
 from reflet.errors import NotFound
-from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.pod_objects import objects_of
-from reflet.managers.pod_sources import PodRegistrar, ServedPods, pods_of_node
-from reflet.managers.secret_manager import SecretManager
+from reflet.pods.pod_sources import PodRegistrar, ServedPods, pods_of_node
 from reflet.testing.pytest_plugin import RunningServer
 from tests.unit.managers.pods import pod
 

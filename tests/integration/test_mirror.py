@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 import reflet
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS, SECRETS, Resource
 from reflet.devserver.faults import Fault
 from reflet.errors import Forbidden, NotFound
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
 from reflet.informer.informer_set import InformerSet
 from reflet.store.transforms import drop_managed_fields
 from reflet.testing.pytest_plugin import RunningServer

@@ -15,16 +15,16 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.client.client import ALL_NAMESPACES
 from reflet.cluster import Cluster, settings_from
 from reflet.devserver.faults import Action, Fault
-from reflet.informer.changes import Change
-from reflet.informer.intake import QueueKind
+from reflet.informer.handlers.changes import Change
+from reflet.informer.queues.intake import QueueKind
 from reflet.informer.shared_informer import SharedInformer
 from reflet.runtime.backoff import Backoff
 from reflet.testing.pytest_plugin import RunningServer, running_server
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests.mirror_scenes import CONFIG_MAPS, Collection
 from tests.witnesses import Reader, Witness, differences, indexers, is_behind, troubles
 

@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 import reflet
-from reflet.api.nodes import Node
-from reflet.api.pods import Pod
-from reflet.node.container_records import records_below
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod
+from reflet.node.shim.container_records import records_below
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.processes.process_table import process_entries
 from tests.integration.node_agents import fetched
@@ -159,7 +159,7 @@ def _need_interpreter(mode: Mode) -> None:
     user = mode.user
     script = "from reflet.processes.isolation_check import why_not_isolated as w; print(w() or '')"
     tried = subprocess.run(
-        ["python3", "-c", f"import reflet.node.assembly; {script}"],
+        ["python3", "-c", f"import reflet.node.agent; {script}"],
         env=interpreter_variables(),
         user=user,
         group=user,

@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 import reflet
-from reflet.api.nodes import Node
+from reflet.api.core.nodes import Node
 from reflet.errors import NotFound
-from reflet.node import keeper_protocol as protocol
-from reflet.node import reader_review
 from reflet.node.descriptor_budget import budget
-from reflet.node.keeper_journal import LARGEST
-from reflet.node.peer_buckets import BURST, PeerBuckets
+from reflet.node.server import review
+from reflet.node.server.review import BURST, PeerBuckets
+from reflet.node.shim import protocol
+from reflet.node.shim.journal import LARGEST
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, is_ready, scene_on
 from tests.node_scenes import (
@@ -132,7 +132,7 @@ async def test_tokens_of_strangers_are_not_all_reviewed(
     server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = functools.partial(PeerBuckets, every=3600.0)  # however slow this machine is
-    monkeypatch.setattr(reader_review, "PeerBuckets", slow)
+    monkeypatch.setattr(review, "PeerBuckets", slow)
     async with scene_on(server, tmp_path) as scene:
         url = f"{scene.agent.health_url}/containerLogs/default/web/main"
         answers = [await with_token(url, f"token-{number}") for number in range(BURST + 3)]
@@ -164,7 +164,7 @@ async def test_a_keeper_turns_over_what_it_has_said(tmp_path: Path) -> None:
     journal.write_bytes(bytes(LARGEST))
     with journal.open("ab") as said:
         keeper = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "reflet.node.keeper_service", str(tmp_path)),
+            *(sys.executable, "-m", "reflet.node.shim.service", str(tmp_path)),
             stderr=said,
         )
     await until_async(lambda: is_served(tmp_path))

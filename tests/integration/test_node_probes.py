@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import reflet
+from reflet.api.core.pods import Pod
 from reflet.api.meta import Condition
 from reflet.api.options import DeleteOptions
-from reflet.api.pods import Pod
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, scene_on
 from tests.node_scenes import (

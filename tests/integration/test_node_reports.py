@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import reflet
-from reflet.api.leases import Lease
-from reflet.api.nodes import Node
+from reflet.api.core.nodes import Node
+from reflet.api.core.small_kinds import Lease
 from reflet.client.resource_client import ResourceClient
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, scene_on

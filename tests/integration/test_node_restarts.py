@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from reflet.api.core.pods import Pod
 from reflet.api.options import DeleteOptions
-from reflet.api.pods import Pod
 from reflet.cluster import Cluster, settings_from
 from reflet.testing.pytest_plugin import RunningServer
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests.node_chaos import Chaos, keepers_of
 from tests.node_scenes import (
     PATIENCE,

@@ -19,9 +19,9 @@ from typing import Final, Self
 import pytest
 
 import reflet
-from reflet.api.pods import Pod
-from reflet.node import assembly
-from reflet.node.assembly import NodeAgent
+from reflet.api.core.pods import Pod
+from reflet.node import agent
+from reflet.node.agent import NodeAgent
 from reflet.runtime import permanent_tasks
 from reflet.runtime.clock import Clock
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded, Work
@@ -95,7 +95,7 @@ class Struck(PermanentTasks):
 @pytest.fixture
 def _struck(monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents whose tasks can be struck, and begin again at once."""
-    monkeypatch.setattr(assembly, "PermanentTasks", Struck)
+    monkeypatch.setattr(agent, "PermanentTasks", Struck)
     monkeypatch.setattr(permanent_tasks, "FIRST_PAUSE", 0.01)
 
 
@@ -219,7 +219,7 @@ async def test_the_page_names_every_task_that_is_kept(
 
 
 MISTAKEN: Final = """
-from reflet.node.heartbeat import Heartbeat
+from reflet.node.identity.heartbeat import Heartbeat
 from reflet.cli.main import main
 
 async def renew(self):

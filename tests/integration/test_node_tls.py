@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from reflet.api.nodes import Node
-from reflet.api.service_accounts import ServiceAccount
+from reflet.api.core.nodes import Node
+from reflet.api.core.small_kinds import ServiceAccount
 from reflet.node.options import SecurePort
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, scene_on

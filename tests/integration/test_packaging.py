@@ -83,7 +83,7 @@ def test_the_wheel_has_exactly_the_files_of_the_package(built: dict[str, Path]) 
     }
 
     assert {name for name in names_in(built["wheel"]) if INFO not in name} == source
-    assert {"reflet/py.typed", "reflet/devserver/data/schemas.json"} <= source
+    assert {"reflet/py.typed", "reflet/apirules/data/schemas.json"} <= source
 
 
 def test_a_wheel_built_from_the_source_distribution_is_the_same(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import reflet
 from reflet.cli.main import run
-from reflet.delivery.trust_bundles import TrustBundles, served_trust_bundles
+from reflet.podconfig.trust_bundle_watch import TrustBundles, served_trust_bundles
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import scene_on
 from tests.integration.plain_client import Client

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from reflet.api.codec import Listing
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ListMeta, ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.errors import CacheNotSynced, NotFound, NotRegistered
-from reflet.managers import watched_objects
-from reflet.managers.config_map_manager import ConfigMapManager
-from reflet.managers.idle_watches import DEFAULT_IDLE_RULE, IdleRule
+from reflet.managers import watched
+from reflet.managers.manager import ConfigMapManager
 from reflet.managers.object_changes import ObjectChanges
 from reflet.managers.object_entry import ObjectEntry
-from reflet.managers.stream_plan import StreamLimits
+from reflet.managers.watched import DEFAULT_IDLE_RULE, IdleRule
+from reflet.managers.watches.stream_plan import StreamLimits
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import FIRST_VERSION, Place, ServedObjects
 from tests.unit.managers.pods import pod
@@ -449,5 +449,5 @@ def onlookers(world: World) -> Iterator[None]:
             threads.about_to_show(self, lambda: show(found, version))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watched_objects, "ObjectEntry", SeenEntry)
+        patch.setattr(watched, "ObjectEntry", SeenEntry)
         yield

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
-from reflet.informer.changes import Backlog, Change
-from reflet.informer.filtering import passed_change
-from reflet.informer.handler_queue import HandlerQueue
+from reflet.informer.handlers.changes import Backlog, Change
+from reflet.informer.handlers.filtering import passed_change
+from reflet.informer.handlers.handler_queue import HandlerQueue
 
 KEYS = "abc"
 View = dict[str, ConfigMap]

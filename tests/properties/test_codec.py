@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from reflet.api.codec import decode, decode_list, decode_object, encode
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.leases import Lease, LeaseSpec
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import Lease, LeaseSpec
+from reflet.api.field_types import MicroTime
 from reflet.api.meta import ObjectMeta, OwnerReference
-from reflet.api.micro_time import MicroTime
-from reflet.api.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import BrokenLine, ErrorEvent, EventDecoder, WatchEvent
-from reflet.api.yaml_text import read_manifests, write_yaml
+from reflet.api.yaml.text import read_manifests, write_yaml
 from reflet.errors import DecodeError
 
 TEXTS = some.text(some.characters(codec="utf-8"), max_size=12)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from reflet.errors import RefletError, TransportError
 from reflet.testing import virtual_time
-from reflet.transport.http2 import Http2Connection
+from reflet.transport.http.http2 import Http2Connection
 from reflet.transport.interface import Request, Stream
 from tests.properties.test_http2_frames import Answer, Noise, Piece, Server, Wire
 from tests.unit.transport.dialling import http1_to

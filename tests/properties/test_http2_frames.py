@@ -12,8 +12,8 @@ from h2.settings import SettingCodes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflet.transport.http2 import Http2Connection
-from reflet.transport.http2_exchange import Exchange
+from reflet.transport.http.http2 import Http2Connection
+from reflet.transport.http.http2_stream import Exchange
 from reflet.transport.interface import Request
 
 

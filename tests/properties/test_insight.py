@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflet.api import codec
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
-from reflet.api.pods import Pod
 from reflet.insight.lint.linting import lint
 from reflet.insight.lint.subjects import Subject
 from reflet.insight.rbac import PodSource, grants_for

@@ -22,10 +22,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.managers import BlockingManager
-from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.manager import ConfigMapManager
 from reflet.testing import virtual_time
 from tests.properties.manager_stories import ONCE_WRONG, Story, told
 from tests.properties.manager_world import (

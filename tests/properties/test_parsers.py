@@ -24,38 +24,38 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
-from reflet.api import yaml_text
 from reflet.api.codec import decode, decode_list, decode_object
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.field_selectors import FieldSelector
-from reflet.api.label_selectors import LabelSelector
-from reflet.api.leases import Lease
-from reflet.api.pods import Pod
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import Lease
 from reflet.api.quantities import Quantity
+from reflet.api.selectors.fields import FieldSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import error_from_object, error_from_response, status_from_error
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import BrokenLine, EventDecoder
+from reflet.api.yaml import text
+from reflet.apirules.schema.json_reading import read_json
+from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.schema.protobuf import decode_protobuf
 from reflet.devserver.faults import Fault
-from reflet.devserver.forms.json_paths import values_at
-from reflet.devserver.kinds.kinds import Kinds
-from reflet.devserver.kinds.protobuf import decode_protobuf
+from reflet.devserver.printing.json_paths import values_at
+from reflet.devserver.request.continue_tokens import read_token
+from reflet.devserver.request.selection import selection
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.verbs import manifests
-from reflet.devserver.verbs.continue_tokens import read_token
-from reflet.devserver.verbs.json_text import read_json
-from reflet.devserver.verbs.selection import selection
-from reflet.devserver.verbs.service_account_tokens import TokenIssuer
+from reflet.devserver.verbs import loading
 from reflet.devserver.verbs.state import State
+from reflet.devserver.verbs.tokens import TokenIssuer
 from reflet.errors import ApiError, ParseError, RefletError
 from reflet.manifests.applied import read_applied
-from reflet.resolution.clean_paths import below, clean
 from reflet.resolution.env_files import find_variable
 from reflet.resolution.expansion import expand, references_in
 from reflet.resolution.problems import Refused
+from reflet.resolution.sub_paths import below, clean
+from reflet.transport.auth.exec_plugin import ExecCredentials, ExecPlugin
+from reflet.transport.config.kubeconfig import Overrides, resolve_settings
+from reflet.transport.config.settings import checked_proxy, checked_server, parse_request_timeout
 from reflet.transport.connection import retry_after
-from reflet.transport.exec_plugin import ExecCredentials, ExecPlugin
-from reflet.transport.kubeconfig import Overrides, resolve_settings
-from reflet.transport.settings import checked_proxy, checked_server, parse_request_timeout
 from reflet.volumes.payload_paths import laid_out, valid_path
 from tests.properties.nasty_texts import GOOD, NASTY, SMALL
 
@@ -98,8 +98,8 @@ def kubeconfig(data: bytes) -> None:
 
 
 def served_manifests(data: bytes) -> None:
-    read = manifests.read_manifests([in_file(data, "served.yaml")])
-    manifests.load(State(Storage(), tokens=TokenIssuer(b"secret")), read)
+    read = loading.read_manifests([in_file(data, "served.yaml")])
+    loading.load(State(Storage(), tokens=TokenIssuer(b"secret")), read)
 
 
 def applied_manifests(data: bytes) -> None:
@@ -193,7 +193,7 @@ def void(_: object) -> None:
 PARSERS: Final[Mapping[str, Callable[[bytes], None]]] = MappingProxyType(
     {
         "kubeconfig": kubeconfig,
-        "manifests": plain(yaml_text.read_manifests),
+        "manifests": plain(text.read_manifests),
         "applied manifests": applied_manifests,
         "served manifests": served_manifests,
         "object": plain(decode_object),
@@ -282,7 +282,7 @@ def mutations(data: bytes) -> st.SearchStrategy[bytes]:
 DOCUMENTS: Final = tuple(
     json.dumps(value, indent=indent).encode() for value in GOOD.values() for indent in (None, 1)
 )
-YAML: Final = tuple(yaml_text.write_yaml(value).encode() for value in GOOD.values())
+YAML: Final = tuple(text.write_yaml(value).encode() for value in GOOD.values())
 ANYTHING: Final[st.SearchStrategy[Any]] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (

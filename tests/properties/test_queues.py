@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
-from reflet.informer.delta_fifo import DeltaFifo
-from reflet.informer.ordered_queue import OrderedQueue
-from reflet.informer.queued_deltas import DeltaType, QueuedDelta
+from reflet.informer.queues.delta_fifo import DeltaFifo
+from reflet.informer.queues.ordered_queue import OrderedQueue
+from reflet.informer.queues.queued_deltas import DeltaType, QueuedDelta
 from reflet.informer.updater import Updater
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store

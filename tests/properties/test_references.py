@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflet.api import codec
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 from reflet.resolution.references import config_map_names, references_of, secret_names
 
 names = st.sampled_from(["", "a", "b", "c"])

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflet.api.config import ConfigMap
-from reflet.informer.reflector import Reflector
+from reflet.api.core.config import ConfigMap
+from reflet.informer.reflector.reflector import Reflector
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.store.deltas import Changed, Delta, Replaced
 from reflet.store.store import Store

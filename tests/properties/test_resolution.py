@@ -9,8 +9,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.containers import (
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.containers import (
     ConfigMapEnvSource,
     ConfigMapKeySelector,
     Container,
@@ -22,10 +22,9 @@ from reflet.api.containers import (
     SecretEnvSource,
     SecretKeySelector,
 )
-from reflet.api.meta import ObjectMeta
-from reflet.api.pods import Pod, PodSpec
-from reflet.api.services import Service, ServicePort, ServiceSpec
-from reflet.api.volumes import (
+from reflet.api.core.pods import Pod, PodSpec
+from reflet.api.core.services import Service, ServicePort, ServiceSpec
+from reflet.api.core.volumes import (
     KeyToPath,
     ProjectedVolumeSource,
     SecretProjection,
@@ -34,6 +33,7 @@ from reflet.api.volumes import (
     Volume,
     VolumeProjection,
 )
+from reflet.api.meta import ObjectMeta
 from reflet.resolution.env_files import MountedVolume
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.expansion import expand, references_in

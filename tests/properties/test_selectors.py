@@ -7,13 +7,8 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflet.api.selectors import (
-    FieldRequirement,
-    FieldSelector,
-    LabelSelector,
-    Operator,
-    Requirement,
-)
+from reflet.api.selectors.fields import FieldRequirement, FieldSelector
+from reflet.api.selectors.labels import LabelSelector, Operator, Requirement
 from reflet.errors import ParseError
 
 KEYS = st.sampled_from(["a", "b", "in", "notin", "example.com/tier", "A-b_c.d"])

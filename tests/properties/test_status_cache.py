@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflet.podstatus.runtime_status import RuntimeStatus
-from reflet.podstatus.status_cache import Inspection, StatusCache, StatusTooOld
+from reflet.pleg.runtime_status import RuntimeStatus
+from reflet.pleg.status_cache import Inspection, StatusCache, StatusTooOld
 from reflet.testing import virtual_time
 
 ROUNDS: Final = 4  # of the loop; more than a woken or cancelled waiter needs to end

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.watch_events import WatchEvent
 from reflet.store.deltas import ChangeType

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.client.client import Client
 from reflet.errors import Expired, Forbidden
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
 from reflet.informer.shared_informer import SharedInformer
 from reflet.runtime.metrics import MemoryMetrics
 from tests.integration.foreign_clients import ADAPTERS, Adapter

@@ -17,11 +17,11 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.options import WatchOptions
 from reflet.cluster import Cluster, connect
-from reflet.informer.changes import Change
-from reflet.transport import wires
+from reflet.informer.handlers.changes import Change
+from reflet.transport.http import wires
 from tests.real.api_connection import ApiConnection
 from tests.real.certificates import Authority, CertificateFiles
 from tests.real.kube_server import HOST, SERVED_NAMES, KubeServer

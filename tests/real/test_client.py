@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import uvloop
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import (
     CreateOptions,
@@ -25,7 +26,6 @@ from reflet.api.options import (
     PatchType,
     WatchOptions,
 )
-from reflet.api.pods import Pod
 from reflet.api.resources import Resource
 from reflet.api.status import Status, is_too_large_version
 from reflet.client.client import ALL_NAMESPACES
@@ -44,7 +44,7 @@ from reflet.errors import (
     TLSFailure,
     Unauthorized,
 )
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests.real.access_rules import Role
 from tests.real.kube_server import KubeServer
 from tests.subresource_scenes import SCENES

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.cluster import Cluster, connect
 from reflet.errors import Unauthorized
 from tests.real.kube_server import KubeServer

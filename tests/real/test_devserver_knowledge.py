@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.devserver.kinds import discovery
-from reflet.devserver.kinds.decoding import decode
-from reflet.devserver.kinds.kinds import Kinds
-from reflet.devserver.kinds.openapi import OpenApi
-from reflet.devserver.kinds.protobuf import MEDIA_TYPE, decode_protobuf
-from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.apirules.schema.decoding import decode
+from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.schema.protobuf import MEDIA_TYPE, decode_protobuf
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.http import discovery_documents
+from reflet.devserver.http.openapi import OpenApi
 from tests.real.devserver_objects import Case, config_map, definition, good_objects, pod
 from tests.real.devserver_side import DevServerSide, comparable
 from tests.real.kube_server import KubeServer
@@ -26,7 +26,7 @@ def test_a_kind_is_discovered_as_on_the_real_server(kube: KubeServer, kind: Serv
     base = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
     real = {each["name"]: each for each in kube.request("GET", base).body["resources"]}
 
-    document = discovery.resource_list(Kinds(), kind.group, kind.version)
+    document = discovery_documents.resource_list(Kinds(), kind.group, kind.version)
 
     assert document is not None
     for each in document["resources"]:
@@ -40,7 +40,7 @@ def test_a_kind_is_discovered_as_on_the_real_server(kube: KubeServer, kind: Serv
 def test_groups_are_discovered_in_the_real_servers_order(kube: KubeServer) -> None:
     real = [each["name"] for each in kube.request("GET", "/apis").body["groups"]]
 
-    ours = [each["name"] for each in discovery.group_list(Kinds())["groups"]]
+    ours = [each["name"] for each in discovery_documents.group_list(Kinds())["groups"]]
 
     assert ours == [name for name in real if name in ours]
 
@@ -303,7 +303,10 @@ def test_a_custom_kind_is_discovered_as_on_the_real_server(
     kinds = Kinds()
     kinds.add_custom(gears)
 
-    assert discovery.group(kinds, "example.net") == kube.request("GET", "/apis/example.net").body
+    assert (
+        discovery_documents.group(kinds, "example.net")
+        == kube.request("GET", "/apis/example.net").body
+    )
     for version in ("v1", "v2beta1"):
         real = kube.request("GET", f"/apis/example.net/{version}").body
-        assert discovery.resource_list(kinds, "example.net", version) == real
+        assert discovery_documents.resource_list(kinds, "example.net", version) == real

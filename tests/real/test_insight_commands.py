@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.api.core.workloads import Deployment
 from reflet.api.options import ListOptions, WatchOptions
-from reflet.api.pods import Pod
-from reflet.api.services import Service
-from reflet.api.workloads import Deployment
 from reflet.cli.main import run
 from reflet.cluster import Cluster, settings_from
 from reflet.errors import Forbidden
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests import insight_scenes
 from tests.insight_scenes import (
     CANARY,

@@ -19,7 +19,7 @@ from reflet.api.resources import Resource
 from reflet.cluster import Cluster, settings_from
 from reflet.informer.shared_informer import SharedInformer
 from reflet.runtime.backoff import Backoff
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests.mirror_scenes import COLOUR_CHOICES, CONFIG_MAPS, WIDGET_DEFINITION, WIDGETS
 from tests.real.api_connection import ApiConnection
 from tests.real.kube_server import NOT_YET, KubeServer

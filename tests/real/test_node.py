@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from reflet.api.leases import Lease
-from reflet.api.nodes import Node
-from reflet.api.service_accounts import ServiceAccount
+from reflet.api.core.nodes import Node
+from reflet.api.core.small_kinds import Lease, ServiceAccount
 from reflet.cluster import Cluster, settings_from
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests.node_scenes import (
     NODE,
     PATIENCE,

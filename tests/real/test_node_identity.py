@@ -11,16 +11,14 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.pods import Pod
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.cluster import Cluster, settings_from
 from reflet.errors import CacheNotSynced, Forbidden
-from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
 from reflet.managers.object_changes import ObjectChange
-from reflet.managers.object_manager import ObjectManager
-from reflet.managers.pod_sources import PodRegistrar, pods_of_node
-from reflet.managers.secret_manager import SecretManager
-from reflet.transport.kubeconfig import Overrides
+from reflet.pods.pod_sources import PodRegistrar, pods_of_node
+from reflet.transport.config.kubeconfig import Overrides
 from tests.real.access_rules import Role
 from tests.real.kube_server import KubeServer
 

@@ -17,9 +17,9 @@ from typing import Any, Final
 import pytest
 
 from reflet.cluster import Cluster, settings_from
-from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.manager import ConfigMapManager
 from reflet.runtime.metrics import MemoryMetrics
-from reflet.transport.kubeconfig import Overrides
+from reflet.transport.config.kubeconfig import Overrides
 from tests.faults.hurry import RATE, HurriedClock, HurriedCluster
 from tests.real.kube_server import KubeServer
 from tests.unit.managers.pods import pod

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from reflet.api.yaml_text import read_values
+from reflet.api.yaml.text import read_values
 from tests.integration.running import LOOP, MANIFESTS, POLITE, Running, memory, running, shell
 from tests.real.kube_server import KubeServer
 

@@ -6,26 +6,24 @@ import inspect
 
 import pytest
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.pods import Pod
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.client.client import Client
 from reflet.client.resource_client import ResourceClient
 from reflet.cluster import Cluster
-from reflet.informer.source import Source
-from reflet.managers.auto_objects import AutoStreams
-from reflet.managers.config_map_manager import ConfigMapManager
-from reflet.managers.direct_objects import DirectObjects
-from reflet.managers.expiring_objects import ExpiringObjects
-from reflet.managers.folder_pods import FolderPods
-from reflet.managers.individual_streams import IndividualStreams, Streams
-from reflet.managers.mirror_pods import PodWriter
-from reflet.managers.namespace_filter import NamespaceFilter
-from reflet.managers.object_server import ObjectClient, ObjectServer
-from reflet.managers.object_store import ObjectStore
+from reflet.informer.reflector.source import Source
+from reflet.managers.direct import DirectObjects
+from reflet.managers.manager import ConfigMapManager, SecretManager
+from reflet.managers.object_store import ObjectClient, ObjectServer, ObjectStore
 from reflet.managers.pod_objects import Readable
-from reflet.managers.pod_sources import PodListener, PodSource, ServedPods
-from reflet.managers.secret_manager import SecretManager
-from reflet.managers.watched_objects import WatchedObjects
+from reflet.managers.ttl import ExpiringObjects
+from reflet.managers.watched import WatchedObjects
+from reflet.managers.watches.auto_streams import AutoStreams
+from reflet.managers.watches.individual_streams import IndividualStreams, Streams
+from reflet.managers.watches.namespace_filter import NamespaceFilter
+from reflet.pods.folder_pods import FolderPods
+from reflet.pods.mirror_pods import PodWriter
+from reflet.pods.pod_sources import PodListener, PodSource, ServedPods
 
 
 def cluster_is_an_object_server(cluster: Cluster) -> ObjectServer:

@@ -7,14 +7,14 @@ from typing import assert_type
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
 from reflet.blocking import BlockingResource
+from reflet.client.requests import Watch
 from reflet.client.resource_client import ResourceClient
-from reflet.client.watching import Watch
-from reflet.informer.consistency import Held
-from reflet.informer.source import Source, WatchStream
+from reflet.informer.reflector.consistency import Held
+from reflet.informer.reflector.source import Source, WatchStream
 from reflet.store.deltas import Sink
 from reflet.store.store import Store
 from reflet.testing.scripted_source import ScriptedSource, ScriptedWatch

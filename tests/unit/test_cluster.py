@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.cluster import Cluster, connect
 from reflet.errors import ConfigurationError, ParseError
 from reflet.store.transforms import drop_managed_fields
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.interface import Response
-from reflet.transport.settings import ConnectionSettings
 from tests.unit.client.scripted_transport import ScriptedStream, ScriptedTransport, events, ok
 
 pytestmark = pytest.mark.virtual_time

@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 from reflet.adapters.failures import broken_connection
 from reflet.client.client import Client
 from reflet.errors import CredentialsError, TransportError
-from reflet.transport.http1 import BodyStream
+from reflet.transport.http.http1 import BodyStream
 from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
 
 if TYPE_CHECKING:

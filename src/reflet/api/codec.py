@@ -14,9 +14,9 @@ from typing import Any, Final, Generic, TypeVar, cast
 import msgspec
 
 from reflet.api import field_path, kinds
+from reflet.api.field_types import MicroTime
 from reflet.api.frozen import Frozen
 from reflet.api.meta import KubernetesObject, ListMeta, TypedObject
-from reflet.api.micro_time import MicroTime
 from reflet.api.reading import FAILURES, decode_hook, problem, reader, refuse
 from reflet.api.unstructured import AnyObject
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, get_args
 
 from reflet.api.meta import TypedObject
-from reflet.api.tolerance import fields_of
+from reflet.api.reading import fields_of
 from reflet.api.unstructured import AnyObject
 
 if TYPE_CHECKING:  # The catalogue is not needed to decode.
@@ -27,16 +27,16 @@ MODULES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
         ("apps/v1", "StatefulSet"): "workloads",
         ("batch/v1", "CronJob"): "workloads",
         ("batch/v1", "Job"): "workloads",
-        ("coordination.k8s.io/v1", "Lease"): "leases",
+        ("coordination.k8s.io/v1", "Lease"): "small_kinds",
         ("v1", "ConfigMap"): "config",
-        ("v1", "Event"): "events",
-        ("v1", "Namespace"): "namespaces",
+        ("v1", "Event"): "small_kinds",
+        ("v1", "Namespace"): "small_kinds",
         ("v1", "Node"): "nodes",
         ("v1", "Pod"): "pods",
         ("v1", "ReplicationController"): "workloads",
         ("v1", "Secret"): "config",
         ("v1", "Service"): "services",
-        ("v1", "ServiceAccount"): "service_accounts",
+        ("v1", "ServiceAccount"): "small_kinds",
     }
 )
 
@@ -47,7 +47,7 @@ def struct_for(api_version: str, kind: str) -> type[TypedObject] | None:
     module = MODULES.get((api_version, kind))
     if module is None:
         return None
-    struct: type[TypedObject] = getattr(import_module(f"reflet.api.{module}"), kind)
+    struct: type[TypedObject] = getattr(import_module(f"reflet.api.core.{module}"), kind)
     return struct
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, Protocol
 
 from msgspec import structs
 
+from reflet.api.field_types import Time
 from reflet.api.frozen import EMPTY, Frozen
-from reflet.api.micro_time import Time
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl keeps the whole object, a Secret's values included."""

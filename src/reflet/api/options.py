@@ -13,8 +13,8 @@ from typing import Final, Literal, TypeAlias, cast, final
 
 import msgspec
 
-from reflet.api.field_selectors import FieldSelector
-from reflet.api.label_selectors import LabelSelector
+from reflet.api.selectors.fields import FieldSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.errors import ConfigurationError
 
 Query: TypeAlias = tuple[tuple[str, str], ...]

@@ -4,16 +4,35 @@ Owns: the order of attempts (strictly and fast, then tolerantly), and the transl
 failure of the JSON library.  Must not know kinds, lists or streams.
 
 No message holds a value: what was read may be secret.
+
+What the API server's reader accepts although it is not what the schema says.
+
+Owns: how decoded JSON is adapted to a struct type before it is checked again: ``null`` for
+absence, bare numbers for quantities, line breaks inside base64.  Must not know about bytes,
+nor about what goes wrong afterwards: whatever it does not understand it hands on unchanged.
 """
 
 import re
-from collections.abc import Callable
-from typing import Any, Final, Generic, NoReturn, TypeVar, get_args
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType, NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    NoReturn,
+    TypeGuard,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import msgspec
 
-from reflet.api import field_path, tolerance
-from reflet.api.micro_time import MicroTime
+from reflet.api import field_path
+from reflet.api.field_types import MayBeNumber, MicroTime
 from reflet.errors import DecodeError
 
 T = TypeVar("T")
@@ -73,7 +92,7 @@ class Reader(Generic[T]):
 
     def _second_look(self, data: bytes, at: str) -> T:
         value = untyped(data, self._subject, at=at)
-        value = tolerance.tolerated(value, self.kind)
+        value = tolerated(value, self.kind)
         try:
             return msgspec.convert(value, self.kind, dec_hook=decode_hook)
         except FAILURES as error:
@@ -146,18 +165,18 @@ def _followed(place: str, value: Any, kind: Any) -> tuple[str, Any]:
     path = ""
     for name, index, unknown in _STEP.findall(place):
         if unknown:
-            key = _offending_key(value, tolerance.element_of(kind))
+            key = _offending_key(value, element_of(kind))
             path = field_path.with_key(path, key) if key is not None else f"{path}[…]"
             value = value.get(key) if isinstance(value, dict) else None
-            kind = tolerance.element_of(kind)
+            kind = element_of(kind)
         elif index:
             path = field_path.with_index(path, int(index))
             value = value[int(index)] if isinstance(value, list) else None
-            kind = tolerance.element_of(kind)
+            kind = element_of(kind)
         else:
             path = field_path.with_field(path, name)
-            bare = tolerance.present(kind)
-            kind = tolerance.fields_of(bare).get(name, Any) if tolerance.is_struct(bare) else Any
+            bare = present(kind)
+            kind = fields_of(bare).get(name, Any) if is_struct(bare) else Any
             value = value.get(name) if isinstance(value, dict) else None
     return path, kind
 
@@ -185,3 +204,73 @@ def _worded(message: str, kind: Any) -> str:
         return "not valid base64"
     message = message.replace("JSON is malformed", "malformed JSON")
     return message[:1].lower() + message[1:]
+
+
+def is_struct(kind: Any) -> TypeGuard[type[msgspec.Struct]]:
+    """Say whether a type is a struct."""
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+@cache
+def fields_of(struct: type[msgspec.Struct]) -> Mapping[str, Any]:
+    """Return the type of each field of a struct by its JSON name."""
+    return MappingProxyType(
+        {field.encode_name: field.type for field in msgspec.structs.fields(struct)}
+    )
+
+
+def present(kind: Any) -> Any:
+    """Return what a field of this type holds when it is there: ``X`` for ``X | None``."""
+    if get_origin(kind) in {Union, UnionType}:
+        others = [each for each in get_args(kind) if each is not NoneType]
+        if len(others) == 1:
+            return others[0]
+    return kind
+
+
+def element_of(kind: Any) -> Any:
+    """Return the type of the elements of a tuple or of the values of a mapping, else ``Any``."""
+    origin: Any = get_origin(present(kind))
+    arguments = get_args(present(kind))
+    if origin is Mapping:
+        return arguments[1]
+    return arguments[0] if origin is tuple else Any
+
+
+def tolerated(value: Any, kind: Any) -> Any:
+    """Return decoded JSON as the API server's reader would understand it for ``kind``."""
+    kind = present(kind)
+    origin: Any = get_origin(kind)
+    if value is None:
+        return _nothing(kind)
+    if origin is Annotated:
+        return _tolerated_annotated(value, kind)
+    if isinstance(value, dict) and is_struct(kind):
+        fields = fields_of(kind)
+        return {
+            name: tolerated(item, fields.get(name, Any))
+            for name, item in value.items()
+            if item is not None
+        }
+    if isinstance(value, dict) and origin is Mapping:
+        return {key: tolerated(item, element_of(kind)) for key, item in value.items()}
+    if isinstance(value, list) and origin is tuple:
+        return [tolerated(item, element_of(kind)) for item in value]
+    if kind is bytes and isinstance(value, str):
+        return value.replace("\r", "").replace("\n", "")
+    return value
+
+
+def _tolerated_annotated(value: Any, kind: Any) -> Any:
+    bare, *marks = get_args(kind)
+    if MayBeNumber in marks and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return tolerated(value, bare)
+
+
+def _nothing(kind: Any) -> Any:
+    """Return what ``null`` stands for as an element: the empty value of the type."""
+    bare = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if bare is str or bare is bytes:
+        return ""
+    return {} if is_struct(bare) else None

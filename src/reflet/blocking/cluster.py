@@ -12,8 +12,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, overload
 
 from reflet.api.codec import Listing
-from reflet.api.field_selectors import FieldSelector
-from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
 from reflet.api.options import (
     CreateOptions,
@@ -27,6 +25,8 @@ from reflet.api.options import (
 )
 from reflet.api.paging import PAGE_SIZE
 from reflet.api.resources import Resource
+from reflet.api.selectors.fields import FieldSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import WatchEvent
@@ -36,10 +36,10 @@ from reflet.client.discovery import ServerVersion
 from reflet.client.resource_client import WATCH_SILENCE, ResourceClient
 from reflet.cluster import Cluster
 from reflet.cluster import connect as connect_cluster
-from reflet.transport.settings import ConnectionSettings
+from reflet.transport.config.settings import ConnectionSettings
 
 if TYPE_CHECKING:
-    from reflet.api.config import ConfigMap, Secret
+    from reflet.api.core.config import ConfigMap, Secret
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
 
@@ -350,14 +350,14 @@ class BlockingCluster:
     def config_map_manager(self, **options: Any) -> BlockingManager[ConfigMap]:
         """The ConfigMaps of registered pods; *options* are those of ``ConfigMapManager``."""
         from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
-        from reflet.managers.config_map_manager import ConfigMapManager  # noqa: PLC0415 - the same
+        from reflet.managers.manager import ConfigMapManager  # noqa: PLC0415 - the same
 
         return BlockingManager(self._loop, ConfigMapManager(self._cluster, **options))
 
     def secret_manager(self, **options: Any) -> BlockingManager[Secret]:
         """The Secrets of registered pods; *options* are those of ``SecretManager``."""
         from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
-        from reflet.managers.secret_manager import SecretManager  # noqa: PLC0415 - the same
+        from reflet.managers.manager import SecretManager  # noqa: PLC0415 - the same
 
         return BlockingManager(self._loop, SecretManager(self._cluster, **options))
 

@@ -1,7 +1,7 @@
 """The managers of ConfigMaps and Secrets, for programs without an event loop.
 
 Owns: the crossing to the loop for what has to wait.  What a manager does and promises is said in
-``reflet.managers.object_manager``.
+``reflet.managers.manager``.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 from reflet.blocking.forks import refuse_in_child
 from reflet.blocking.loop_thread import LoopThread
 from reflet.errors import CacheNotSynced
-from reflet.managers.configuration import C
+from reflet.managers.manager import ObjectManager
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
-from reflet.managers.object_manager import ObjectManager
+from reflet.managers.object_kinds import C
 from reflet.managers.registry import PodKey
-from reflet.managers.stream_plan import StreamPlan
+from reflet.managers.watches.stream_plan import StreamPlan
 
 Result = TypeVar("Result")
 

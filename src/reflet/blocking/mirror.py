@@ -12,16 +12,16 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
+from reflet.api.selectors.labels import LabelSelector
 from reflet.blocking.forks import refuse_in_child
 from reflet.blocking.loop_thread import LoopThread
-from reflet.informer.change_stream import ChangeStream
-from reflet.informer.changes import Change
+from reflet.informer.handlers.change_stream import ChangeStream
+from reflet.informer.handlers.changes import Change
+from reflet.informer.handlers.registration import Handler, Registration
 from reflet.informer.mirror import SIGN_OF_LIFE, Mirror
-from reflet.informer.queued_deltas import QueueClosed
-from reflet.informer.registrations import Handler, Registration
+from reflet.informer.queues.queued_deltas import QueueClosed
 from reflet.informer.shared_informer import Errors
 
 T = TypeVar("T", bound=KubernetesObject)

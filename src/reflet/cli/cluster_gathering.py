@@ -10,18 +10,17 @@ import asyncio
 from collections.abc import Coroutine, Iterator
 from typing import Any, Final, TypeVar
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.events import Event
-from reflet.api.nodes import Node
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.api.core.small_kinds import Event
 from reflet.api.options import ListOptions
-from reflet.api.pods import Pod
 from reflet.api.resources import PODS, Resource
-from reflet.api.services import Service
+from reflet.cli.options.targets import Target
 from reflet.cli.pod_gathering import Needs, PodInHand, with_tokens
-from reflet.cli.targets import Target
 from reflet.client.client import ALL_NAMESPACES
 from reflet.cluster import Cluster
-from reflet.delivery.trust_bundles import list_trust_bundles
 from reflet.errors import (
     ConfigurationError,
     CredentialsError,
@@ -30,10 +29,10 @@ from reflet.errors import (
     TransportError,
     Unauthorized,
 )
-from reflet.resolution.node_needs import shows_node
+from reflet.podconfig.trust_bundle_watch import list_trust_bundles
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.projected_contents import USUAL_EXPIRATION, TokenSource
-from reflet.resolution.references import Reference, references_of
+from reflet.resolution.references import Reference, references_of, shows_node
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.templates import WORKLOADS, Workload, assumptions_of, pod_of, pod_resource
@@ -42,7 +41,7 @@ from reflet.resolution.trust_bundles import (
     BundlesInHand,
     wants_trust_bundles,
 )
-from reflet.transport.settings import ConnectionSettings
+from reflet.transport.config.settings import ConnectionSettings
 
 T = TypeVar("T")
 

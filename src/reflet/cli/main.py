@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from reflet._version import __version__
-from reflet.cli.output import visible
+from reflet.cli.output.output import visible
 from reflet.errors import (
     ApiError,
     ConfigurationError,
@@ -72,9 +72,9 @@ class LazyCommands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_")
-        command = getattr(importlib.import_module(f"reflet.cli.{name}"), name)
+        command = getattr(importlib.import_module(f"reflet.cli.commands.{name}"), name)
         if not isinstance(command, click.Command):
-            raise TypeError(f"reflet.cli.{name}.{name} is not a command")
+            raise TypeError(f"reflet.cli.commands.{name}.{name} is not a command")
         return command
 
     def resolve_command(

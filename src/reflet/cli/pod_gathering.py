@@ -19,11 +19,11 @@ from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES, BundlesInHand
 from reflet.resolution.volume_contents import resolve_volume
 
 if TYPE_CHECKING:
-    from reflet.api.events import Event
-    from reflet.api.pods import Pod
-    from reflet.api.services import Service
-    from reflet.cli.connection_options import ConnectionChoice
-    from reflet.cli.targets import Target
+    from reflet.api.core.pods import Pod
+    from reflet.api.core.services import Service
+    from reflet.api.core.small_kinds import Event
+    from reflet.cli.options.connection_options import ConnectionChoice
+    from reflet.cli.options.targets import Target
     from reflet.manifests.applied import AppliedManifests, Refusal
     from reflet.resolution.file_contents import VolumeContents
     from reflet.resolution.objects import ObjectKey, ObjectSource
@@ -152,7 +152,7 @@ def gather(
     import asyncio  # noqa: PLC0415 - not needed for files
 
     from reflet.cli.cluster_gathering import gather_from_cluster  # noqa: PLC0415 - as above
-    from reflet.cli.progress import progress  # noqa: PLC0415 - as above
+    from reflet.cli.output.progress import progress  # noqa: PLC0415 - as above
 
     with progress("asking the server"):
         return asyncio.run(
@@ -168,7 +168,7 @@ def gather(
 
 def gather_from_files(target: Target | None, files: Sequence[str], namespace: str) -> PodInHand:
     """Get a pod and what it needs from files alone; an empty *namespace* was not given."""
-    from reflet.cli.progress import progress  # noqa: PLC0415 - not needed for --help
+    from reflet.cli.output.progress import progress  # noqa: PLC0415 - not needed for --help
     from reflet.manifests.applied import read_applied  # noqa: PLC0415 - as above
     from reflet.manifests.pod_targets import choose_pod  # noqa: PLC0415 - as above
 

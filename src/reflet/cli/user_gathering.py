@@ -15,9 +15,9 @@ from reflet.insight.used_by import Candidates
 
 if TYPE_CHECKING:
     from reflet.api.resources import Resource
-    from reflet.cli.connection_options import ConnectionChoice
+    from reflet.cli.options.connection_options import ConnectionChoice
     from reflet.resolution.objects import ConfigKind
-    from reflet.transport.settings import ConnectionSettings
+    from reflet.transport.config.settings import ConnectionSettings
 
 
 @final
@@ -38,7 +38,7 @@ class PossibleUsers:
 
 def from_files(files: Sequence[str], namespace: str) -> PossibleUsers:
     """Take the objects of files as if they were applied."""
-    from reflet.cli.progress import progress  # noqa: PLC0415 - not needed for a server
+    from reflet.cli.output.progress import progress  # noqa: PLC0415 - not needed for a server
     from reflet.manifests.applied import read_applied  # noqa: PLC0415 - as above
 
     with progress("reading files"):
@@ -65,7 +65,7 @@ def from_cluster(
     """
     import asyncio  # noqa: PLC0415 - not needed for files
 
-    from reflet.cli.progress import progress  # noqa: PLC0415 - as above
+    from reflet.cli.output.progress import progress  # noqa: PLC0415 - as above
 
     settings = connection()
     with progress("asking the server"):

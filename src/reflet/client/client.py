@@ -12,9 +12,9 @@ from typing import Any, Final, Self, TypeVar, overload
 
 from reflet.api import kinds, resources
 from reflet.api.codec import decode, encode
+from reflet.api.field_types import Time
 from reflet.api.frozen import Frozen
 from reflet.api.meta import KubernetesObject, TypedObject
-from reflet.api.micro_time import Time
 from reflet.api.resources import SERVICE_ACCOUNTS, Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.discovery import ServerVersion, served_resources, server_version

@@ -34,11 +34,10 @@ from reflet.api.status import Status
 from reflet.api.tables import TABLES, Table, TableRow
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import event_decoder
-from reflet.client.requests import JSON, answer, refusal
-from reflet.client.watching import Watch
+from reflet.client.requests import JSON, Watch, answer, refusal
 from reflet.errors import ApiError, ConfigurationError
 from reflet.runtime.gate import Gate
-from reflet.runtime.opened import Opened, entered
+from reflet.runtime.tasks import Opened, entered
 from reflet.transport.interface import Request, Stream, Transport
 
 T = TypeVar("T", bound=KubernetesObject)

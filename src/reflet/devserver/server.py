@@ -29,16 +29,16 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 
 from aiohttp import web
 
-from reflet.devserver.edge.application import Application
-from reflet.devserver.edge.certificates import ServingCertificate, serving_certificate
-from reflet.devserver.edge.credentials import Credentials, is_loopback
-from reflet.devserver.edge.private_files import write_private
-from reflet.devserver.edge.tls_connections import tls_factory
+from reflet.devserver.http.application import Application
+from reflet.devserver.http.authentication import Credentials, is_loopback
+from reflet.devserver.http.private_files import write_private
+from reflet.devserver.http.server_certificates import ServingCertificate, serving_certificate
+from reflet.devserver.http.tls_connections import tls_factory
 from reflet.devserver.storage.journal import SqliteJournal
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.verbs import manifests, seeds
-from reflet.devserver.verbs.service_account_tokens import TokenIssuer
+from reflet.devserver.verbs import loading
 from reflet.devserver.verbs.state import LogSource, State, utc_now
+from reflet.devserver.verbs.tokens import TokenIssuer
 from reflet.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class DevServer:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as undo:
-            documents = manifests.read_manifests(self._load)
+            documents = loading.read_manifests(self._load)
             storage = self._open_storage(undo)
             self._read_credentials()
             issuer = TokenIssuer(self._secret)
@@ -126,8 +126,8 @@ class DevServer:
             self._context = None if self._certificate is None else self._certificate.context()
             self.port = self._wanted_port
             await self._listen()
-            seeds.plant(self.state, self.port)
-            self.loaded = tuple(manifests.load(self.state, documents))
+            loading.plant(self.state, self.port)
+            self.loaded = tuple(loading.load(self.state, documents))
             self._write_kubeconfig(undo)
             self._closing = undo.pop_all()
         return self

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from reflet.api.field_selectors import FieldSelector
-from reflet.api.label_selectors import LabelSelector
 from reflet.api.resources import Resource
+from reflet.api.selectors.fields import FieldSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.informer.informer_errors import InformerStopped, NotSynced
+from reflet.informer.reflector.source import Source
 from reflet.informer.shared_informer import Errors, SharedInformer
-from reflet.informer.source import Source
 from reflet.runtime.tasks import TaskOwner
 
 SourceFor: TypeAlias = Callable[[Resource, str | None], Source[Any]]

@@ -11,15 +11,15 @@ from concurrent.futures import Executor
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
+from reflet.api.selectors.labels import LabelSelector
 from reflet.errors import ConfigurationError
-from reflet.informer.change_stream import ChangeStream
+from reflet.informer.handlers.change_stream import ChangeStream
+from reflet.informer.handlers.registration import Handler, Registration
 from reflet.informer.informer_errors import NotMirrored
-from reflet.informer.registrations import Handler, Registration
+from reflet.informer.reflector.source import Source
 from reflet.informer.shared_informer import Errors, SharedInformer
-from reflet.informer.source import Source
 
 T = TypeVar("T", bound=KubernetesObject)
 

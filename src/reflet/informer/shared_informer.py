@@ -15,27 +15,27 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.errors import MisuseError
-from reflet.informer.arrivals import Arrivals
-from reflet.informer.audience import Audience
-from reflet.informer.change_stream import ChangeStream
-from reflet.informer.changes import Change
-from reflet.informer.filling import ListFailed
-from reflet.informer.handler_queue import BACKLOG_LIMIT
+from reflet.informer.handlers.change_stream import ChangeStream
+from reflet.informer.handlers.changes import Change
+from reflet.informer.handlers.handler_queue import BACKLOG_LIMIT
+from reflet.informer.handlers.handler_set import Audience
+from reflet.informer.handlers.registration import Handler, Registration
 from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
-from reflet.informer.intake import Intake, KeyedIntake, OrderedIntake, QueueKind
-from reflet.informer.reflector import Reflector, log_failure
-from reflet.informer.registrations import Handler, Registration
-from reflet.informer.source import Source
+from reflet.informer.queues.intake import Intake, KeyedIntake, OrderedIntake, QueueKind
+from reflet.informer.reflector.endings import PROGRAMMING_ERRORS
+from reflet.informer.reflector.filling import ListFailed
+from reflet.informer.reflector.reflector import Reflector, log_failure
+from reflet.informer.reflector.source import Source
 from reflet.informer.updater import Updater
-from reflet.informer.watch_endings import PROGRAMMING_ERRORS
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.waits import Arrivals
 from reflet.store.deltas import Delta, Replaced
 from reflet.store.indexes import IndexFunction
 from reflet.store.store import Store
-from reflet.store.transforming import Transform, Transforming
+from reflet.store.transforms import Transform, Transforming
 from reflet.store.views import Lister
 
 T = TypeVar("T", bound=KubernetesObject)

@@ -12,8 +12,8 @@ from typing import Generic, Protocol, TypeVar, assert_never
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
-from reflet.informer.changes import Change
-from reflet.informer.queued_deltas import DeltaType, QueuedDelta
+from reflet.informer.handlers.changes import Change
+from reflet.informer.queues.queued_deltas import DeltaType, QueuedDelta
 from reflet.store.keys import Tombstone, key_of_deleted
 from reflet.store.store import Note, Store
 from reflet.store.transactions import Operation, Put, Remove, TransactionError

@@ -11,11 +11,10 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import final
 
-from reflet.api.containers import VolumeMount
+from reflet.api.core.containers import VolumeMount
+from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
-from reflet.api.pods import Pod
 from reflet.errors import RefletError
-from reflet.resolution.clean_paths import clean
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.objects import ObjectSource
 from reflet.resolution.origins import (
@@ -26,7 +25,7 @@ from reflet.resolution.origins import (
     ValueOrigin,
 )
 from reflet.resolution.places import PlacedContainer, containers_of
-from reflet.resolution.sub_paths import sub_path_of
+from reflet.resolution.sub_paths import clean, sub_path_of
 from reflet.resolution.variables import Assignment, Environment, Variable
 
 

@@ -9,16 +9,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, final
 
-from reflet.api.config import Secret
+from reflet.api.core.config import Secret
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
 from reflet.api.frozen import EMPTY, Frozen
-from reflet.api.pods import Pod
-from reflet.api.services import Service
 from reflet.errors import RefletError
-from reflet.resolution.clean_paths import clean
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.expansion import expanded_size, references_in
 from reflet.resolution.file_contents import VolumeContents
-from reflet.resolution.nested_mount_points import nested_mount_points
 from reflet.resolution.objects import ObjectSource
 from reflet.resolution.places import Place, PlacedContainer, containers_of
 from reflet.resolution.problems import (
@@ -34,7 +32,7 @@ from reflet.resolution.problems import (
 )
 from reflet.resolution.references import Usage, references_of
 from reflet.resolution.resource_fields import NodeInHand
-from reflet.resolution.sub_paths import sub_path_of
+from reflet.resolution.sub_paths import clean, nested_mount_points, sub_path_of
 from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
 from reflet.resolution.variables import Environment, exact_bytes
 from reflet.resolution.volume_contents import configuration_volumes, resolve_volume

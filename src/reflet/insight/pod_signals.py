@@ -7,10 +7,10 @@ not know what is wrong with the configuration.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from reflet.api.events import Event
+from reflet.api.core.pod_status import ContainerStatus
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import Event
 from reflet.api.frozen import Frozen
-from reflet.api.pod_status import ContainerStatus
-from reflet.api.pods import Pod
 
 # Waiting is no complaint while nothing has failed yet.
 _STILL_STARTING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})

@@ -10,11 +10,10 @@ by ``metadata.name``, which is how Reflet and the kubelet ask.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
+from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
-from reflet.api.pods import Pod
 from reflet.api.resources import BUILT_IN, CONFIG_MAPS, NODES, PODS, SECRETS, SERVICES, Resource
-from reflet.resolution.node_needs import shows_node
-from reflet.resolution.references import config_map_names, secret_names
+from reflet.resolution.references import config_map_names, secret_names, shows_node
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.trust_bundles import GROUP as TRUST_GROUP
 from reflet.resolution.trust_bundles import wants_trust_bundles

@@ -9,16 +9,16 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, final
 
-from reflet.api.containers import VolumeMount
+from reflet.api.core.containers import VolumeMount
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import ServiceAccount
+from reflet.api.core.volumes import KeyToPath, Volume
 from reflet.api.frozen import Frozen
-from reflet.api.pods import Pod
-from reflet.api.service_accounts import ServiceAccount
 from reflet.api.unstructured import AnyObject
-from reflet.api.volumes import KeyToPath, Volume
-from reflet.resolution.clean_paths import clean
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.places import Place, PodLike, containers_of
 from reflet.resolution.references import Reference, Usage, references_of
+from reflet.resolution.sub_paths import clean
 from reflet.resolution.templates import Workload, template_of
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})

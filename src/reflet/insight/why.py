@@ -10,10 +10,10 @@ from typing import Final
 
 from msgspec import structs
 
-from reflet.api.events import Event
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.api.core.small_kinds import Event
 from reflet.api.frozen import Frozen
-from reflet.api.pods import Pod
-from reflet.api.services import Service
 from reflet.errors import RefletError
 from reflet.insight.fixes import Advice
 from reflet.insight.pod_problems import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, Self
 
-from reflet.managers.configuration import C
+from reflet.managers.object_kinds import C
 from reflet.managers.registry import PodKey
 
 

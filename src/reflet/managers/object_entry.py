@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Generic
 
-from reflet.managers.configuration import C
+from reflet.managers.object_kinds import C
 
 
 class ObjectEntry(Generic[C]):

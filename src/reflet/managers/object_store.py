@@ -1,16 +1,24 @@
 """What a strategy has to answer: references come and go, and objects are read.
 
 Owns: the protocol behind which strategies are alike.  Must not know any of them.
+
+What a manager needs of a server: one object, or a collection to list and watch.
+
+Owns: the two shapes.  ``reflet.client`` fits them without knowing them, and so can any other
+client.  Must not know HTTP, JSON or who asks.
 """
 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
-from reflet.managers.configuration import C
+from reflet.api.meta import KubernetesObject
+from reflet.api.options import GetOptions
+from reflet.informer.reflector.source import Source
 from reflet.managers.object_changes import ObjectChanges
-from reflet.managers.stream_plan import StreamPlan
+from reflet.managers.object_kinds import C
+from reflet.managers.watches.stream_plan import StreamPlan
 
 
 class ObjectStore(Protocol[C]):
@@ -58,4 +66,23 @@ class ObjectStore(Protocol[C]):
 
     def plan(self) -> StreamPlan:
         """The streams that are open, and why."""
+        ...
+
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+class ObjectClient(Source[T], Protocol[T]):
+    """The objects of one kind in one namespace."""
+
+    async def get(self, name: str, options: GetOptions, /) -> T:
+        """The object called *name*; ApiError when the server refuses, NotFound for one."""
+        ...
+
+
+class ObjectServer(Protocol):
+    """A server's objects, by kind and namespace; ``reflet.Cluster`` is one."""
+
+    def resource(self, kind: type[T], *, namespace: str) -> ObjectClient[T]:
+        """The objects of one kind, *namespace* ``*`` for all namespaces; asks for nothing yet."""
         ...

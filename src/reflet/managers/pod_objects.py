@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol, TypeVar
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.pods import Pod
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.errors import NotFound, RefletError
 from reflet.resolution.objects import ConfigKind, ObjectKey, ObjectsInHand
 from reflet.resolution.references import config_map_names, secret_names

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 
 
 class PodKey(msgspec.Struct, frozen=True, gc=False, cache_hash=True):

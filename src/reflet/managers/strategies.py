@@ -10,17 +10,15 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, Literal, TypeAlias
 
 from reflet.errors import ConfigurationError
-from reflet.managers.auto_objects import AutoStreams
-from reflet.managers.configuration import C
-from reflet.managers.direct_objects import DirectObjects
-from reflet.managers.expiring_objects import DEFAULT_TTL, ExpiringObjects
-from reflet.managers.idle_watches import SYNC_FREQUENCY, IdleRule
-from reflet.managers.individual_streams import IndividualStreams, Streams
-from reflet.managers.object_server import ObjectServer
-from reflet.managers.object_store import ObjectStore
-from reflet.managers.object_watch import StreamSettings
-from reflet.managers.stream_plan import StreamLimits
-from reflet.managers.watched_objects import SYNC_PATIENCE, WatchedObjects
+from reflet.managers.direct import DirectObjects
+from reflet.managers.object_kinds import C
+from reflet.managers.object_store import ObjectServer, ObjectStore
+from reflet.managers.ttl import DEFAULT_TTL, ExpiringObjects
+from reflet.managers.watched import SYNC_FREQUENCY, SYNC_PATIENCE, IdleRule, WatchedObjects
+from reflet.managers.watches.auto_streams import AutoStreams
+from reflet.managers.watches.individual_streams import IndividualStreams, Streams
+from reflet.managers.watches.object_watch import StreamSettings
+from reflet.managers.watches.stream_plan import StreamLimits
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final, final
 
-from reflet.devserver.admission.admission import Surroundings, prepare_create, prepare_update
-from reflet.devserver.admission.bodies import check_body
-from reflet.devserver.admission.service_addresses import ServiceAddresses
-from reflet.devserver.admission.validation import validate_create, validate_update
-from reflet.devserver.kinds.kinds import Kinds
-from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.apirules.admission import Surroundings, prepare_create, prepare_update
+from reflet.apirules.bodies import check_body
+from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.apirules.service_addresses import ServiceAddresses
+from reflet.apirules.validation.validation import validate_create, validate_update
 from reflet.errors import BadRequest, DecodeError
 
 Document = dict[str, Any]

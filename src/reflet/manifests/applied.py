@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast, final
 
 from reflet.api import codec
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.meta import KubernetesObject
-from reflet.api.nodes import Node
-from reflet.api.pods import Pod
-from reflet.api.service_accounts import ServiceAccount
-from reflet.api.services import Service
 from reflet.api.unstructured import AnyObject
-from reflet.api.yaml_text import PlacedValue, read_values
+from reflet.api.yaml.text import PlacedValue, read_values
 from reflet.errors import ApiError, Cause, DecodeError
 from reflet.manifests.acceptance import Accepting, ObjectKey
 from reflet.manifests.files import read_texts
@@ -28,7 +28,7 @@ from reflet.resolution.templates import WORKLOADS, Workload
 from reflet.resolution.trust_bundles import TrustBundle, is_trust_bundle, trust_bundle_of
 
 if TYPE_CHECKING:
-    from reflet.devserver.kinds.served_kind import ServedKind
+    from reflet.apirules.schema.served_kind import ServedKind
 
 T = TypeVar("T")
 

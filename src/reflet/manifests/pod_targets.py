@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 from reflet.errors import ConfigurationError, Invalid
 from reflet.manifests.applied import AppliedManifests, Refusal
 from reflet.resolution.templates import (

@@ -11,14 +11,14 @@ import logging
 from collections.abc import Sequence
 
 from reflet.errors import RefletError
-from reflet.node.keeper_client import KeeperClient
-from reflet.node.pod_endings import USUAL_GRACE
-from reflet.node.pod_volumes import PodVolumes
-from reflet.node.pod_worker import PodWorker
-from reflet.node.pod_workers import PodWorkers
+from reflet.node.pods.endings import USUAL_GRACE
+from reflet.node.pods.pod_volumes import PodVolumes
+from reflet.node.pods.worker import PodWorker
+from reflet.node.pods.workers import PodWorkers
 from reflet.node.process_runtime import ProcessRuntime
-from reflet.node.status_reports import StatusReporter
-from reflet.podstatus.runtime_status import RuntimeState
+from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.status.reporter import StatusReporter
+from reflet.pleg.runtime_status import RuntimeState
 from reflet.volumes.volume_errors import VolumeError
 
 logger = logging.getLogger(__name__)

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Final
 
 from reflet.errors import ConfigurationError
-from reflet.node.container_roots import shared_paths
-from reflet.node.granted_ids import (
+from reflet.node.pods.admission import Allowance, RunAs
+from reflet.node.pods.container_roots import shared_paths
+from reflet.node.pods.granted_ids import (
     GROUPS_FLAG,
     NOBODY_ELSE,
     ROOT,
@@ -25,7 +26,6 @@ from reflet.node.granted_ids import (
     Accounts,
     IdGrants,
 )
-from reflet.node.security import Allowance, RunAs
 
 USUAL_ROOT: Final = Path("/var/lib/reflet")
 OWN_ROOT: Final = ".local/state/reflet"

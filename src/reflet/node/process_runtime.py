@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from reflet.api.pods import Pod
-from reflet.node.container_records import KEPT_LIVES, ContainerRecord, write_private
-from reflet.node.keeper_client import KeeperClient
-from reflet.node.keeper_protocol import Executed, Listing, StartOrder
-from reflet.podstatus.runtime_status import (
+from reflet.api.core.pods import Pod
+from reflet.node.shim.container_records import KEPT_LIVES, ContainerRecord, write_private
+from reflet.node.shim.protocol import Executed, Listing, StartOrder
+from reflet.node.shim.shim_client import KeeperClient
+from reflet.pleg.runtime_status import (
     RuntimeContainer,
     RuntimePod,
     RuntimeSandbox,

@@ -17,15 +17,14 @@ from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, pidfd_send_signal
 from typing import Final
 
 from reflet.processes.endings import Ending, Killed, Vanished, ending_of
-from reflet.processes.process_identity import ProcessIdentity
 from reflet.processes.process_table import (
+    ProcessIdentity,
     descendants_of,
     group_members,
     hears_signal,
     process_entry,
 )
-from reflet.processes.program import Program
-from reflet.processes.starting import start_process
+from reflet.processes.program import Program, start_process
 from reflet.runtime.clock import Clock, SystemClock
 
 LOOK_INTERVAL: Final = 0.02

@@ -30,7 +30,6 @@ import stat
 from typing import Final
 
 from reflet.processes.container_plan import ContainerRoot, VolumeMount
-from reflet.processes.inspection import PR_SET_DUMPABLE, refuse_inspection
 from reflet.processes.isolated_start import (
     CLONE_NEWNS,
     CLONE_NEWUSER,
@@ -43,6 +42,7 @@ from reflet.processes.isolated_start import (
     check,
     mount,
 )
+from reflet.processes.process_table import PR_SET_DUMPABLE, refuse_inspection
 from reflet.processes.program import system_words
 
 CLONE_NEWUTS: Final = 0x04000000

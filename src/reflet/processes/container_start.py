@@ -40,7 +40,7 @@ from typing import Final, NoReturn
 from reflet.processes import container_root
 from reflet.processes.container_plan import ContainerPlan
 from reflet.processes.isolated_start import LIBC, Failure, become, check
-from reflet.processes.process_identity import ProcessIdentity
+from reflet.processes.process_table import ProcessIdentity
 from reflet.processes.program import OUR_FAILURE, NotStarted, Program, system_words
 
 PATIENCE: Final = 30.0

@@ -3,13 +3,28 @@
 Owns the reading of ``/proc``.  Every answer is a moment's picture: a process can be gone, and its
 number taken by another, before the answer is read; ``process_identity`` tells these apart.
 Must not know which processes are ours.
+
+Which process a number means, also after this program was started again.
+
+Owns the name of a process that is never given twice: its number, the moment it started and the
+life of the machine in which it did.  Must not know what the process does.
+
+Whether processes of the same user may look into this one.
+
+Owns: the flag of the kernel that says so.  Must not know what there is to see.
+
+A process may read the environment and the memory of every other process of its user, and stop
+and change it with a debugger.  Where commands of strangers run as the same user, that would give
+them our credentials.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -116,3 +131,61 @@ def _children_by_parent(pid: int) -> list[ProcessEntry]:
     if (PROC / str(pid) / "task" / str(pid) / "children").exists():
         return []
     return [entry for entry in process_entries() if entry.parent == pid]
+
+
+BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessIdentity:
+    """A process and no other.  ``str()`` is for files and is read by ``parse``."""
+
+    pid: int
+    start: int
+    boot: str
+
+    def __str__(self) -> str:
+        return f"{self.pid} {self.start} {self.boot}"
+
+    @classmethod
+    def parse(cls, text: str) -> ProcessIdentity:
+        """Read what ``str()`` wrote; raises ``ValueError`` for anything else."""
+        pid, start, boot = text.split()
+        return cls(pid=int(pid), start=int(start), boot=boot)
+
+    @classmethod
+    def of(cls, pid: int) -> ProcessIdentity | None:
+        """The process that has this number now, None if there is none."""
+        entry = process_entry(pid)
+        return None if entry is None else cls(pid=pid, start=entry.start, boot=boot_id())
+
+    def is_running(self) -> bool:
+        """Whether it is there and has not ended; one that nobody waited for has ended."""
+        if self.boot != boot_id():
+            return False
+        entry = process_entry(self.pid)
+        return entry is not None and entry.start == self.start and not entry.has_ended
+
+
+@cache
+def boot_id() -> str:
+    """The name of this life of the machine; another after every start of it."""
+    return BOOT_ID.read_text().strip()
+
+
+PR_SET_DUMPABLE: Final = 4
+
+
+def refuse_inspection() -> bool:
+    """Close this process to others of its user, root apart; False where that cannot be done.
+
+    It leaves no core dump either.  Programs that it starts are as open as any.  Files of
+    ``/proc/self`` that only the owner may read, ``environ`` and ``mem`` say, become root's: this
+    process itself cannot open them any more.
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    try:
+        control = library.prctl
+    except AttributeError:
+        return False
+    return bool(control(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0)

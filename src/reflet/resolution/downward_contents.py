@@ -5,9 +5,9 @@ Owns: the files of the downward API.  Must not know which kind of volume asks.
 
 from collections.abc import Sequence
 
-from reflet.api.pods import Pod
-from reflet.api.volumes import DownwardAPIVolumeFile
-from reflet.resolution import clean_paths
+from reflet.api.core.pods import Pod
+from reflet.api.core.volumes import DownwardAPIVolumeFile
+from reflet.resolution import sub_paths
 from reflet.resolution.file_contents import FileContent, Filling, put
 from reflet.resolution.keyed_contents import NO_DEFAULT_MODE, USUAL_MODE
 from reflet.resolution.origins import FieldOrigin, Origin, ResourceOrigin, ValueOrigin
@@ -52,7 +52,7 @@ def downward_files(
             problems.append(NotKnownYet(place=below, field=_field(item), reason=value.text))
         put(
             files,
-            clean_paths.clean(item.path),
+            sub_paths.clean(item.path),
             FileContent(
                 data=b"" if isinstance(value, Unknown) else value.encode(errors="surrogatepass"),
                 mode=(USUAL_MODE if default_mode is None else default_mode)

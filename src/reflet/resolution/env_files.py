@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from reflet.gotext.quoting import quoted
 from reflet.resolution.problems import Refused
-from reflet.resolution.quoted_text import quoted
 
 LONGEST_LINE: Final = 65_535  # bytes before the line end
 _BLANKS: Final = b" \t"

@@ -6,18 +6,22 @@ variable_sources.py.  Must not know how objects, services and nodes were obtaine
 Whole objects come first, then single variables, each over what is there already; variables of
 services only fill the gaps.  ``$(NAME)`` sees what is set at that moment.  All values together
 are never larger than what a process could be given: the first that does not fit ends the work.
+
+How large an environment has become while it is being built.
+
+Owns: the counting, and when it is over.  A short pod can ask for gigabytes, so every value is
+counted before it is made.  Must not know variables, nor where values come from.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, final
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.containers import EnvFromSource, EnvVar, EnvVarSource
-from reflet.api.pods import Pod
-from reflet.api.services import Service
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.containers import EnvFromSource, EnvVar, EnvVarSource
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
 from reflet.errors import RefletError
 from reflet.resolution.env_files import MountedVolume
-from reflet.resolution.environment_size import EnvironmentSize
 from reflet.resolution.expansion import LARGEST_EXPANSION, expand_pieces, references_in
 from reflet.resolution.objects import ConfigKind, ObjectSource
 from reflet.resolution.origins import ServiceOrigin, Substitution, ValueOrigin
@@ -37,9 +41,15 @@ from reflet.resolution.problems import (
 )
 from reflet.resolution.resource_fields import NodeInHand
 from reflet.resolution.service_variables import services_for, variables_of
-from reflet.resolution.variable_names import is_valid, was_valid
 from reflet.resolution.variable_sources import VariableSources
-from reflet.resolution.variables import Assignment, Environment, Variable, exact_bytes
+from reflet.resolution.variables import (
+    Assignment,
+    Environment,
+    Variable,
+    exact_bytes,
+    is_valid,
+    was_valid,
+)
 from reflet.resolution.wanted_objects import WantedObject, origin_of
 
 LONGEST_VALUE: Final = 131_072  # bytes of ``NAME=value`` and its end that Linux hands over
@@ -337,3 +347,32 @@ def _substitution(name: str, assignment: Assignment | None) -> Substitution:
     if assignment is None:
         return Substitution(name=name, found=False)
     return Substitution(name=name, found=True, place=assignment.place)
+
+
+_AROUND = 2  # the equals sign and the end of ``NAME=value``
+
+
+@final
+class EnvironmentSize:
+    """The size of all variables as they stand, in characters, and of those that were replaced.
+
+    A value that is replaced does not count, since a process is given only the last one.
+    """
+
+    def __init__(self) -> None:
+        self.is_exceeded = False
+        self.size = 0
+        self._replaced = 0
+
+    def takes(self, name: str, length: int, *, before: str | None) -> bool:
+        """Count a value of *length* in place of the one *before*; False if it is too much."""
+        self.size += len(name) + length + _AROUND
+        if before is not None:
+            self.size -= len(name) + len(before) + _AROUND
+        self.is_exceeded = self.is_exceeded or self.size > LARGEST_EXPANSION
+        return not self.is_exceeded
+
+    def keeps(self, replaced: str) -> bool:
+        """Whether a value that was replaced can still be shown: together they are bounded, too."""
+        self._replaced += len(replaced)
+        return self._replaced <= LARGEST_EXPANSION

@@ -2,6 +2,11 @@
 
 Owns: a file, a volume's files, and that contents are not shown.  Must not know how they are
 computed, nor how files are written.
+
+Who the files of a pod's volumes belong to.
+
+Owns: the group of the volumes, and the user that all containers have in common.
+Must not know which files there are.
 """
 
 from collections.abc import Mapping
@@ -9,9 +14,11 @@ from typing import Any, Literal
 
 from msgspec import structs
 
+from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.api.meta import Hidden
 from reflet.resolution.origins import Origin
+from reflet.resolution.places import containers_of
 from reflet.resolution.problems import Problem
 
 VolumeKind = Literal["configMap", "secret", "downwardAPI", "projected", ""]
@@ -83,3 +90,20 @@ def put(files: dict[str, FileContent], path: str, file: FileContent) -> None:
         shadows = (*file.shadows, earlier.origin, *earlier.shadows)
         file = structs.replace(file, shadows=shadows)
     files[path] = file
+
+
+def fs_group(pod: Pod) -> int | None:
+    """Return the group that owns the pod's volumes, if it asks for one."""
+    context = pod.spec.security_context
+    return None if context is None else context.fs_group
+
+
+def common_user(pod: Pod) -> int | None:
+    """Return the user that every container explicitly runs as, if it is one and the same."""
+    context = pod.spec.security_context
+    of_pod = None if context is None else context.run_as_user
+    users: set[int | None] = set()
+    for placed in containers_of(pod.spec):
+        own = placed.container.security_context
+        users.add(of_pod if own is None or own.run_as_user is None else own.run_as_user)
+    return users.pop() if len(users) == 1 else None

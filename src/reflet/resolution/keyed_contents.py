@@ -7,8 +7,8 @@ missing.  Must not know which kind of volume asks.
 from collections.abc import Sequence
 from typing import Final
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.volumes import KeyToPath
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.volumes import KeyToPath
 from reflet.errors import RefletError
 from reflet.resolution.file_contents import FileContent, Filling, put
 from reflet.resolution.objects import ObjectReader, value_bytes

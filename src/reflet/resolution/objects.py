@@ -7,7 +7,7 @@ were obtained, nor what is done with them.
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, Protocol, final
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
 

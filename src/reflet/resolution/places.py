@@ -7,9 +7,9 @@ order in which the kubelet visits them.  Must not know what is wrong there.
 from collections.abc import Iterator
 from typing import Final
 
-from reflet.api.containers import Container
+from reflet.api.core.containers import Container
+from reflet.api.core.pods import Pod, PodSpec, PodTemplateSpec
 from reflet.api.frozen import Frozen
-from reflet.api.pods import Pod, PodSpec, PodTemplateSpec
 from reflet.errors import ConfigurationError
 
 PodLike = Pod | PodTemplateSpec

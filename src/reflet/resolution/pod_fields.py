@@ -3,20 +3,29 @@
 Owns: which paths variables and files may name, and what each gives.  Must not know how the
 values are used.  Variables know more paths than files do: the addresses, the node and the
 service account.
+
+IP addresses as the kubelet reads and writes them.
+
+Owns: reading leniently (zeros in front of IPv4 numbers) and the one way of writing.
+Must not know whose addresses they are.
+
+Label and annotation keys: which are valid, in the API server's words.
+
+Owns: the rule for qualified names.  Must not know where the names stand.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from types import MappingProxyType
 from typing import Final
 
-from reflet.api.containers import ObjectFieldSelector
+from reflet.api.core.containers import ObjectFieldSelector
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
-from reflet.api.nodes import Node
-from reflet.api.pods import Pod
-from reflet.resolution.addresses import one_of_each_family, parse_address
+from reflet.gotext.quoting import quoted, quoted_map
 from reflet.resolution.problems import Refused, Unknown
-from reflet.resolution.qualified_names import complaints_about
-from reflet.resolution.quoted_text import quoted, quoted_map
 
 _SUBSCRIPTED: Final = frozenset({"metadata.annotations", "metadata.labels"})
 _METADATA: Final[Mapping[str, Callable[[ObjectMeta], str]]] = MappingProxyType(
@@ -163,3 +172,91 @@ def _ordered(pod: Pod, node: Node | None, given: Sequence[str]) -> tuple[str, ..
 def _family(text: str) -> int:
     address = parse_address(text)
     return 4 if address is None else address.version
+
+
+Address = IPv4Address | IPv6Address
+"""Either family; an IPv4 address inside an IPv6 one counts as IPv4."""
+
+_FOUR_NUMBERS: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
+_LONGEST: Final = 255  # characters; no address is longer, zeros in front included
+
+
+def parse_address(text: str) -> Address | None:
+    """Return the address, or ``None`` for text that is none."""
+    if len(text) > _LONGEST or "%" in text or "/" in text:
+        return None
+    head, colon, tail = text.rpartition(":")
+    if _FOUR_NUMBERS.fullmatch(tail):
+        tail = ".".join(str(int(number)) for number in tail.split("."))
+    try:
+        if not colon:
+            return IPv4Address(tail)
+        address = IPv6Address(f"{head}:{tail}")
+    except AddressValueError:
+        return None
+    return address.ipv4_mapped or address
+
+
+def one_of_each_family(texts: Iterable[str], *, first: int = 4) -> tuple[str, ...]:
+    """Return the first address of family ``first`` and the first of the other, rewritten."""
+    found: dict[int, str] = {}
+    for text in texts:
+        address = parse_address(text)
+        if address is not None:
+            found.setdefault(address.version, str(address))
+    return tuple(found[version] for version in (first, 10 - first) if version in found)
+
+
+_NAME_PATTERN: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_LABEL_PATTERN: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_PREFIX_PATTERN: Final = rf"{_LABEL_PATTERN}(\.{_LABEL_PATTERN})*"
+_NAME: Final = re.compile(_NAME_PATTERN)
+_PREFIX: Final = re.compile(_PREFIX_PATTERN)
+_LONGEST_NAME: Final = 63
+_LONGEST_PREFIX: Final = 253
+
+_NAME_RULE: Final = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+    f"validation is '{_NAME_PATTERN}')"
+)
+_PREFIX_RULE: Final = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    f"for validation is '{_PREFIX_PATTERN}')"
+)
+_WHOLE_RULE: Final = (
+    f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' "
+    "(e.g. 'example.com/MyName')"
+)
+
+
+def complaints_about(name: str) -> list[str]:
+    """Return what is wrong with a qualified name, in Kubernetes' words; empty when it is valid."""
+    parts = name.split("/")
+    if len(parts) > 2:
+        return [_WHOLE_RULE]
+    complaints = _about_prefix(parts[0]) if len(parts) == 2 else []
+    own = parts[-1]
+    if not own:
+        complaints.append("name part must be non-empty")
+    elif _size(own) > _LONGEST_NAME:
+        complaints.append(f"name part must be no more than {_LONGEST_NAME} bytes")
+    if not _NAME.fullmatch(own):
+        complaints.append(f"name part {_NAME_RULE}")
+    return complaints
+
+
+def _about_prefix(prefix: str) -> list[str]:
+    if not prefix:
+        return ["prefix part must be non-empty"]
+    complaints = []
+    if _size(prefix) > _LONGEST_PREFIX:
+        complaints.append(f"prefix part must be no more than {_LONGEST_PREFIX} bytes")
+    if not _PREFIX.fullmatch(prefix):
+        complaints.append(f"prefix part {_PREFIX_RULE}")
+    return complaints
+
+
+def _size(text: str) -> int:
+    return len(text.encode(errors="surrogatepass"))

@@ -7,8 +7,8 @@ know how tokens are requested.
 from collections.abc import Callable
 from typing import Final
 
-from reflet.api.pods import Pod
-from reflet.api.volumes import (
+from reflet.api.core.pods import Pod
+from reflet.api.core.volumes import (
     ClusterTrustBundleProjection,
     ProjectedVolumeSource,
     ServiceAccountTokenProjection,
@@ -16,12 +16,11 @@ from reflet.api.volumes import (
 )
 from reflet.errors import RefletError
 from reflet.resolution.downward_contents import downward_files
-from reflet.resolution.file_contents import FileContent, Filling, put
+from reflet.resolution.file_contents import FileContent, Filling, common_user, fs_group, put
 from reflet.resolution.keyed_contents import NO_DEFAULT_MODE, USUAL_MODE, keyed_files
 from reflet.resolution.objects import ObjectReader
 from reflet.resolution.origins import TokenOrigin, TrustBundleOrigin
 from reflet.resolution.places import Place
-from reflet.resolution.pod_users import common_user, fs_group
 from reflet.resolution.problems import (
     MissingDefaultMode,
     NoProjectedClient,

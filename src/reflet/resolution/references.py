@@ -2,6 +2,10 @@
 
 Owns: every field of a pod that names one, and the order in which the kubelet visits them.
 Must not know whether the objects exist.  Nothing transitive is followed.
+
+Whether a pod's configuration shows anything that only its node knows.
+
+Owns: which variables and files these are.  Must not know how a node is found.
 """
 
 import enum
@@ -9,9 +13,10 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Final, final
 
-from reflet.api.containers import ConfigMapEnvSource, Container, EnvVarSource, SecretEnvSource
+from reflet.api.core.containers import ConfigMapEnvSource, Container, EnvVarSource, SecretEnvSource
+from reflet.api.core.pods import Pod
+from reflet.api.core.volumes import DownwardAPIVolumeFile, KeyToPath, ProjectedVolumeSource, Volume
 from reflet.api.frozen import Frozen
-from reflet.api.volumes import KeyToPath, ProjectedVolumeSource, Volume
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.places import Place, PlacedContainer, PodLike, containers_of
 
@@ -301,3 +306,26 @@ def _of_projected(path: str, name: str, projected: ProjectedVolumeSource) -> Ite
 
 def _keys(items: tuple[KeyToPath, ...]) -> tuple[str, ...] | None:
     return tuple(item.key for item in items) or None
+
+
+_HOST_FIELDS: Final = frozenset({"status.hostIP", "status.hostIPs"})
+
+
+def shows_node(pod: Pod) -> bool:
+    """Tell whether a variable or file shows the node's address, or a limit that it may set."""
+    for placed in containers_of(pod.spec):
+        for variable in placed.container.env:
+            source = variable.value_from
+            if source is None:
+                continue
+            field = "" if source.field_ref is None else source.field_ref.field_path
+            if source.resource_field_ref is not None or field in _HOST_FIELDS:
+                return True
+    return any(item.resource_field_ref is not None for item in _downward_files(pod))
+
+
+def _downward_files(pod: Pod) -> Iterator[DownwardAPIVolumeFile]:
+    for volume in pod.spec.volumes:
+        projected = () if volume.projected is None else volume.projected.sources
+        for downward in (volume.downward_api, *(source.downward_api for source in projected)):
+            yield from () if downward is None else downward.items

@@ -7,9 +7,9 @@ Must not know how the values are used.
 from collections.abc import Iterable, Mapping
 from typing import Final, final
 
-from reflet.api.containers import Container, ResourceFieldSelector
-from reflet.api.nodes import Node
-from reflet.api.pods import Pod
+from reflet.api.core.containers import Container, ResourceFieldSelector
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod
 from reflet.api.quantities import ZERO, Quantity
 from reflet.errors import ParseError
 from reflet.resolution.problems import Refused, Unknown

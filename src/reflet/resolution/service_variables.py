@@ -7,8 +7,8 @@ variables of the container.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from reflet.api.core.services import Service
 from reflet.api.frozen import Frozen
-from reflet.api.services import Service
 
 EVERYBODYS_SERVICE: Final = ("default", "kubernetes")
 """Namespace and name of the API server's service, of which every pod hears."""

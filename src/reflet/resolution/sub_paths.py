@@ -5,16 +5,25 @@ Must not know the disk.
 
 A sub-path is looked up once, when the container starts.  What it shows never changes during
 the life of the container, whatever happens to the volume.
+
+Paths, made as short as they can be without looking at any file system.
+
+Owns: lexical cleaning and joining of slash-separated paths.  Must not know what is at a path.
+
+Directories that other mounts need inside a volume.
+
+Owns: which paths below a volume's mounts are mounted over.  Must not know how directories are
+made.
 """
 
 import posixpath
 from collections.abc import Mapping
 
-from reflet.api.containers import VolumeMount
+from reflet.api.core.containers import VolumeMount
 from reflet.resolution.expansion import OversizedExpansion, expand
 from reflet.resolution.file_contents import FileContent, VolumeContents
-from reflet.resolution.places import Place
-from reflet.resolution.problems import InvalidSubPath, MissingSubPathVariables
+from reflet.resolution.places import Place, PlacedContainer, PodLike, containers_of
+from reflet.resolution.problems import InvalidMountPoint, InvalidSubPath, MissingSubPathVariables
 
 
 def sub_path_of(
@@ -85,3 +94,67 @@ def fixed_files(contents: VolumeContents, sub_path: str) -> Mapping[str, FileCon
     return {
         path.removeprefix(folder): file for path, file in by_path.items() if path.startswith(folder)
     }
+
+
+def clean(path: str) -> str:
+    """Return the shortest equal path: no ``.``, no doubled or closing slash, ``..`` resolved.
+
+    An empty path is ``.``; what leads above the root ends at the root, and what leads above
+    the start keeps its ``..``.
+    """
+    rooted = path.startswith("/")
+    kept: list[str] = []
+    for element in path.split("/"):
+        if element in {"", "."}:
+            continue
+        if element == ".." and kept and kept[-1] != "..":
+            kept.pop()
+        elif element != ".." or not rooted:
+            kept.append(element)
+    return ("/" if rooted else "") + "/".join(kept) or "."
+
+
+def below(path: str) -> str:
+    """Return the path as one that cannot leave the directory it is read in; empty for that."""
+    return clean(f"/{path}")[1:]
+
+
+def nested_mount_points(pod: PodLike, volume: str) -> tuple[str, ...] | InvalidMountPoint:
+    """Return the directories, relative to the volume, that must exist for other mounts.
+
+    Only the outermost of paths that lie in each other; each once.
+    """
+    found: dict[str, None] = {}
+    for placed in containers_of(pod.spec):
+        paths = _in_container(placed, volume)
+        if isinstance(paths, InvalidMountPoint):
+            return paths
+        found.update(dict.fromkeys(paths))
+    return tuple(found)
+
+
+def _in_container(placed: PlacedContainer, volume: str) -> list[str] | InvalidMountPoint:
+    mounts = placed.container.volume_mounts
+    every = sorted(clean(mount.mount_path) for mount in mounts)
+    nested: list[str] = []
+    for index, mount in enumerate(mounts):
+        if mount.name != volume:
+            continue
+        own = clean(mount.mount_path)
+        if own.startswith("../"):
+            # Nobody may make directories outside of the container's own.
+            return InvalidMountPoint(
+                place=Place(
+                    path=f"{placed.path}.volumeMounts[{index}]",
+                    container=placed.container.name,
+                    volume=volume,
+                ),
+                kubelet=f"invalid container mount point {own}",
+                mount_path=mount.mount_path,
+            )
+        outermost: list[str] = []
+        for path in every:
+            if path.startswith(f"{own}/") and not path.startswith(tuple(outermost)):
+                outermost.append(f"{path}/")
+                nested.append(path[len(own) + 1 :])
+    return nested

@@ -14,17 +14,15 @@ from typing import Final
 from msgspec import structs
 
 from reflet.api import resources
-from reflet.api.containers import (
+from reflet.api.core.containers import (
     Container,
     EnvVar,
     EnvVarSource,
     ObjectFieldSelector,
     ResourceRequirements,
 )
-from reflet.api.meta import ObjectMeta
-from reflet.api.pods import Pod, PodSpec, PodTemplateSpec
-from reflet.api.resources import Resource
-from reflet.api.workloads import (
+from reflet.api.core.pods import Pod, PodSpec, PodTemplateSpec
+from reflet.api.core.workloads import (
     CronJob,
     DaemonSet,
     Deployment,
@@ -33,6 +31,8 @@ from reflet.api.workloads import (
     ReplicationController,
     StatefulSet,
 )
+from reflet.api.meta import ObjectMeta
+from reflet.api.resources import Resource
 from reflet.errors import ConfigurationError, ParseError
 from reflet.resolution.places import containers_of
 

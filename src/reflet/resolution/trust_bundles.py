@@ -13,10 +13,10 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
+from reflet.api.core.volumes import ClusterTrustBundleProjection
 from reflet.api.frozen import EMPTY, Frozen
-from reflet.api.label_selectors import LabelSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.api.unstructured import AnyObject
-from reflet.api.volumes import ClusterTrustBundleProjection
 from reflet.errors import ParseError, RefletError
 from reflet.resolution.places import PodLike
 

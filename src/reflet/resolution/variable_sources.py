@@ -7,8 +7,8 @@ the other variables of the container, nor who wins.
 from collections.abc import Mapping, Sequence
 from typing import final
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.containers import (
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.containers import (
     ConfigMapKeySelector,
     EnvVarSource,
     FileKeySelector,
@@ -16,10 +16,11 @@ from reflet.api.containers import (
     ResourceFieldSelector,
     SecretKeySelector,
 )
-from reflet.api.nodes import Node
-from reflet.api.pods import Pod
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
-from reflet.resolution import clean_paths
+from reflet.gotext.quoting import quoted
+from reflet.resolution import sub_paths
 from reflet.resolution.env_files import MountedVolume, find_variable
 from reflet.resolution.objects import ConfigKind, ObjectReader, ObjectSource
 from reflet.resolution.origins import FieldOrigin, FileOrigin, ResourceOrigin, ValueOrigin
@@ -37,7 +38,6 @@ from reflet.resolution.problems import (
     UnreadableEnvFile,
     UnsupportedField,
 )
-from reflet.resolution.quoted_text import quoted
 from reflet.resolution.resource_fields import NodeInHand, variable_resource
 from reflet.resolution.variables import Assignment
 from reflet.resolution.wanted_objects import WantedObject, origin_of
@@ -196,7 +196,7 @@ class VariableSources:
 def _from_file(
     mounted: MountedVolume, selector: FileKeySelector, place: Place
 ) -> str | FileProblem:
-    path = clean_paths.below(selector.path)
+    path = sub_paths.below(selector.path)
     whole_path = f"{mounted.directory}/{path}" if path else mounted.directory
     content = mounted.files.get(path)
     value = (

@@ -2,6 +2,10 @@
 
 Owns: assignments, variables and the environment as data, and that sensitive values are not
 shown.  Must not know how they are computed.
+
+Names of environment variables: which the API server accepts, now and in the seeds' time.
+
+Owns: both rules.  Must not know what happens to names that break them.
 """
 
 import re
@@ -115,3 +119,20 @@ class Environment(Frozen, frozen=True, kw_only=True):
     def encoded(self) -> dict[bytes, bytes]:
         """Return names and values as the exact bytes that a process is given."""
         return {exact_bytes(name): exact_bytes(value) for name, value in self.values.items()}
+
+
+_PRINTABLE: Final = re.compile(r"[ -<>-~]+")
+_NARROW: Final = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+
+
+def is_valid(name: str) -> bool:
+    """Tell whether the API server accepts the name: printable ASCII without ``=``, not empty."""
+    return _PRINTABLE.fullmatch(name) is not None
+
+
+def was_valid(name: str) -> bool:
+    """Tell whether the kubelet of Kubernetes 1.19 took the name: letters, digits, ``-._``.
+
+    It may not begin with a digit or two dots, nor be a single dot.
+    """
+    return _NARROW.fullmatch(name) is not None and name != "." and not name.startswith("..")

@@ -4,15 +4,20 @@ Owns: the kinds of volumes that hold configuration.  Must not know how files are
 which paths can be written.
 """
 
-from reflet.api.pods import Pod
-from reflet.api.volumes import Volume
+from reflet.api.core.pods import Pod
+from reflet.api.core.volumes import Volume
 from reflet.errors import ConfigurationError
 from reflet.resolution.downward_contents import downward_files
-from reflet.resolution.file_contents import Filling, VolumeContents, VolumeKind
+from reflet.resolution.file_contents import (
+    Filling,
+    VolumeContents,
+    VolumeKind,
+    common_user,
+    fs_group,
+)
 from reflet.resolution.keyed_contents import keyed_files
 from reflet.resolution.objects import ObjectReader, ObjectSource
 from reflet.resolution.places import Place
-from reflet.resolution.pod_users import common_user, fs_group
 from reflet.resolution.problems import UnsupportedSource, joined_errors
 from reflet.resolution.projected_contents import TokenSource, projected_files
 from reflet.resolution.resource_fields import NodeInHand

@@ -4,7 +4,7 @@ Owns: the problems that reading an object can end in.  Must not know what is don
 object, nor the words that the kubelet has for one use of it.
 """
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.frozen import Frozen
 from reflet.errors import NotFound, RefletError
 from reflet.resolution.objects import LARGEST_OBJECT, ConfigKind, size_of

@@ -9,15 +9,23 @@ Its streams and workers run until they are told to stop, and one that dies of a 
 take ten healthy ones with it.  So here a failure is told at once, in the log, with the task's
 name; the siblings go on; leaving the block cancels what still runs and then raises what
 failed.  Where the pieces do belong together, ``asyncio.TaskGroup`` is the right tool.
+
+An asynchronous context that is opened by a function, and small while it is open.
+
+``@asynccontextmanager`` keeps a suspended generator, its frame and its registration with the event
+loop for as long as the block lasts: two kilobytes for each of the three layers of a watch, and a
+manager may have thousands of quiet watches open.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 Result = TypeVar("Result")
 
@@ -156,3 +164,52 @@ class TaskOwner:
         if len(self._errors) < ERRORS_KEPT:
             self._errors.append(error)
         logger.error("task %s of %s failed: %r", task.get_name(), self.name, error, exc_info=error)
+
+
+Inner = TypeVar("Inner")
+Value = TypeVar("Value")
+
+
+class Opened(Generic[Value]):
+    """Gives what *opens* gave; leaving leaves the context that *opens* gave with it.
+
+    Can be entered once.
+    """
+
+    __slots__ = ("_context", "_opens")
+
+    def __init__(
+        self, opens: Callable[[], Awaitable[tuple[Value, AbstractAsyncContextManager[Any]]]]
+    ) -> None:
+        self._opens: Callable[..., Any] | None = opens
+        self._context: AbstractAsyncContextManager[Any] | None = None
+
+    async def __aenter__(self) -> Value:
+        if self._opens is None:
+            raise RuntimeError("it was opened before")
+        opens, self._opens = self._opens, None
+        value: Value
+        value, self._context = await opens()
+        return value
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        if self._context is None:
+            return None
+        return await self._context.__aexit__(kind, error, traceback)
+
+
+async def entered(
+    context: AbstractAsyncContextManager[Inner], then: Callable[[Inner], Awaitable[Value]]
+) -> Value:
+    """Enter *context* and go on with what it gave; when that fails the context is left."""
+    inner = await context.__aenter__()
+    try:
+        return await then(inner)
+    except BaseException:
+        await context.__aexit__(*sys.exc_info())
+        raise

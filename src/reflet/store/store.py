@@ -21,7 +21,7 @@ from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone, key_of, key_of
 from reflet.store.left_out import LeftOut
 from reflet.store.sharing import Sharing
 from reflet.store.transactions import Operation, Put, Remove, TransactionError
-from reflet.store.transforming import Transform, Transforming
+from reflet.store.transforms import Transform, Transforming
 
 T = TypeVar("T", bound=KubernetesObject)
 

@@ -1,15 +1,23 @@
 """Ready transforms: what to leave out of objects before they are stored.
 
 Owns: what can be spared without loss to readers.  Must not know stores.
+
+Changing objects on their way into memory.
+
+Owns: what becomes of an object that the transform cannot digest.  Must not know stores.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
+from reflet.api.meta import KubernetesObject
 from reflet.api.unstructured import AnyObject
+from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.store.left_out import LeftOut
 
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MANAGED_FIELDS: Final = "managedFields"
@@ -30,3 +38,76 @@ def drop_managed_fields(item: AnyObject) -> AnyObject:
         return item  # the word stands elsewhere
     members["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
     return AnyObject(msgspec.json.encode(members))
+
+
+T = TypeVar("T", bound=KubernetesObject)
+
+Transform = Callable[[T], T]
+"""What is done to an object before it is stored; doing it twice must change nothing more."""
+
+
+class Transforming(Generic[T]):
+    """A transform that anybody's objects can be given to.  Is a ``Transform``.
+
+    An object that it cannot digest is left out, whatever was there before: its new state cannot
+    be shown, and its old one would be shown as if it were the present one.  All others are
+    unaffected.
+    """
+
+    def __init__(self, transform: Transform[T], *, resource: str, metrics: Metrics) -> None:
+        self._transform = transform
+        self._left_out = LeftOut(
+            "store",
+            "of the store, because the transform failed",
+            resource=resource,
+            metrics=metrics,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        transform: Transform[T] | None,
+        *,
+        resource: str = "store",
+        metrics: Metrics = NO_METRICS,
+    ) -> Transforming[T] | None:
+        """*transform* with this rule, unless there is none or it has the rule already."""
+        if transform is None or isinstance(transform, Transforming):
+            return transform
+        return cls(transform, resource=resource, metrics=metrics)
+
+    def __call__(self, item: T) -> T:
+        """The transformed object; raises what the transform raises."""
+        made = self._transform(item)
+        if getattr(made, "metadata", None) is None:
+            raise TypeError(f"the transform gave no object but {type(made).__name__}")
+        return made
+
+    def digested(self, key: str, item: T) -> T | None:
+        """The transformed object, None when it is left out."""
+        try:
+            made = self(item)
+        except Exception as error:  # noqa: BLE001 - code of others; told
+            self._left_out.add(key, item, error)
+            return None
+        if self._left_out.versions:
+            self._left_out.discard(key)
+        return made
+
+    def last(self, key: str, item: T) -> T | None:
+        """The transformed last state of an object that is gone, None where it cannot be had."""
+        self._left_out.discard(key)
+        try:
+            return self(item)
+        except Exception:  # noqa: BLE001 - code of others; what is gone is not left out
+            return None
+
+    def digested_list(self, items: Mapping[str, T]) -> dict[str, T]:
+        """The transformed objects of a whole list, by key; what is not in it is forgotten."""
+        self._left_out = self._left_out.anew()
+        keyed = ((key, self.digested(key, item)) for key, item in items.items())
+        return {key: made for key, made in keyed if made is not None}
+
+    def tell(self) -> None:
+        """Log and count what is left out since the last time."""
+        self._left_out.tell()

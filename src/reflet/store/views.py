@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from reflet.api.label_selectors import LabelSelector
 from reflet.api.meta import KubernetesObject
+from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import not_found
 from reflet.store.indexes import NAMESPACE
 from reflet.store.store import Store

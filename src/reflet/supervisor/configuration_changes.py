@@ -16,7 +16,7 @@ from reflet.errors import ConfigurationError
 from reflet.processes.endings import signal_name, signal_number
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.sub_paths import fixed_files
-from reflet.supervisor.mount_plan import MountPlan
+from reflet.supervisor.mount_tree import MountPlan
 
 MOST_NAMED: Final = 6
 

@@ -2,19 +2,41 @@
 
 Owns: which volumes concern a container, and whether the kubelet would start it.  Must not know
 how it was resolved, nor what is done with it.
+
+The environment that the process is started with.
+
+Owns: who wins when several sources set a variable.  Only computes.  Must not know where the
+pod's variables come from.
+
+=======================  ==========================================================
+ ``--unset``              takes a variable away, whoever set it
+ ``REFLET_ROOT``          where the files are
+ ``--set``                over the pod's
+ the pod                  exactly what the container gets
+ ``--inherit``            of the local environment, what the pod does not set
+ ``PATH``                 the local one, where nobody above sets one: the programs that are
+                          installed here take the place of those in the image
+=======================  ==========================================================
+
+What is run: the user's command, or the container's own.
+
+Owns: the kubelet's rule for command and arguments.  Only computes.  Must not run anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Final
 
 from msgspec import structs
 
-from reflet.api.containers import Container
-from reflet.api.pods import Pod
-from reflet.delivery.resolved_pod import ResolvedPod
+from reflet.api.core.containers import Container
+from reflet.api.core.pods import Pod
+from reflet.errors import ConfigurationError
+from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.resolution.expansion import OversizedExpansion, expand_all
 from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
 from reflet.resolution.problems import (
@@ -134,3 +156,65 @@ def _forgiven(contents: VolumeContents) -> list[Problem]:
     if contents.error is not None:
         return []
     return [problem for problem in contents.problems if isinstance(problem, FORGIVEN)]
+
+
+ROOT_VARIABLE: Final = "REFLET_ROOT"
+PATH: Final = "PATH"
+RUNTIME_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""What container runtimes set where nobody sets a PATH."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentOptions:
+    """What the user wants besides the pod's variables; values are not shown."""
+
+    inherit: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    unset: Sequence[str] = ()
+
+
+def child_environment(
+    pod_variables: Mapping[str, str],
+    local: Mapping[str, str],
+    options: EnvironmentOptions,
+    *,
+    root: str,
+) -> dict[str, str]:
+    """The whole environment of the process."""
+    result = {PATH: local.get(PATH) or RUNTIME_PATH}
+    result |= {
+        name: value
+        for name, value in local.items()
+        if any(fnmatchcase(name, pattern) for pattern in options.inherit)
+    }
+    result |= pod_variables
+    result |= options.settings
+    result[ROOT_VARIABLE] = root
+    for name in options.unset:
+        result.pop(name, None)
+    return result
+
+
+def command_for(
+    container: Container, variables: Mapping[str, str], given: Sequence[str]
+) -> tuple[str, ...]:
+    """The command and its arguments.
+
+    *given* is taken as it is.  Without it, the container's command and arguments count, with
+    ``$(NAME)`` replaced; what the image would run is not known here, and that is a
+    ConfigurationError, and so is more than any process could be given.
+    """
+    if given:
+        return tuple(given)
+    if not container.command:
+        which = "gives only arguments" if container.args else "has no command"
+        raise ConfigurationError(
+            f"container {container.name} {which}, and what its image runs is not known here: "
+            "give the command after --"
+        )
+    try:
+        return expand_all((*container.command, *container.args), variables.get)
+    except OversizedExpansion as error:
+        raise ConfigurationError(
+            f"container {container.name}: command and args have {error}"
+        ) from None

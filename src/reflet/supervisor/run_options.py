@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import assert_never
 
 from reflet.processes.endings import Ending, Exited
-from reflet.supervisor.child_environment import EnvironmentOptions
 from reflet.supervisor.configuration_changes import OnChange, RestartOnChange
+from reflet.supervisor.container_configuration import EnvironmentOptions
 
 
 class RestartPolicy(Enum):

@@ -11,12 +11,11 @@ from contextlib import AbstractAsyncContextManager, ExitStack
 
 from reflet.processes.reaping import become_reaper, kill_orphans
 from reflet.runtime.clock import Clock
-from reflet.supervisor.configuration_source import ConfigurationSource
-from reflet.supervisor.forwarded_signals import forwarded_signals
+from reflet.supervisor.configuration_sources import ConfigurationSource
 from reflet.supervisor.private_root import PrivateRoot, private_root
 from reflet.supervisor.run_options import RunOptions
 from reflet.supervisor.supervisor import Supervisor
-from reflet.supervisor.terminal import Terminal
+from reflet.supervisor.terminal import Terminal, forwarded_signals
 from reflet.volumes.tear_down import Kept
 
 

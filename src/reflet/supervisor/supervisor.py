@@ -22,7 +22,6 @@ from reflet.processes.reaping import OrphanReaper
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 from reflet.runtime.threads import in_thread
-from reflet.supervisor.child_environment import child_environment
 from reflet.supervisor.configuration_changes import (
     Outfit,
     Reaction,
@@ -33,16 +32,17 @@ from reflet.supervisor.configuration_changes import (
     outfit_change,
     reaction_to,
 )
-from reflet.supervisor.configuration_source import ConfigurationSource
-from reflet.supervisor.container_command import command_for
-from reflet.supervisor.container_configuration import ContainerConfiguration
-from reflet.supervisor.forwarded_signals import ENDING
+from reflet.supervisor.configuration_sources import ConfigurationSource
+from reflet.supervisor.container_configuration import (
+    ContainerConfiguration,
+    child_environment,
+    command_for,
+)
 from reflet.supervisor.isolation import TetheredStarts
-from reflet.supervisor.mount_plan import MountPlan, plan_mounts
-from reflet.supervisor.mount_tree import MountTree
+from reflet.supervisor.mount_tree import MountPlan, MountTree, plan_mounts
 from reflet.supervisor.private_root import PrivateRoot
 from reflet.supervisor.run_options import RunOptions
-from reflet.supervisor.terminal import Terminal, stop_ourselves
+from reflet.supervisor.terminal import ENDING, Terminal, stop_ourselves
 from reflet.volumes.volume_errors import VolumeError
 
 PATIENCE: Final = 1.0

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from reflet.api.codec import Listing
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import KubernetesObject, ListMeta, ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent

@@ -24,17 +24,17 @@ import msgspec
 from reflet._version import __version__
 from reflet.errors import ConfigurationError, MisuseError, TransportError
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.opened import Opened, entered
+from reflet.runtime.tasks import Opened, entered
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.failures import connection_failure
+from reflet.transport.http.wires import Wire, Wires
 from reflet.transport.interface import Request, Response, Stream
 from reflet.transport.rate_limit import RateLimit
-from reflet.transport.settings import ConnectionSettings
-from reflet.transport.wires import Wire, Wires
 
 if TYPE_CHECKING:
     import ssl
 
-    from reflet.transport.http2 import Http2Connection
+    from reflet.transport.http.http2 import Http2Connection
 
 REPEATS: Final = 10
 """How often a request is sent again because the server asked for patience, as in client-go."""
@@ -239,7 +239,7 @@ async def _open_wire(settings: ConnectionSettings, context: ssl.SSLContext | Non
         context.set_alpn_protocols(["http/1.1"])
         return _http1(settings, context)
 
-    from reflet.transport.http2_pool import Http2Transport  # noqa: PLC0415 - costs start-up time
+    from reflet.transport.http.http2_pool import Http2Transport  # noqa: PLC0415 - costs start-up time
 
     async def dial(on_room: Callable[[], None]) -> Http2Connection:
         connection = await _dial(settings, context, on_room)
@@ -269,7 +269,7 @@ def _check_names(settings: ConnectionSettings) -> None:
 
 
 def _http1(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Wire:
-    from reflet.transport.http1 import Http1Transport  # noqa: PLC0415 - costs start-up time
+    from reflet.transport.http.http1 import Http1Transport  # noqa: PLC0415 - costs start-up time
 
     parts = urlsplit(settings.server)
     return Http1Transport(
@@ -284,7 +284,7 @@ async def _dial(
     settings: ConnectionSettings, context: ssl.SSLContext, on_room: Callable[[], None]
 ) -> Http2Connection | None:
     """A connection that is ready for requests; None when the server did not choose HTTP/2."""
-    from reflet.transport.http2 import Http2Connection  # noqa: PLC0415 - costs start-up time
+    from reflet.transport.http.http2 import Http2Connection  # noqa: PLC0415 - costs start-up time
 
     parts = urlsplit(settings.server)
     loop = asyncio.get_running_loop()

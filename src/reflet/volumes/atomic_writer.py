@@ -42,13 +42,16 @@ from reflet.volumes.folder_locks import locked, unlocked
 from reflet.volumes.ownership import Ownership
 from reflet.volumes.payload_paths import Layout, laid_out
 from reflet.volumes.tear_down import Kept
-from reflet.volumes.version_folder import (
+from reflet.volumes.versions import (
+    Difference,
+    Tree,
+    difference,
     is_version_name,
     new_version,
     read_version,
+    wanted_tree,
     write_version,
 )
-from reflet.volumes.version_tree import Difference, Tree, difference, wanted_tree
 from reflet.volumes.volume_errors import VolumeError, VolumeRefused, in_folder
 
 DATA: Final = "..data"

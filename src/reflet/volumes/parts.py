@@ -5,6 +5,11 @@ what volumes are, nor who asks for the part.
 
 A container may write to what is walked here, and may move and replace it at any moment.  Each
 step therefore begins at an open folder, never at a path, and a link is an error wherever it is.
+
+Files of a volume that never change again: what a mount with a sub-path shows of them.
+
+Owns: writing such a copy in the place of the one before.  Made from contents in memory, never
+from what is on disk.  Must not know whose copy it is.
 """
 
 from __future__ import annotations
@@ -12,12 +17,19 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
+from reflet.resolution.file_contents import FileContent
 from reflet.resolution.variables import exact_bytes
 from reflet.volumes import folders
+from reflet.volumes.ownership import FOLDER_MODE, Ownership
+from reflet.volumes.payload_paths import laid_out
+from reflet.volumes.tear_down import remove_tree
+from reflet.volumes.versions import write_version
+from reflet.volumes.volume_errors import VolumeError, in_folder
 
 LINK: Final = "a link is in the way, and links are not followed there"
 
@@ -115,3 +127,31 @@ def _is_still_ours(found: os.stat_result) -> bool:
     """
     is_folder = stat.S_ISDIR(found.st_mode)
     return is_folder and found.st_uid == os.geteuid() and found.st_mode & 0o777 == folders.PRIVATE
+
+
+SINGLE: Final = "file"
+
+
+def write_fixed_copy(target: Path, files: Mapping[str, FileContent], group: int | None) -> str:
+    """Make the folder *target* anew, with these files; the answer is the path in it to be shown.
+
+    A single file has the empty path; no files at all are an empty folder.  The files belong to
+    *group*, where the system allows it.  Folders above *target* that are missing are made, 0755.
+    """
+    is_single = "" in files
+    layout = laid_out({SINGLE: files[""]} if is_single else files)
+    with in_folder(target):
+        folders.make_path(target.parent, mode=FOLDER_MODE)
+        with folders.opened(target.parent) as here:
+            _remove(here, target.name)
+            folders.make_folder(here, target.name)
+            write_version(here, target.name, layout, Ownership(group), durable=False)
+    return SINGLE if is_single else ""
+
+
+def _remove(folder: int, name: str) -> None:
+    if folders.facts(folder, name) is not None and not folders.is_folder(folder, name):
+        folders.unlink(folder, name)
+    kept = remove_tree(folder, name)
+    if kept:
+        raise VolumeError(f"a copy of earlier cannot be replaced: {kept[0]}")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from reflet.resolution.clean_paths import clean
+from reflet.resolution.sub_paths import clean
 from reflet.resolution.variables import exact_bytes
 from reflet.volumes.volume_errors import InvalidPath
 

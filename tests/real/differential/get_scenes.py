@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from reflet.devserver.kinds.builtin_kinds import GROUPS
+from reflet.apirules.schema.builtin_kinds import GROUPS
 from tests.real.devserver_objects import config_map, pod
 from tests.real.differential.script import (
     CONFIG_MAPS,

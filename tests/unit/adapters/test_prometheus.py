@@ -12,8 +12,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 import reflet
 from reflet.adapters.prometheus import HELP, PrometheusMetrics
-from reflet.informer.reflector_metrics import ReflectorMetrics
-from reflet.informer.watch_endings import Ending
+from reflet.informer.reflector.endings import Ending
+from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.runtime.metrics import Metrics
 
 LISTS = "reflet_reflector_lists_total"

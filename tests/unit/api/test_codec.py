@@ -5,9 +5,9 @@ from types import MappingProxyType
 import pytest
 
 from reflet.api.codec import Listing, decode, decode_list, decode_object, encode
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ListMeta, ObjectMeta
-from reflet.api.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.errors import DecodeError
 
@@ -152,7 +152,7 @@ def test_what_has_no_json_form_is_a_type_error() -> None:
 
 
 def test_decoding_config_maps_does_not_import_pods() -> None:
-    script = "import sys, reflet.api.codec; print('reflet.api.pods' in sys.modules)"
+    script = "import sys, reflet.api.codec; print('reflet.api.core.pods' in sys.modules)"
 
     done = run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from reflet.api import kinds, resources
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.unstructured import AnyObject
 
 

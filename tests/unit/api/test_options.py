@@ -3,8 +3,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from reflet.api.field_selectors import FieldSelector
-from reflet.api.label_selectors import LabelSelector
 from reflet.api.options import (
     CreateOptions,
     DeleteOptions,
@@ -16,6 +14,8 @@ from reflet.api.options import (
     UpdateOptions,
     WatchOptions,
 )
+from reflet.api.selectors.fields import FieldSelector
+from reflet.api.selectors.labels import LabelSelector
 from reflet.errors import ConfigurationError, ParseError
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
+from reflet.api.core.pods import Pod
 from reflet.api.meta import KubernetesObject
-from reflet.api.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import BrokenLine, ErrorEvent, EventDecoder, WatchEvent
 

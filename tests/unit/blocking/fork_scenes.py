@@ -20,15 +20,15 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.blocking.cluster import BlockingCluster, BlockingResource
 from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.managers import BlockingManager
 from reflet.blocking.mirror import BlockingMirror
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
 from reflet.transport.interface import Request
-from reflet.transport.settings import ConnectionSettings
 from tests.served_objects import ServedObjects
 from tests.unit.blocking.test_cluster import SETTINGS, ScriptedCluster
 from tests.unit.blocking.test_managers import manager_of

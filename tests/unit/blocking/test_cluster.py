@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import ListOptions, PatchType, WatchOptions
 from reflet.blocking import BlockingCluster, BlockingResource, connect
@@ -33,9 +33,9 @@ from reflet.errors import (
     ParseError,
     TransportError,
 )
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
+from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.interface import Response
-from reflet.transport.settings import ConnectionSettings
 from tests.unit.blocking.test_loop_thread import fail
 from tests.unit.client.scripted_transport import (
     ScriptedStream,

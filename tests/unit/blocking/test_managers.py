@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.managers import BlockingManager
 from reflet.errors import NotFound, NotRegistered
-from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.manager import ConfigMapManager
 from tests.served_objects import ServedObjects
 from tests.unit.blocking.test_loop_thread import fail
 from tests.unit.managers.pods import pod

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS
 from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.mirror import BlockingMirror
 from reflet.errors import Forbidden, MisuseError, NotFound
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
 from reflet.informer.informer_errors import NotSynced
 from reflet.informer.mirror import Mirror
 from reflet.store.deltas import Changed

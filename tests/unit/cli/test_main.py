@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import pytest
 
-import reflet.cli
+import reflet.cli.commands
 from reflet import errors
 from reflet._version import __version__
 from reflet.cli import main
@@ -51,9 +51,9 @@ def started(
 
 def test_the_list_of_commands_names_exactly_those_there_are() -> None:
     defined = set()
-    for module in pkgutil.iter_modules(reflet.cli.__path__):
-        found = importlib.import_module(f"reflet.cli.{module.name}")
-        if module.name != "main" and isinstance(getattr(found, module.name, None), click.Command):
+    for module in pkgutil.iter_modules(reflet.cli.commands.__path__):
+        found = importlib.import_module(f"reflet.cli.commands.{module.name}")
+        if isinstance(getattr(found, module.name, None), click.Command):
             defined.add(module.name.replace("_", "-"))
 
     assert set(COMMANDS) == defined
@@ -106,11 +106,11 @@ def test_a_module_that_is_no_command_cannot_be_called(
 
 
 def test_a_table_entry_that_is_no_command_is_our_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reflet.cli.output.output", "text", raising=False)
-    monkeypatch.setitem(COMMANDS, "output", "not a command")
+    monkeypatch.setattr("reflet.cli.commands.version.version", "text")
+    monkeypatch.setitem(COMMANDS, "version", "not a command")
 
     with pytest.raises(TypeError, match="is not a command"):
-        command("output")
+        command("version")
 
 
 # The usage text
@@ -206,7 +206,7 @@ def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> Non
     def broken() -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("reflet.cli.version.version", broken)
+    monkeypatch.setattr("reflet.cli.commands.version.version", broken)
 
     with pytest.raises(ZeroDivisionError):
         run(["reflet", "version"])
@@ -222,7 +222,7 @@ def test_a_command_may_choose_its_exit_code(
     def ends() -> object:
         return ending
 
-    monkeypatch.setattr("reflet.cli.version.version", ends)
+    monkeypatch.setattr("reflet.cli.commands.version.version", ends)
 
     assert run(["reflet", "version"]) == code
 

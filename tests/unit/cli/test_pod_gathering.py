@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reflet.api.nodes import Node
+from reflet.api.core.nodes import Node
 from reflet.cli.pod_gathering import PodInHand, gather_from_files
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 from tests.unit.cli.shop_files import SHOP, config_map, pod

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from reflet.api import codec
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
-from reflet.api.pods import Pod
 from reflet.cli.pod_gathering import PodInHand
 from reflet.cli.pod_volumes import resolve_volumes, writable
 from reflet.resolution.objects import ObjectsInHand

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.nodes import Node
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.nodes import Node
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.errors import ParseError

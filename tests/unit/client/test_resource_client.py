@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import DeleteOptions, ListOptions, PatchType, WatchOptions
-from reflet.api.pods import Pod
 from reflet.api.resources import CONFIG_MAPS, PODS
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject

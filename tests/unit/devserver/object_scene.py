@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from reflet.devserver.admission.admission import Surroundings, prepare_create
-from reflet.devserver.admission.bodies import check_body
-from reflet.devserver.admission.field_errors import FieldErrors
-from reflet.devserver.admission.service_addresses import ServiceAddresses
-from reflet.devserver.kinds.kinds import Kinds
-from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.apirules.admission import Surroundings, prepare_create
+from reflet.apirules.bodies import check_body
+from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.apirules.service_addresses import ServiceAddresses
+from reflet.apirules.validation.field_errors import FieldErrors
 
 KINDS: Final = Kinds()
 UID: Final = "11111111-1111-1111-1111-111111111111"

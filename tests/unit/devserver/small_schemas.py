@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reflet.devserver.kinds.schemas import Schema, Structure
+from reflet.apirules.schema.schemas import Schema, Structure
 
 TEXT: Final = Schema("string")
 NUMBER: Final = Schema("int64")

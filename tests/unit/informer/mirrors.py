@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from reflet.api.codec import Listing
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
-from reflet.informer.reflector import Reflector
+from reflet.informer.reflector.reflector import Reflector
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.gate import Gate
 from reflet.runtime.metrics import MemoryMetrics

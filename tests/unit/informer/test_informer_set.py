@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS, SECRETS, Resource
 from reflet.errors import ConnectionRefused, Forbidden
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
 from reflet.informer.informer_errors import InformerStopped, NotSynced
 from reflet.informer.informer_set import InformerSet
 from reflet.testing.scripted_source import ScriptedSource, listing

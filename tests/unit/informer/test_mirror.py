@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS, NODES, Resource
 from reflet.errors import ConfigurationError, ConnectionRefused, Forbidden, NotFound
 from reflet.informer.informer_errors import NotSynced

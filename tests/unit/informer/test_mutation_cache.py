@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.informer.mutation_cache import MutationCache
 from reflet.store.store import Store
 from reflet.testing.manual_clock import ManualClock

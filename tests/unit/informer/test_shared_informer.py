@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import ApiError, ConnectionRefused, Expired, MisuseError
-from reflet.informer.changes import Change
+from reflet.informer.handlers.changes import Change
+from reflet.informer.handlers.registration import Registration
 from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
-from reflet.informer.intake import QueueKind
-from reflet.informer.registrations import Registration
+from reflet.informer.queues.intake import QueueKind
 from reflet.informer.shared_informer import SharedInformer
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import MemoryMetrics

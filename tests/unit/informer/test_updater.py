@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.errors import RefletError
-from reflet.informer.changes import Change
-from reflet.informer.queued_deltas import DeltaType, QueuedDelta
+from reflet.informer.handlers.changes import Change
+from reflet.informer.queues.queued_deltas import DeltaType, QueuedDelta
 from reflet.informer.updater import BatchFailed, Updater
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from reflet.api import codec
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
-from reflet.api.pods import Pod
 from reflet.insight.explain import ExplainedPod, Follows, explain
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand

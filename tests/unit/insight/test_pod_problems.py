@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflet.api.config import Secret
+from reflet.api.core.config import Secret
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
-from reflet.api.pods import Pod
 from reflet.errors import Forbidden
 from reflet.insight.pod_problems import (
     LARGEST_ENVIRONMENT,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflet.api.events import Event
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import Event
 from reflet.api.meta import ObjectMeta, ObjectReference
-from reflet.api.pods import Pod
 from reflet.insight.pod_signals import has_started, runs_well, signals_of
 from tests.unit.resolution.scenes import pod_with
 

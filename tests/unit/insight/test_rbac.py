@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 from reflet.insight.rbac import Grant, PodSource, Rule, Subject, grants_for
 from tests.unit.resolution.scenes import pod_with, variable
 

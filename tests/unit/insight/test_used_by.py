@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from reflet.api import codec
-from reflet.api.pods import Pod
-from reflet.api.service_accounts import ServiceAccount
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import ServiceAccount
+from reflet.api.core.workloads import CronJob, Deployment, Job, ReplicaSet
 from reflet.api.unstructured import AnyObject
-from reflet.api.workloads import CronJob, Deployment, Job, ReplicaSet
 from reflet.insight.used_by import Candidates, Effect, UsedBy, used_by
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.templates import WORKLOADS

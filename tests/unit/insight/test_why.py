@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reflet.api.events import Event
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import Event
 from reflet.api.meta import ObjectMeta, ObjectReference
-from reflet.api.pods import Pod
 from reflet.errors import Forbidden
 from reflet.insight.why import Diagnosis, diagnose
 from reflet.resolution.objects import ObjectsInHand

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reflet.api.containers import ConfigMapEnvSource, Container, EnvFromSource, SecretEnvSource
+from reflet.api.core.containers import ConfigMapEnvSource, Container, EnvFromSource, SecretEnvSource
+from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import Pod, PodSpec
 from reflet.api.meta import ObjectMeta
-from reflet.api.pod_status import PodStatus
-from reflet.api.pods import Pod, PodSpec
 
 
 def pod(

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
 
 pytestmark = pytest.mark.virtual_time

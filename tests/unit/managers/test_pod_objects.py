@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.errors import CacheNotSynced, NotFound
-from reflet.managers.config_map_manager import ConfigMapManager
+from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.pod_objects import objects_of
-from reflet.managers.secret_manager import SecretManager
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects
 from tests.unit.managers.pods import pod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.api.config import Secret
+from reflet.api.core.config import Secret
 from reflet.errors import ConfigurationError
 from reflet.managers.strategies import STRATEGIES, StoreMaker, StrategyOptions
 from tests.served_objects import ServedObjects

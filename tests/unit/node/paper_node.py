@@ -17,30 +17,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
-from reflet.api.pod_status import PodStatus
-from reflet.api.pods import Pod
-from reflet.delivery.resolved_pod import ResolvedPod
 from reflet.errors import RefletError
-from reflet.node.configurations import Configurations
-from reflet.node.container_records import ContainerRecord
-from reflet.node.events import EventRecorder
-from reflet.node.handler_actions import Outcome, Target
-from reflet.node.http_probes import HttpAnswer
-from reflet.node.keeper_client import KeeperClient
-from reflet.node.keeper_protocol import Executed, Listing, StartOrder
-from reflet.node.pod_volumes import PodVolumes
-from reflet.node.pod_workers import PodWorkers
-from reflet.node.probe_spec import ExecAction, Handler, HttpGetAction
+from reflet.node.pods.admission import Allowance
+from reflet.node.pods.configurations import Configurations
+from reflet.node.pods.pod_volumes import PodVolumes
+from reflet.node.pods.worker_parts import WorkerParts
+from reflet.node.pods.workers import PodWorkers
+from reflet.node.probes.handler_actions import Outcome, Target
+from reflet.node.probes.http_probes import HttpAnswer
+from reflet.node.probes.probe_spec import ExecAction, Handler, HttpGetAction
 from reflet.node.process_runtime import Launch, ProcessRuntime
-from reflet.node.security import Allowance
-from reflet.node.worker_parts import WorkerParts
-from reflet.podstatus.relist import Pleg
-from reflet.podstatus.status_cache import StatusCache
+from reflet.node.shim.container_records import ContainerRecord
+from reflet.node.shim.protocol import Executed, Listing, StartOrder
+from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.status.events import EventRecorder
+from reflet.pleg.relist import Pleg
+from reflet.pleg.status_cache import StatusCache
+from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.processes.endings import Ending, Exited
-from reflet.processes.process_identity import ProcessIdentity
+from reflet.processes.process_table import ProcessIdentity
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.places import containers_of
@@ -49,7 +49,7 @@ from reflet.runtime.metrics import MemoryMetrics
 from reflet.runtime.tasks import TaskOwner
 from reflet.testing.virtual_time import VirtualClock
 from reflet.volumes.pod_directories import PodDirectories
-from tests.unit.node.pods import pod
+from tests.unit.node.pod_scenes import pod
 
 NOBODY = Allowance(own_user=1000, own_group=1000)
 """An agent that is not root, whose containers run as itself."""

@@ -7,18 +7,18 @@ from typing import Any, cast
 
 import pytest
 
-from reflet.api.pods import Pod
-from reflet.managers.pod_sources import PodSeen
+from reflet.api.core.pods import Pod
 from reflet.node.agent_ending import clear_volumes, end_containers, tell_ends
-from reflet.node.keeper_client import KeeperClient
-from reflet.node.keeper_protocol import KeeperUnavailable
-from reflet.node.pod_endings import USUAL_GRACE
-from reflet.node.pod_volumes import PodVolumes
-from reflet.node.status_reports import StatusReporter
+from reflet.node.pods.endings import USUAL_GRACE
+from reflet.node.pods.pod_volumes import PodVolumes
+from reflet.node.shim.protocol import KeeperUnavailable
+from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.status.reporter import StatusReporter
+from reflet.pods.pod_sources import PodSeen
 from reflet.volumes.volume_errors import VolumeError
 from tests.unit.node.paper_node import PaperNode, PaperStatuses, paper_node, passing, settings
 from tests.unit.node.paper_node import stored_pod as pod
-from tests.unit.node.pods import container
+from tests.unit.node.pod_scenes import container
 
 pytestmark = pytest.mark.virtual_time
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.node.granted_ids import Accounts, grants_of
 from reflet.node.options import NodeOptions, read_accounts, usual_root
-from reflet.node.security import RunAs
+from reflet.node.pods.admission import RunAs
+from reflet.node.pods.granted_ids import Accounts, grants_of
 
 OPTIONS = NodeOptions(name="n", root=Path("/srv"))
 

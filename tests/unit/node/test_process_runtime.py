@@ -6,13 +6,13 @@ from typing import cast
 
 import pytest
 
-from reflet.node.keeper_client import KeeperClient
 from reflet.node.process_runtime import Launch, ProcessRuntime, prepare_message_file
-from reflet.podstatus.runtime_status import RuntimeState
+from reflet.node.shim.shim_client import KeeperClient
+from reflet.pleg.runtime_status import RuntimeState
 from reflet.testing.virtual_time import VirtualClock
 from reflet.volumes.pod_directories import PodDirectories
 from tests.unit.node.paper_node import PaperKeeper, passing
-from tests.unit.node.pods import pod
+from tests.unit.node.pod_scenes import pod
 
 pytestmark = pytest.mark.virtual_time
 

@@ -16,8 +16,7 @@ import pytest
 from reflet.processes import child as child_module
 from reflet.processes.child import Child, adopt_child, kill_left_behind, start_child
 from reflet.processes.endings import Exited, Killed, Vanished
-from reflet.processes.process_identity import ProcessIdentity
-from reflet.processes.process_table import group_members, process_entry
+from reflet.processes.process_table import ProcessIdentity, group_members, process_entry
 from reflet.processes.program import Program
 
 PATH = {"PATH": "/usr/bin:/bin"}

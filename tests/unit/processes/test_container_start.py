@@ -25,8 +25,7 @@ from reflet.processes.container_plan import CAPABILITIES, ContainerPlan, Contain
 from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.isolated_start import Failure
 from reflet.processes.isolation_check import why_not_isolated
-from reflet.processes.process_identity import ProcessIdentity
-from reflet.processes.process_table import process_entries
+from reflet.processes.process_table import ProcessIdentity, process_entries
 from reflet.processes.program import NotStarted
 from reflet.processes.reaping import PR_SET_CHILD_SUBREAPER, become_reaper
 

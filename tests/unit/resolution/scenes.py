@@ -7,11 +7,11 @@ import json
 from typing import Any
 
 from reflet.api import codec
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.nodes import Node, NodeAddress, NodeStatus
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service, ServicePort, ServiceSpec
 from reflet.api.meta import ObjectMeta
-from reflet.api.nodes import Node, NodeAddress, NodeStatus
-from reflet.api.pods import Pod
-from reflet.api.services import Service, ServicePort, ServiceSpec
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand, ObjectSource
 from reflet.resolution.variables import Environment

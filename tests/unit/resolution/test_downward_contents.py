@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from reflet.api.volumes import DownwardAPIVolumeFile
+from reflet.api.core.volumes import DownwardAPIVolumeFile
 from reflet.resolution.downward_contents import downward_files
 from reflet.resolution.file_contents import Filling
 from reflet.resolution.origins import FieldOrigin, ResourceOrigin, ValueOrigin

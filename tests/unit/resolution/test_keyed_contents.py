@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.volumes import KeyToPath
 from reflet.api.meta import ObjectMeta
-from reflet.api.volumes import KeyToPath
 from reflet.errors import Forbidden, RefletError
 from reflet.resolution.file_contents import Filling
 from reflet.resolution.keyed_contents import keyed_files

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.meta import ObjectMeta
 from reflet.errors import Forbidden, NotFound, RefletError
 from reflet.resolution.objects import (

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reflet.api.containers import ObjectFieldSelector
-from reflet.api.nodes import Node, NodeAddress, NodeStatus
-from reflet.api.pods import Pod
+from reflet.api.core.containers import ObjectFieldSelector
+from reflet.api.core.nodes import Node, NodeAddress, NodeStatus
+from reflet.api.core.pods import Pod
 from reflet.resolution.pod_fields import file_field, variable_field
 from reflet.resolution.problems import Refused, Unknown
 from tests.unit.resolution.scenes import NODE, pod_with

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.volumes import ProjectedVolumeSource
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.volumes import ProjectedVolumeSource
 from reflet.errors import RefletError
 from reflet.resolution.file_contents import Filling
 from reflet.resolution.objects import ObjectReader, ObjectsInHand

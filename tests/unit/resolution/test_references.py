@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.pods import PodTemplateSpec
+from reflet.api.core.pods import PodTemplateSpec
 from reflet.resolution.places import Place
 from reflet.resolution.references import (
     Reference,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reflet.api.containers import ResourceFieldSelector
-from reflet.api.nodes import Node, NodeStatus
-from reflet.api.pods import Pod
+from reflet.api.core.containers import ResourceFieldSelector
+from reflet.api.core.nodes import Node, NodeStatus
+from reflet.api.core.pods import Pod
 from reflet.resolution.problems import Refused, Unknown
 from reflet.resolution.resource_fields import (
     UNKNOWN_NODE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.api.services import Service, ServicePort
+from reflet.api.core.services import Service, ServicePort
 from reflet.resolution.service_variables import services_for, variables_of
 from tests.unit.resolution.scenes import service
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.api.containers import VolumeMount
+from reflet.api.core.containers import VolumeMount
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.origins import ConfigMapOrigin
 from reflet.resolution.places import Place

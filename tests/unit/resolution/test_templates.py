@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from reflet.api import codec
-from reflet.api.pods import Pod
-from reflet.api.workloads import (
+from reflet.api.core.pods import Pod
+from reflet.api.core.workloads import (
     CronJob,
     DaemonSet,
     Deployment,

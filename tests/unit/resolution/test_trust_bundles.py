@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from reflet.api.core.volumes import ClusterTrustBundleProjection
 from reflet.api.unstructured import AnyObject
-from reflet.api.volumes import ClusterTrustBundleProjection
 from reflet.errors import RefletError
 from reflet.resolution.trust_bundles import (
     NO_MATCH,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.errors import Forbidden, RefletError
 from reflet.resolution.env_files import MountedVolume

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
-from reflet.informer.delta_fifo import DeltaFifo
-from reflet.informer.ordered_queue import OrderedQueue
+from reflet.api.core.config import ConfigMap
+from reflet.informer.queues.delta_fifo import DeltaFifo
+from reflet.informer.queues.ordered_queue import OrderedQueue
 from reflet.store.deltas import Changed, Replaced, Resynced, Sink
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.store.indexes import FunctionIndex, IndexFunction, Move, NamespaceIndex
 from reflet.store.left_out import LeftOut
 from tests.unit.store.config_maps import config_map, users_of

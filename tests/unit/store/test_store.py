@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
 from reflet.runtime.metrics import MemoryMetrics

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.api.config import ConfigMap
-from reflet.api.label_selectors import LabelSelector
+from reflet.api.core.config import ConfigMap
+from reflet.api.selectors.labels import LabelSelector
 from reflet.errors import NotFound
 from reflet.store.store import Store
 from reflet.store.views import Lister

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from reflet.api import codec
-from reflet.api.config import ConfigMap, Secret
-from reflet.api.pods import Pod
-from reflet.delivery.resolved_pod import ResolvedPod
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
+from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.resource_fields import UNKNOWN_NODE

@@ -23,7 +23,7 @@ from reflet.supervisor.configuration_changes import (
     parse_on_change,
     reaction_to,
 )
-from reflet.supervisor.mount_plan import MountPlan, plan_mounts
+from reflet.supervisor.mount_tree import MountPlan, plan_mounts
 from tests.unit.supervisor.scenes import config_map, pod, resolved
 
 VOLUME = {"name": "settings", "configMap": {"name": "settings", "defaultMode": 420}}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from reflet.api.pods import Pod
+from reflet.api.core.pods import Pod
 from reflet.errors import CacheNotSynced, Forbidden
 from reflet.supervisor.container_configuration import volumes_of
 from tests.unit.supervisor.scenes import config_map, pod, resolved

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.processes.process_identity import ProcessIdentity
+from reflet.processes.process_table import ProcessIdentity
 from reflet.supervisor.private_root import private_root
 from reflet.volumes import memory_folders
 from reflet.volumes.memory_folders import NoMemoryFolder

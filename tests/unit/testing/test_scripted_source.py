@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent

@@ -15,10 +15,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from reflet.errors import TransportError
-from reflet.transport.http1 import Http1Transport
-from reflet.transport.http2 import Http2Connection
-from reflet.transport.http2_exchange import Exchange
-from reflet.transport.http2_pool import Dial, Http2Transport
+from reflet.transport.http.http1 import Http1Transport
+from reflet.transport.http.http2 import Http2Connection
+from reflet.transport.http.http2_pool import Dial, Http2Transport
+from reflet.transport.http.http2_stream import Exchange
 from reflet.transport.interface import Request, Transport
 from tests.unit.transport.scripted_certificates import client_context
 from tests.unit.transport.scripted_servers import ScriptedServer

@@ -21,11 +21,11 @@ from reflet.errors import (
     TransportError,
 )
 from reflet.testing.manual_clock import ManualClock
-from reflet.transport.certificates import ClientCertificate
+from reflet.transport.auth.certificates import ClientCertificate
+from reflet.transport.auth.credentials import Credentials, StaticToken
+from reflet.transport.config.settings import ConnectionSettings, Impersonation
 from reflet.transport.connection import Connection, retry_after, user_agent
-from reflet.transport.credentials import Credentials, StaticToken
 from reflet.transport.interface import Request, Response
-from reflet.transport.settings import ConnectionSettings, Impersonation
 from tests.unit.transport.scripted_http1 import Http1Peer, Http1Request, Http1Server
 
 GET = Request(path="/api")

@@ -18,9 +18,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from reflet.devserver.patches import go_text
 from reflet.devserver.patches.json_values import TOO_DEEP
 from reflet.errors import DecodeError
+from reflet.gotext import printing
 
 Path = tuple[str, ...]
 
@@ -37,12 +37,12 @@ def field_element(name: str) -> str:
 
 def key_element(keys: Mapping[str, Any]) -> str:
     """Give the element of an item that is told by the values of some of its fields."""
-    return f"k:{go_text.json_text({name: _canonical(keys[name]) for name in sorted(keys)})}"
+    return f"k:{printing.json_text({name: _canonical(keys[name]) for name in sorted(keys)})}"
 
 
 def value_element(value: Any) -> str:
     """Give the element of an item of a set."""
-    return f"v:{go_text.json_text(_canonical(value))}"
+    return f"v:{printing.json_text(_canonical(value))}"
 
 
 def index_element(index: int) -> str:
@@ -71,8 +71,8 @@ def _element_text(element: str) -> str:
 
 def _value_text(value: Any) -> str:
     if isinstance(value, str):
-        return go_text.quoted(value)
-    return "null" if value is None else go_text.plain(value)
+        return printing.quoted(value)
+    return "null" if value is None else printing.plain(value)
 
 
 @dataclass(frozen=True, slots=True)

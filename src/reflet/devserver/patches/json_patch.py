@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from reflet.devserver.patches import go_text
 from reflet.devserver.patches.json_values import check_depth, copied, same
 from reflet.devserver.patches.patch_results import NO_OBJECT, unreadable_result
 from reflet.errors import DecodeError, Invalid, RefletError
+from reflet.gotext import printing
 
 MOST_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON, of all copies in a patch together
 MISSING: Final = object()
@@ -125,7 +125,7 @@ class _Patching:
         self._find(path)
         found = None if value is MISSING else copied(value)
         if value is not MISSING:
-            self._copied += len(go_text.json_text(found).encode("utf-8", "replace"))
+            self._copied += len(printing.json_text(found).encode("utf-8", "replace"))
         if self._copied > MOST_COPIED:
             raise OperationFailed(f"copies add up to more than {MOST_COPIED} bytes")
         self._add(path, found)

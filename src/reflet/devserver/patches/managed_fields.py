@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from reflet.devserver.patches import go_text
 from reflet.devserver.patches.field_sets import FieldSet, decoded
 from reflet.devserver.patches.json_values import same
 from reflet.errors import DecodeError
+from reflet.gotext import printing
 
 Operation = Literal["Apply", "Update"]
 
@@ -48,16 +48,16 @@ class Manager(NamedTuple):
             "subresource": self.subresource,
         }
         inner = ",".join(
-            f"{go_text.json_text(name)}:{go_text.json_text(value)}"
+            f"{printing.json_text(name)}:{printing.json_text(value)}"
             for name, value in parts.items()
             if value
         )
         return f"{{{inner}}}"
 
     def __str__(self) -> str:
-        text = go_text.quoted(self.name)
+        text = printing.quoted(self.name)
         if self.subresource:
-            text += f" with subresource {go_text.quoted(self.subresource)}"
+            text += f" with subresource {printing.quoted(self.subresource)}"
         return f"{text} using {self.api_version}" if self.operation == UPDATE else text
 
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from reflet import errors
-from reflet.devserver import refusals
-from reflet.devserver.kinds.decoding import RepeatedKeys
-from reflet.devserver.patches import go_text
+from reflet.apirules import refusals
+from reflet.apirules.schema.decoding import RepeatedKeys
+from reflet.apirules.schema.json_reading import read_json
 from reflet.devserver.patches.json_patch import MISSING, Operation
 from reflet.devserver.patches.json_values import TOO_DEEP, check_depth
 from reflet.devserver.patches.yaml_text import read_yaml
-from reflet.devserver.verbs.json_text import read_json
 from reflet.errors import ApiError, DecodeError
+from reflet.gotext import printing
 
 MOST_OPERATIONS: Final = 10_000
 
@@ -76,7 +76,7 @@ def _unknown(operations: list[Any]) -> Iterator[str]:
     for index, operation in enumerate(operations):
         for name in operation or ():
             if name not in _PARTS:
-                yield f"unknown field {go_text.quoted(f'[{index}].{name}')}"
+                yield f"unknown field {printing.quoted(f'[{index}].{name}')}"
 
 
 def read_merge_patch(body: bytes, complaints: list[str]) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _checked_map(document: Any, complaints: list[str], prefix: str) -> dict[str,
 
 
 def _wrong_type(value: Any, where: str, prefix: str) -> ApiError:
-    kind = go_text.json_type(value)
+    kind = printing.json_type(value)
     return refusals.bad_request(f"{prefix}json: cannot unmarshal {kind} into {where}")
 
 
@@ -139,7 +139,7 @@ def repeated(document: Any, path: str = "") -> Iterator[str]:
             seen: set[str] = set()
             for name, _ in document.pairs:
                 if name in seen:
-                    yield f"duplicate field {go_text.quoted(f'{path}.{name}'.removeprefix('.'))}"
+                    yield f"duplicate field {printing.quoted(f'{path}.{name}'.removeprefix('.'))}"
                 seen.add(name)
         for name, value in document.items():
             yield from repeated(value, f"{path}.{name}".removeprefix("."))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reflet.devserver import refusals
-from reflet.devserver.patches import go_text
+from reflet.apirules import refusals
 from reflet.errors import ApiError, Cause
+from reflet.gotext import printing
 
 NO_OBJECT: Final = (
     "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of "
@@ -22,12 +22,12 @@ NO_OBJECT: Final = (
 
 def unreadable_result(patched: Any, problem: str) -> ApiError:
     """Refuse what a JSON or merge patch made; ``problem`` says why it cannot be read."""
-    return _unreadable(go_text.json_text(patched), problem)
+    return _unreadable(printing.json_text(patched), problem)
 
 
 def unreadable_strategic_result(patch: Mapping[str, Any], problem: str) -> ApiError:
     """Refuse what a strategic merge patch made; the message shows the patch."""
-    return _unreadable(go_text.plain(patch), problem)
+    return _unreadable(printing.plain(patch), problem)
 
 
 def without_prefix(message: str) -> str:
@@ -37,5 +37,5 @@ def without_prefix(message: str) -> str:
 
 
 def _unreadable(shown: str, problem: str) -> ApiError:
-    message = f"Invalid value: {go_text.quoted(shown)}: {problem}"
+    message = f"Invalid value: {printing.quoted(shown)}: {problem}"
     return refusals.invalid("", "", [Cause("FieldValueInvalid", message, "patch")])

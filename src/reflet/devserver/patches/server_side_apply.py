@@ -16,9 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from reflet.devserver import refusals
-from reflet.devserver.kinds.schema_protocol import Schema
-from reflet.devserver.patches import go_text
+from reflet.apirules import refusals
+from reflet.apirules.schema.schema_protocol import Schema
 from reflet.devserver.patches.field_sets import EMPTY, FieldSet, Path, path_text
 from reflet.devserver.patches.json_values import equivalent
 from reflet.devserver.patches.managed_fields import (
@@ -38,6 +37,7 @@ from reflet.devserver.patches.typed_changes import Comparison, compared, fields_
 from reflet.devserver.patches.typed_merge import merged, without_fields
 from reflet.devserver.patches.typed_values import ABSENT, misfits
 from reflet.errors import ApiError, Cause, Conflict, DecodeError
+from reflet.gotext import printing
 
 Document = dict[str, Any]
 
@@ -348,7 +348,7 @@ def _with_last_applied(result: Document, applied: Mapping[str, Any]) -> Document
     annotations = dict(_annotations(result))
     if not annotations.get(LAST_APPLIED):
         return result
-    annotations[LAST_APPLIED] = go_text.json_text(_without_annotation(applied)) + "\n"
+    annotations[LAST_APPLIED] = printing.json_text(_without_annotation(applied)) + "\n"
     size = sum(len(f"{name}{text}".encode()) for name, text in annotations.items())
     if size > MOST_ANNOTATIONS:
         del annotations[LAST_APPLIED]

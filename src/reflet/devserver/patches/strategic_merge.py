@@ -7,19 +7,26 @@ which key, says the schema.
 Owns: the merge and the real server's words for patches that cannot be merged.  Must not know
 bodies, nor whether the result is a good object.  Nulls inside items that are new stay in the
 result; whoever reads it as a kind drops them.
+
+The order of a list's items after a strategic merge patch.
+
+Items that the patch names come in the order of the patch, the others in the order in which they
+were, and where the two meet, the order in which they were decides.
+
+Owns: that order.  Must not know how items were merged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from reflet.devserver import refusals
-from reflet.devserver.kinds.schema_protocol import Schema
-from reflet.devserver.patches import go_text
-from reflet.devserver.patches.element_order import Naming, ordered, positions
+from reflet.apirules import refusals
+from reflet.apirules.schema.schema_protocol import Schema
 from reflet.devserver.patches.json_values import identity
 from reflet.errors import ApiError, Invalid
+from reflet.gotext import printing
 
 DIRECTIVE: Final = "$patch"
 RETAIN_KEYS: Final = "$retainKeys"
@@ -244,24 +251,24 @@ def _check_order(changes: list[Any], order: list[Any], key: str) -> None:
             at += 1
     if at < len(left):
         raise refusals.unexpected(
-            f"The order in patch list:\n{go_text.plain(changes)}\n "
-            f"doesn't match {SET_ORDER} list:\n{go_text.plain(order)}\n"
+            f"The order in patch list:\n{printing.plain(changes)}\n "
+            f"doesn't match {SET_ORDER} list:\n{printing.plain(order)}\n"
         )
 
 
 def _items_are_maps(original: list[Any], patch: list[Any]) -> bool:
     """Tell whether the items are maps; all must be of one type, and no lists."""
-    kinds = {go_text.type_name(item) for item in (*original, *patch)}
-    if go_text.type_name([]) in kinds:
+    kinds = {printing.type_name(item) for item in (*original, *patch)}
+    if printing.type_name([]) in kinds:
         raise Invalid(
             "the server rejected our request due to an error in our request",
             code=422,
             reason="Invalid",
         )
     if len(kinds) > 1:
-        shown = go_text.plain([original, patch])
+        shown = printing.plain([original, patch])
         raise refusals.unexpected(f"list element types are not identical: {shown}")
-    return kinds == {go_text.type_name({})}
+    return kinds == {printing.type_name({})}
 
 
 def _naming(key: str) -> Naming:
@@ -272,7 +279,7 @@ def _naming(key: str) -> Naming:
             raise _wrong_type({}, item)
         if key not in item:
             raise refusals.unexpected(
-                f"map: {go_text.plain(item)} does not contain declared merge key: {key}"
+                f"map: {printing.plain(item)} does not contain declared merge key: {key}"
             )
         return identity(item[key])
 
@@ -295,7 +302,7 @@ def _field(schema: Schema, name: str) -> Schema:
     found = schema.field(name)
     if found is None:
         raise refusals.unexpected(
-            f"unable to find api field in struct for the json field {go_text.quoted(name)}"
+            f"unable to find api field in struct for the json field {printing.quoted(name)}"
         )
     return found
 
@@ -314,10 +321,44 @@ def _field_of(key: str, prefix: str, problem: str) -> str:
 
 
 def _unknown_directive(directive: Any, patch: Mapping[str, Any]) -> ApiError:
-    shown = go_text.as_string(directive)
-    return refusals.unexpected(f"unknown patch type: {shown} in map: {go_text.plain(patch)}")
+    shown = printing.as_string(directive)
+    return refusals.unexpected(f"unknown patch type: {shown} in map: {printing.plain(patch)}")
 
 
 def _wrong_type(expected: Any, found: Any) -> ApiError:
-    kind = go_text.type_name(found) if found is not None else "%!s(<nil>)"
-    return refusals.unexpected(f"expected a {go_text.type_name(expected)}, but received a {kind}")
+    kind = printing.type_name(found) if found is not None else "%!s(<nil>)"
+    return refusals.unexpected(f"expected a {printing.type_name(expected)}, but received a {kind}")
+
+
+Naming = Callable[[Any], str]
+
+
+def ordered(
+    items: Sequence[Any],
+    wanted: Sequence[Any],
+    before: Sequence[Any],
+    name: Naming,
+) -> list[Any]:
+    """Put ``items`` in order, given the list ``before`` the patch and the order ``wanted``."""
+    in_patch = positions(wanted, name)
+    in_server = positions(before, name)
+    patched = deque(_sorted([item for item in items if name(item) in in_patch], in_patch, name))
+    others = deque(_sorted([item for item in items if name(item) not in in_patch], in_server, name))
+    result: list[Any] = []
+    while patched and others:
+        ours, theirs = in_server.get(name(others[0])), in_server.get(name(patched[0]))
+        first = others if ours is not None and theirs is not None and ours < theirs else patched
+        result.append(first.popleft())
+    return [*result, *patched, *others]
+
+
+def positions(items: Sequence[Any], name: Naming) -> dict[str, int]:
+    """Map the name of each item to where it first stands."""
+    found: dict[str, int] = {}
+    for index, item in enumerate(items):
+        found.setdefault(name(item), index)
+    return found
+
+
+def _sorted(items: list[Any], order: dict[str, int], name: Naming) -> list[Any]:
+    return sorted(items, key=lambda item: order.get(name(item), len(order)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflet.devserver.kinds.schema_protocol import Schema
+from reflet.apirules.schema.schema_protocol import Schema
 from reflet.devserver.patches.field_sets import FieldSet, field_element
 from reflet.devserver.patches.typed_values import (
     ABSENT,

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from reflet.devserver.kinds.schema_protocol import ANYTHING, Schema
-from reflet.devserver.patches import go_text
+from reflet.apirules.schema.schema_protocol import ANYTHING, Schema
 from reflet.devserver.patches.field_sets import (
     field_element,
     index_element,
@@ -20,6 +19,7 @@ from reflet.devserver.patches.field_sets import (
     value_element,
 )
 from reflet.errors import DecodeError
+from reflet.gotext import printing
 
 Form = Literal["map", "list", "scalar"]
 
@@ -91,7 +91,7 @@ def item_element(schema: Schema, item: Any) -> str:
         elif declared is not None and declared.default is not None:
             keys[name] = declared.default
     if not keys:
-        shown = " ".join(map(go_text.quoted, names))
+        shown = " ".join(map(printing.quoted, names))
         raise DecodeError(
             f"associative list with keys has an element that omits all key fields [{shown}] (and "
             "doesn't have default values for any key fields)"
@@ -176,9 +176,9 @@ def _scalar_misfit(value: Any, schema: Schema) -> str:
         return ""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if schema.shape in _TEXTS and not isinstance(value, str):
-        return f"expected string, got &value.valueUnstructured{{Value:{go_text.syntax(value)}}}"
+        return f"expected string, got &value.valueUnstructured{{Value:{printing.syntax(value)}}}"
     if schema.shape in _NUMBERS and not is_number:
-        return f"expected numeric (int or float), got {go_text.type_name(value)}"
+        return f"expected numeric (int or float), got {printing.type_name(value)}"
     if schema.shape == "bool" and not isinstance(value, bool):
         return f"expected boolean, got {_printed(value)}"
     if isinstance(value, dict | list):
@@ -187,7 +187,7 @@ def _scalar_misfit(value: Any, schema: Schema) -> str:
 
 
 def _printed(value: Any) -> str:
-    return f"&{{{go_text.plain(value)}}}"
+    return f"&{{{printing.plain(value)}}}"
 
 
 def _at(path: str, problem: str) -> str:

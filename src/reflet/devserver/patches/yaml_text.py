@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import yaml
 
-from reflet.devserver.patches import go_text
 from reflet.devserver.patches.json_values import DEEPEST, TOO_DEEP
 from reflet.errors import DecodeError
+from reflet.gotext import printing
 
 _TO_JSON: Final = "error converting YAML to JSON: "
 _CONVERSION: Final = f"{_TO_JSON}yaml: "
@@ -171,9 +171,9 @@ def _key(key: Any) -> str:
         case str():
             return key
         case bool() | int() | float():
-            return go_text.plain(key)
+            return printing.plain(key)
         case _:
-            kind = go_text.type_name(key)
+            kind = printing.type_name(key)
             raise DecodeError(f"{_TO_JSON}Unsupported map key of type: {kind}")
 
 

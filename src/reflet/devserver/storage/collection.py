@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final, final
 
-from reflet.devserver import refusals
+from reflet.apirules import refusals
 from reflet.devserver.storage.changes import Change, Stored
 
 SNAPSHOTS_KEPT: Final = 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from reflet.devserver import refusals
+from reflet.apirules import refusals
 from reflet.devserver.storage.changes import Change
 from reflet.devserver.storage.storage import Storage
 

@@ -15,7 +15,7 @@ from typing import Final, Protocol, final
 
 import msgspec
 
-from reflet.devserver import refusals
+from reflet.apirules import refusals
 from reflet.devserver.storage.changes import (
     Change,
     JsonObject,

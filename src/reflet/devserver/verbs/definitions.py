@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflet.devserver.kinds.go_times import time_text
 from reflet.devserver.verbs.state import State
+from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
 

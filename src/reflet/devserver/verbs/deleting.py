@@ -14,14 +14,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from reflet.devserver import refusals
-from reflet.devserver.forms.answers import Answer, DocumentAnswer, ListAnswer, ObjectAnswer
-from reflet.devserver.kinds.go_times import time_text
-from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.apirules import refusals
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.printing.answers import Answer, DocumentAnswer, ListAnswer, ObjectAnswer
+from reflet.devserver.request.request_options import DeleteOptions, ListQuery
 from reflet.devserver.storage.changes import Key, Stored
-from reflet.devserver.verbs.options import DeleteOptions, ListQuery
 from reflet.devserver.verbs.reading import find, list_objects
 from reflet.devserver.verbs.state import DEFINITIONS, NAMESPACES, State
+from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
 

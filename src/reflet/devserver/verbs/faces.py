@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.apirules.schema.served_kind import ServedKind
 
 Document = dict[str, Any]
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from reflet.devserver import refusals
-from reflet.devserver.forms.answers import ObjectAnswer
+from reflet.apirules import refusals
 from reflet.devserver.patches.json_patch import json_patch
 from reflet.devserver.patches.managed_fields import managed_fields_of
 from reflet.devserver.patches.merge_patch import merge_patch
@@ -27,8 +26,9 @@ from reflet.devserver.patches.patch_results import (
     without_prefix,
 )
 from reflet.devserver.patches.strategic_merge import strategic_merge
+from reflet.devserver.printing.answers import ObjectAnswer
+from reflet.devserver.request.documents import Body
 from reflet.devserver.storage.changes import Stored
-from reflet.devserver.verbs.documents import Body
 from reflet.devserver.verbs.faces import shown
 from reflet.devserver.verbs.writing import Writing
 from reflet.errors import ApiError, BadRequest, UnsupportedMediaType

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from reflet.devserver import refusals
-from reflet.devserver.forms.answers import DocumentAnswer
-from reflet.devserver.kinds.go_times import time_text
-from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.apirules import refusals
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.printing.answers import DocumentAnswer
+from reflet.devserver.request.documents import subresource_kind
+from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.request_options import DeleteOptions
 from reflet.devserver.storage.changes import Stored
 from reflet.devserver.verbs.deleting import delete
-from reflet.devserver.verbs.options import DeleteOptions
-from reflet.devserver.verbs.ownership import Ownership
-from reflet.devserver.verbs.requests import ApiRequest
-from reflet.devserver.verbs.service_account_tokens import ISSUER, ServiceAccount
+from reflet.devserver.verbs.field_managers import Ownership
 from reflet.devserver.verbs.state import LogRequest, State
-from reflet.devserver.verbs.subresource_bodies import subresource_kind
+from reflet.devserver.verbs.tokens import ISSUER, ServiceAccount
 from reflet.errors import Cause
+from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
 

@@ -2,6 +2,10 @@
 
 Owns: which objects a request is about and at which version, pages, and what a list says about
 itself.  Must not know forms or HTTP.
+
+The verb watch: from the options of a request to a feed.
+
+Owns: what a watch is asked to show.  Must not know HTTP, nor how a feed works.
 """
 
 from __future__ import annotations
@@ -9,20 +13,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reflet.devserver import refusals
-from reflet.devserver.forms.answers import ListAnswer, ObjectAnswer
-from reflet.devserver.kinds.served_kind import ServedKind
-from reflet.devserver.storage.changes import Key, Stored
-from reflet.devserver.storage.freshness import reached
-from reflet.devserver.storage.storage import Storage
-from reflet.devserver.verbs.continue_tokens import (
+from reflet.apirules import refusals
+from reflet.apirules.schema.decoding import empty_object
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.printing.answers import ListAnswer, ObjectAnswer
+from reflet.devserver.request.continue_tokens import (
     INCONSISTENT,
     Continuation,
     read_token,
     write_token,
 )
-from reflet.devserver.verbs.options import ListQuery, read_list_version, read_version
-from reflet.devserver.verbs.selection import Selection, selection
+from reflet.devserver.request.request_options import ListQuery, read_list_version, read_version
+from reflet.devserver.request.selection import Selection, selection
+from reflet.devserver.storage.changes import Key, Stored
+from reflet.devserver.storage.freshness import reached
+from reflet.devserver.storage.storage import Storage
+from reflet.devserver.verbs.state import State
+from reflet.devserver.watches.watch_events import Representation
+from reflet.devserver.watches.watch_feed import WatchFeed
+from reflet.devserver.watches.watch_request import WatchRequest
 from reflet.errors import Expired
 
 
@@ -116,3 +125,43 @@ def _page(
                 metadata["remainingItemCount"] = left
             break
     return ListAnswer(kind, items, metadata)
+
+
+def open_watch(
+    state: State,
+    kind: ServedKind,
+    namespace: str | None,
+    name: str,
+    query: ListQuery,
+    *,
+    representation: Representation,
+) -> WatchFeed:
+    """Make the feed of a watch; ``name`` is empty unless the path names one object."""
+    chosen = selection(kind, query.labels, query.fields)
+    return state.watchers.open(
+        WatchRequest(
+            resource=kind.storage_key,
+            blank=blank(kind),
+            namespace=namespace if kind.namespaced else None,
+            name=name or chosen.name,
+            matches=chosen.matches,
+            resource_version=read_version(query.resource_version),
+            send_initial_events=query.send_initial_events,
+            bookmarks=query.bookmarks,
+            timeout=query.timeout or None,
+            representation=representation,
+        )
+    )
+
+
+def blank(kind: ServedKind) -> dict[str, Any]:
+    """Give an object of a kind with nothing in it but what the server always writes."""
+    made: dict[str, Any] = {}
+    structure = kind.schema.structure
+    if kind.custom is None and structure is not None:
+        made = empty_object(structure)
+    return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": {}} | {
+        field: value
+        for field, value in made.items()
+        if field not in {"kind", "apiVersion", "metadata"}
+    }

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from reflet.devserver import refusals
-from reflet.devserver.forms.answers import DocumentAnswer
-from reflet.devserver.kinds.go_times import time_text
-from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.apirules import refusals
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.printing.answers import DocumentAnswer
 from reflet.errors import Cause
+from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
 

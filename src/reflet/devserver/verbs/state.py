@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol, final
 
-from reflet.devserver.admission.admission import Surroundings
-from reflet.devserver.admission.service_addresses import ServiceAddresses
-from reflet.devserver.kinds.kinds import Kinds
+from reflet.apirules.admission import Surroundings
+from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.service_addresses import ServiceAddresses
 from reflet.devserver.storage.changes import Change, Key
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.verbs.service_account_tokens import TokenIssuer
+from reflet.devserver.verbs.tokens import TokenIssuer
 from reflet.devserver.watches.watchers import Watchers
 
 DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"

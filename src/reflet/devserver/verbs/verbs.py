@@ -12,19 +12,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from reflet.devserver import refusals
-from reflet.devserver.admission.bodies import check_body
-from reflet.devserver.forms.answers import Answer
-from reflet.devserver.kinds.kinds import Kinds
-from reflet.devserver.kinds.served_kind import ServedKind
-from reflet.devserver.verbs.deleting import delete, delete_collection
-from reflet.devserver.verbs.documents import Body, read_object, read_options
-from reflet.devserver.verbs.options import (
+from reflet.apirules import refusals
+from reflet.apirules.bodies import check_body
+from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.printing.answers import Answer
+from reflet.devserver.request.documents import Body, read_object, read_options, read_subresource
+from reflet.devserver.request.request import ApiRequest, Target
+from reflet.devserver.request.request_options import (
     read_delete_options,
     read_list_query,
     read_write_options,
 )
-from reflet.devserver.verbs.ownership import Ownership
+from reflet.devserver.verbs.deleting import delete, delete_collection
+from reflet.devserver.verbs.field_managers import Ownership
 from reflet.devserver.verbs.patching import APPLY_PATCH, check_patch_type, patch
 from reflet.devserver.verbs.pod_subresources import (
     POD_SUBRESOURCES,
@@ -34,11 +35,9 @@ from reflet.devserver.verbs.pod_subresources import (
     request_token,
 )
 from reflet.devserver.verbs.reading import find, get, list_objects
-from reflet.devserver.verbs.requests import ApiRequest, Target
 from reflet.devserver.verbs.reviews import User, answer_review
 from reflet.devserver.verbs.scales import get_scale, patch_scale, replace_scale
 from reflet.devserver.verbs.state import State
-from reflet.devserver.verbs.subresource_bodies import read_subresource
 from reflet.devserver.verbs.writing import Writing
 
 _COLLECTION_VERBS: Final[Mapping[str, str]] = MappingProxyType(

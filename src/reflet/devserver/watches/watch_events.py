@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, final
 
 import msgspec
 
-from reflet.devserver import refusals
+from reflet.apirules import refusals
 from reflet.devserver.storage.changes import Change, JsonObject, Stored, moved_to
 from reflet.errors import ApiError
 

@@ -7,17 +7,15 @@ rule means.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import final
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
 from reflet.insight.fixes import Advice
-from reflet.insight.lint.findings import Finding
-from reflet.insight.lint.mounts import mounts
-from reflet.insight.lint.objects import changed_immutables, plain_secrets, unused_objects
-from reflet.insight.lint.references import broken_references
-from reflet.insight.lint.refused import refused_objects
-from reflet.insight.lint.rules import RULES, Rule
-from reflet.insight.lint.shadowing import hidden_files, shadowed_variables
+from reflet.insight.lint.object_checks import changed_immutables, plain_secrets, unused_objects
+from reflet.insight.lint.reference_checks import broken_references
+from reflet.insight.lint.refusal_checks import refused_objects
+from reflet.insight.lint.rules import RULES, Finding, Rule
+from reflet.insight.lint.shadowing_checks import hidden_files, mounts, shadowed_variables
 from reflet.insight.lint.subjects import Subject, Subjects
 from reflet.insight.pod_problems import problems_of
 from reflet.resolution.objects import ConfigKind, ObjectKey, missing

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import final
 
-from reflet.api.config import ConfigMap, Secret
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
 from reflet.api.meta import KubernetesObject
-from reflet.api.pods import Pod
-from reflet.api.services import Service
 from reflet.errors import Cause
-from reflet.insight.lint.findings import Finding
-from reflet.insight.lint.rules import Rule
+from reflet.insight.lint.rules import Finding, Rule
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.templates import WORKLOADS, pod_of
 

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from reflet.api.status import is_too_large_version
-from reflet.devserver.refusals import status_document
+from reflet.apirules.refusals import status_document
 from reflet.devserver.storage.changes import Change, Key
 from reflet.devserver.storage.storage import Kept, Storage
 from reflet.errors import AlreadyExists, Conflict, Expired, InternalError, NotFound, Timeout

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflet.devserver.kinds.kinds import Kinds
-from reflet.devserver.kinds.served_kind import ServedKind
+from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.verbs.faces import is_own_face, kept, shown
 
 EVENT: dict[str, Any] = {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from reflet.devserver.refusals import expired
+from reflet.apirules.refusals import expired
 from reflet.devserver.storage.changes import Change, Stored, moved_to, stored_at
 from reflet.devserver.watches.watch_events import (
     CHUNKED_JSON_LINES,

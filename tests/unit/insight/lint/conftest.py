@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from reflet.cli.lint import subjects_of
-from reflet.insight.lint.findings import Finding
+from reflet.cli.commands.lint import subjects_of
 from reflet.insight.lint.linting import Live, lint
-from reflet.insight.lint.rules import UNUSED
+from reflet.insight.lint.rules import UNUSED, Finding
 from reflet.manifests.applied import read_applied
 
 Linted = Callable[..., tuple[Finding, ...]]

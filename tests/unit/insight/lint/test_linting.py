@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from reflet.api.config import ConfigMap
+from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
-from reflet.cli.lint import subjects_of
+from reflet.cli.commands.lint import subjects_of
 from reflet.errors import Forbidden, NotFound
 from reflet.insight.lint.linting import lint, wanted_from_cluster
 from reflet.insight.lint.rules import MISSING_KEY, MISSING_OBJECT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.api.service_accounts import ServiceAccount
+from reflet.api.core.small_kinds import ServiceAccount
 from reflet.insight.lint.rules import REFUSED
 from reflet.insight.lint.subjects import Subject, Subjects
 from tests.unit.resolution.scenes import config_map, pod_with

@@ -1,0 +1,1 @@
+"""The kinds that pods are made of and depend on, as frozen structs."""

@@ -1,0 +1,119 @@
+"""Pods, and the template from which workloads make them.
+
+Owns: Pod, PodSpec and PodTemplateSpec.  Must not know how a pod's configuration is resolved.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from reflet.api.core.containers import Container, EphemeralContainer, ResourceRequirements
+from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.volumes import Volume
+from reflet.api.field_types import QuantityText
+from reflet.api.frozen import EMPTY, Frozen, constant
+from reflet.api.meta import LocalObjectReference, ObjectMeta, TypedObject
+
+
+class Sysctl(Frozen, frozen=True, kw_only=True):
+    """A kernel parameter of the pod."""
+
+    name: str = ""
+    value: str = ""
+
+
+class PodSecurityContext(Frozen, frozen=True, kw_only=True):
+    """Who the pod's containers run as, and which group owns its volumes."""
+
+    run_as_user: int | None = None
+    run_as_group: int | None = None
+    run_as_non_root: bool | None = None
+    supplemental_groups: tuple[int, ...] = ()
+    supplemental_groups_policy: str = ""
+    fs_group: int | None = None
+    fs_group_change_policy: str = ""
+    sysctls: tuple[Sysctl, ...] = ()
+    se_linux_options: Mapping[str, str] = EMPTY
+    windows_options: Mapping[str, Any] = EMPTY
+    seccomp_profile: Mapping[str, str] = EMPTY
+    app_armor_profile: Mapping[str, str] = EMPTY
+
+
+class Toleration(Frozen, frozen=True, kw_only=True):
+    """A taint that the pod accepts."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class HostAlias(Frozen, frozen=True, kw_only=True):
+    """A line of the pod's hosts file."""
+
+    ip: str = ""
+    hostnames: tuple[str, ...] = ()
+
+
+class PodReadinessGate(Frozen, frozen=True, kw_only=True):
+    """A condition, set by others, without which the pod is not ready."""
+
+    condition_type: str = ""
+
+
+class PodSpec(Frozen, frozen=True, kw_only=True):
+    """What a pod is to be: its containers, their volumes and their common settings.
+
+    ``None`` means that the field is absent, where absence means something else than a value.
+    """
+
+    volumes: tuple[Volume, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    containers: tuple[Container, ...] = ()
+    ephemeral_containers: tuple[EphemeralContainer, ...] = ()
+    restart_policy: str = ""
+    termination_grace_period_seconds: int | None = None
+    active_deadline_seconds: int | None = None
+    dns_policy: str = ""
+    node_selector: Mapping[str, str] = EMPTY
+    service_account_name: str = ""
+    automount_service_account_token: bool | None = None
+    node_name: str = ""
+    host_network: bool = False
+    host_pid: bool = False
+    host_ipc: bool = False
+    share_process_namespace: bool | None = None
+    security_context: PodSecurityContext | None = None
+    image_pull_secrets: tuple[LocalObjectReference, ...] = ()
+    hostname: str = ""
+    subdomain: str = ""
+    set_hostname_as_fqdn: bool | None = None
+    hostname_override: str | None = None
+    scheduler_name: str = ""
+    tolerations: tuple[Toleration, ...] = ()
+    host_aliases: tuple[HostAlias, ...] = ()
+    readiness_gates: tuple[PodReadinessGate, ...] = ()
+    priority_class_name: str = ""
+    priority: int | None = None
+    runtime_class_name: str | None = None
+    enable_service_links: bool | None = None
+    overhead: Mapping[str, QuantityText] = EMPTY
+    resources: ResourceRequirements | None = None
+    host_users: bool | None = None
+
+
+class Pod(TypedObject, frozen=True, kw_only=True):
+    """A group of containers on one node."""
+
+    api_version: Literal["v1"] = constant("v1")
+    kind: Literal["Pod"] = constant("Pod")
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+
+class PodTemplateSpec(Frozen, frozen=True, kw_only=True):
+    """What the pods of a workload are made from; its metadata needs no name."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()

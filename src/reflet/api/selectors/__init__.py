@@ -1,0 +1,1 @@
+"""Label and field selectors: their text, and which objects they match."""

@@ -1,0 +1,1 @@
+"""What the API server fills in before it stores an object."""

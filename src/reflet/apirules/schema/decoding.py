@@ -1,0 +1,357 @@
+"""Turns a document into the object that the real server would make of it.
+
+The real server reads a document into Go structs and writes these: fields that it does not know
+are gone, null is nothing, what is empty is left out or written in full depending on the type,
+quantities and times get their one canonical form.  This module does the same by the recorded
+structure, so that what is stored equals what a real server would have stored.
+
+Owns: that reading, its messages for wrong types, and the list of unknown and repeated fields.
+Must not know kinds, requests, or what becomes of the complaints.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, final
+
+from reflet.api.quantities import Quantity
+from reflet.apirules.schema.schemas import Schema, Structure
+from reflet.errors import DecodeError, ParseError
+from reflet.gotext.times import MalformedTime, read_micro_time, read_time
+
+Document = dict[str, Any]
+
+QUANTITY_FORM: Final = re.compile(r"[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*")
+QUANTITY_MALFORMED: Final = (
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
+QUANTITY_SUFFIX: Final = "unable to parse quantity's suffix"
+
+_INTEGERS: Final[Mapping[str, range]] = {
+    "int32": range(-(2**31), 2**31),
+    "int64": range(-(2**63), 2**63),
+}
+_ZEROS: Final[Mapping[str, Any]] = {
+    "string": "",
+    "bytes": "",
+    "bool": False,
+    "int32": 0,
+    "int64": 0,
+    "float64": 0,
+    "quantity": "0",
+    "intOrString": 0,
+}
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+
+
+@final
+class RepeatedKeys(dict[str, Any]):
+    """A JSON object in which keys were repeated: a dict of the last ones, and all ``pairs``."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def keep_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make the dict of a JSON object and remember repeated keys; for ``json.loads``."""
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else RepeatedKeys(pairs)
+
+
+def decode(schema: Schema, document: object, complaints: list[str]) -> Document:
+    """Read a whole object.
+
+    Unknown and repeated fields are added to ``complaints`` in document order; a value of a
+    wrong type raises DecodeError with the real server's text.
+    """
+    structure = schema.structure
+    if structure is None:
+        raise ValueError(f"{schema} has no fields")
+    if not isinstance(document, dict):
+        raise DecodeError(
+            f"json: cannot unmarshal {_json_type(document)} into Go value of type {schema.go_type}"
+        )
+    return _Reader(complaints).structure(structure, document, "", "")
+
+
+def empty_object(structure: Structure) -> Document:
+    """Give what the server writes for an object of which nothing is known."""
+    return _written(structure, {})
+
+
+def in_order(schema: Schema, value: Any) -> Any:
+    """Copy a value with its fields in the order in which the server writes them."""
+    if isinstance(value, dict):
+        structure = schema.structure
+        if structure is not None:
+            fields = structure.fields
+            return {
+                name: in_order(fields[name], value[name]) for name in fields if name in value
+            } | {name: value[name] for name in value if name not in fields}
+        values = schema.values
+        if values is None:
+            return value
+        return {key: in_order(values, value[key]) for key in sorted(value)}
+    if isinstance(value, list) and schema.items is not None:
+        return [in_order(schema.items, item) for item in value]
+    return value
+
+
+class _Reader:
+    """One reading: ``path`` is the place as complaints name it, ``go_path`` as errors do."""
+
+    def __init__(self, complaints: list[str]) -> None:
+        self._complaints = complaints
+        self._struct = ""
+
+    def structure(
+        self, structure: Structure, document: Mapping[str, Any], path: str, go_path: str
+    ) -> Document:
+        found: Document = {}
+        fields = structure.fields
+        owner = structure.type_name.rpartition(".")[2]
+        for name, value in self._entries(document, path):
+            schema = fields.get(name)
+            place = f"{path}.{name}" if path else name
+            if schema is None:
+                self._complaints.append(f'unknown field "{place}"')
+            elif value is not None:
+                self._struct = owner
+                steps = (
+                    (go_path, *schema.embedded_in, name)
+                    if go_path
+                    else (
+                        *schema.embedded_in,
+                        name,
+                    )
+                )
+                found[name] = self.value(schema, value, place, ".".join(steps))
+        return _written(structure, found)
+
+    def value(self, schema: Schema, value: Any, path: str, go_path: str) -> Any:
+        shape = schema.shape
+        if shape == "object":
+            if not isinstance(value, dict):
+                raise self._mismatch(value, go_path, schema.go_type)
+            structure = schema.structure
+            if structure is None:
+                return value
+            return self.structure(structure, value, path, go_path)
+        if shape == "list":
+            return self._list(schema, value, path, go_path)
+        if shape == "map":
+            return self._map(schema, value, path, go_path)
+        if shape == "anything":
+            return value
+        read = _SCALARS.get(shape)
+        if read is None:
+            return self._integer(schema, value, go_path)
+        wrong = read.wrong(value)
+        if wrong is not None:
+            raise self._mismatch(value, go_path, wrong or schema.go_type)
+        return read.canonical(value)
+
+    def _list(self, schema: Schema, value: Any, path: str, go_path: str) -> list[Any]:
+        items = schema.items
+        if not isinstance(value, list):
+            raise self._mismatch(value, go_path, schema.go_type)
+        if items is None:
+            return value
+        owner = self._struct
+        made = []
+        for index, item in enumerate(value):
+            self._struct = owner
+            made.append(
+                _zero(items)
+                if item is None
+                else self.value(items, item, f"{path}[{index}]", go_path)
+            )
+        return made
+
+    def _map(self, schema: Schema, value: Any, path: str, go_path: str) -> Document:
+        values = schema.values
+        if not isinstance(value, dict):
+            raise self._mismatch(value, go_path, schema.go_type)
+        if values is None:
+            return value
+        owner = self._struct
+        made: Document = {}
+        for key, item in self._entries(value, path):
+            self._struct = owner
+            made[key] = (
+                _zero(values)
+                if item is None
+                else self.value(values, item, f"{path}.{key}", go_path)
+            )
+        return made
+
+    def _integer(self, schema: Schema, value: Any, go_path: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._mismatch(value, go_path, schema.go_type)
+        if isinstance(value, float) or value not in _INTEGERS[schema.shape]:
+            raise self._mismatch(value, go_path, schema.go_type, number=True)
+        return value
+
+    def _entries(self, document: Mapping[str, Any], path: str) -> Iterable[tuple[str, Any]]:
+        if not isinstance(document, RepeatedKeys):
+            return document.items()
+        return self._without_repeated(document, path)
+
+    def _without_repeated(self, document: RepeatedKeys, path: str) -> Iterable[tuple[str, Any]]:
+        seen: set[str] = set()
+        for name, value in document.pairs:
+            if name in seen:
+                place = f"{path}.{name}" if path else name
+                self._complaints.append(f'duplicate field "{place}"')
+            seen.add(name)
+            yield name, value
+
+    def _mismatch(
+        self, value: Any, go_path: str, go_type: str, *, number: bool = False
+    ) -> DecodeError:
+        what = f"number {value}" if number else _json_type(value)
+        if isinstance(value, float) and go_type == "int32" and not number:
+            what = f"number {value}"
+        where = f"Go struct field {self._struct}.{go_path}"
+        return DecodeError(f"json: cannot unmarshal {what} into {where} of type {go_type}")
+
+
+@final
+class _Scalar:
+    """How values of one shape are read.
+
+    ``wrong`` gives None for a value that can be read, else the Go type that the message names,
+    empty for the field's own.
+    """
+
+    __slots__ = ("canonical", "wrong")
+
+    def __init__(self, wrong: Callable[[Any], str | None], canonical: Callable[[Any], Any]) -> None:
+        self.wrong = wrong
+        self.canonical = canonical
+
+
+def _unless(kind: type, go_type: str = "") -> Callable[[Any], str | None]:
+    return lambda value: None if isinstance(value, kind) else go_type
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _quantity(value: Any) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    try:
+        return str(Quantity.of(value))
+    except (ParseError, AttributeError):
+        fits = QUANTITY_FORM.fullmatch(text.strip())
+        raise DecodeError(QUANTITY_SUFFIX if fits else QUANTITY_MALFORMED) from None
+
+
+def _bytes(text: str) -> str:
+    """Check base64 and write it the canonical way, without the line breaks it may have."""
+    stripped = text.replace("\r", "").replace("\n", "")
+    whole = _BASE64.match(stripped)
+    end = 0 if whole is None else whole.end()
+    if end != len(stripped):
+        # A message names the group of four that does not fit, or the byte after the padding.
+        raise DecodeError(f"illegal base64 data at input byte {_first_bad_byte(stripped)}")
+    try:
+        return base64.b64encode(base64.b64decode(stripped)).decode()
+    except binascii.Error:
+        raise DecodeError(f"illegal base64 data at input byte {end}") from None
+
+
+def _first_bad_byte(text: str) -> int:
+    for index, character in enumerate(text):
+        position = index % 4
+        if character.isascii() and (character.isalnum() or character in "+/"):
+            continue
+        if character != "=" or position < 2:
+            return index
+        if position == 2 and text[index + 1 : index + 2] != "=":
+            return index + 1
+        return index + (2 if position == 2 else 1)
+    return len(text) - len(text) % 4
+
+
+def _time(read: Callable[[str], str]) -> Callable[[str], str]:
+    def canonical(text: str) -> str:
+        try:
+            return read(text)
+        except MalformedTime as error:
+            raise DecodeError(str(error)) from None
+
+    return canonical
+
+
+def _wrong_int_or_string(value: Any) -> str | None:
+    if isinstance(value, str):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return "int32"
+    return None if value in _INTEGERS["int32"] else "int32"
+
+
+def _wrong_number(value: Any) -> str | None:
+    return None if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+_SCALARS: Final[Mapping[str, _Scalar]] = {
+    "string": _Scalar(_unless(str), _unchanged),
+    "bool": _Scalar(_unless(bool), _unchanged),
+    "bytes": _Scalar(_unless(str), _bytes),
+    "float64": _Scalar(_wrong_number, _unchanged),
+    "time": _Scalar(_unless(str, "string"), _time(read_time)),
+    "microTime": _Scalar(_unless(str, "string"), _time(read_micro_time)),
+    "intOrString": _Scalar(_wrong_int_or_string, _unchanged),
+    "quantity": _Scalar(lambda _: None, _quantity),
+}
+
+
+def _json_type(value: object) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def _zero(schema: Schema) -> Any:
+    if schema.shape == "object" and schema.structure is not None:
+        return empty_object(schema.structure)
+    return _ZEROS.get(schema.shape)
+
+
+def _written(structure: Structure, found: Mapping[str, Any]) -> Document:
+    """Put fields into the server's order, leave out what it leaves out, add what it adds."""
+    made: Document = {}
+    for name, schema in structure.fields.items():
+        value = found.get(name)
+        if value is None:
+            if schema.pointer or schema.shape in _ABSENT_WHEN_EMPTY:
+                if schema.omit == "never":
+                    made[name] = None if schema.pointer else _ZEROS.get(schema.shape)
+            elif schema.omit != "zero":
+                made[name] = _zero(schema)
+        elif (
+            schema.pointer
+            or schema.omit == "never"
+            or schema.shape not in _ABSENT_WHEN_EMPTY
+            or value not in _EMPTY
+        ):
+            made[name] = value
+    return made
+
+
+# Shapes that are left out when empty; the others are structs in Go and are always written.
+_ABSENT_WHEN_EMPTY: Final = frozenset(
+    {"string", "bool", "int32", "int64", "float64", "list", "map", "bytes", "anything"}
+)
+_EMPTY: Final[tuple[Any, ...]] = ("", 0, [], {})  # False is equal to 0

@@ -1,0 +1,180 @@
+"""Rules for CustomResourceDefinitions.
+
+Owns: names, versions and the structure of schemas, as far as a definition that breaks them
+could not be served.  Expressions (``x-kubernetes-validations``) are neither checked nor
+evaluated.  Must not know custom objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from reflet.apirules.validation import names
+from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.metadata import IMMUTABLE
+
+Document = Mapping[str, Any]
+
+_MIXED_CASE: Final = "may have mixed case, but should otherwise match: "
+
+
+def check_definition(document: Document, errors: FieldErrors) -> None:
+    """Check a definition, apart from the metadata that all objects have."""
+    spec = document["spec"]
+    _check_name(document, errors)
+    _check_group(spec.get("group", ""), errors)
+    scope = spec.get("scope", "")
+    if not scope:
+        errors.required("spec.scope")
+    elif scope not in {"Cluster", "Namespaced"}:
+        errors.not_supported("spec.scope", scope, ("Cluster", "Namespaced"))
+    versions = spec.get("versions") or []
+    for index, version in enumerate(versions):
+        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+            errors.required(f"spec.versions[{index}].schema.openAPIV3Schema")
+    shared = len(versions) == 1  # the real server keeps the schema of a single version elsewhere
+    _check_versions(versions, errors, shared=shared, given=spec.get("versions") is not None)
+    _check_names(spec.get("names") or {}, errors)
+    if shared:
+        _check_schema(versions[0], "spec.validation", errors)
+    stored = (document.get("status") or {}).get("storedVersions")
+    if not stored:
+        errors.invalid("status.storedVersions", None, "must have at least one stored version")
+    known = {version.get("name", "") for version in versions}
+    for index, name in enumerate(stored or ()):
+        if name not in known:
+            said = (
+                f"missing from spec.versions; {name} was previously a storage version, and must "
+                "remain in spec.versions until a storage migration ensures no data remains "
+                f"persisted in {name} and removes {name} from status.storedVersions"
+            )
+            errors.invalid(f"status.storedVersions[{index}]", name, said)
+
+
+def _check_name(document: Document, errors: FieldErrors) -> None:
+    spec = document["spec"]
+    required = f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}"
+    name = document["metadata"].get("name", "")
+    if name and name != required:
+        errors.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+
+
+def _check_group(group: str, errors: FieldErrors) -> None:
+    if not group:
+        errors.required("spec.group")
+        return
+    wrong = names.dns_subdomain(group)
+    if wrong:
+        errors.invalid("spec.group", group, ",".join(wrong))
+    elif "." not in group:
+        errors.invalid("spec.group", group, "should be a domain with at least one dot")
+
+
+def _check_versions(
+    versions: Sequence[Document], errors: FieldErrors, *, shared: bool, given: bool
+) -> None:
+    for index, version in enumerate(versions):
+        here = f"spec.versions[{index}]"
+        name = version.get("name", "")
+        wrong = names.dns_1035_label(name)
+        if wrong:
+            errors.invalid(f"{here}.name", name, ",".join(wrong))
+        if not shared:
+            _check_schema(version, f"{here}.schema", errors)
+    called = [version.get("name", "") for version in versions]
+    if len(set(called)) != len(called):
+        shown = _internal(versions, shared=shared)
+        errors.invalid("spec.versions", shown, "must contain unique version names")
+    if sum(1 for version in versions if version.get("storage")) != 1:
+        said = "must have exactly one version marked as storage version"
+        errors.invalid("spec.versions", _internal(versions, shared=shared) if given else None, said)
+    if called and names.dns_1035_label(called[0]):
+        errors.invalid("spec.version", called[0], ",".join(names.dns_1035_label(called[0])))
+
+
+def _internal(versions: Sequence[Document], *, shared: bool) -> list[dict[str, Any]]:
+    """Show versions as the real server does: under the names of its internal type."""
+    return [
+        {
+            "Name": version.get("name", ""),
+            "Served": version.get("served", False),
+            "Storage": version.get("storage", False),
+            "Deprecated": version.get("deprecated", False),
+            "DeprecationWarning": version.get("deprecationWarning"),
+            "Schema": None if shared else version.get("schema"),
+            "Subresources": None if shared else version.get("subresources"),
+            "AdditionalPrinterColumns": None if shared else version.get("additionalPrinterColumns"),
+            "SelectableFields": version.get("selectableFields"),
+        }
+        for version in versions
+    ]
+
+
+def _check_names(called: Document, errors: FieldErrors) -> None:
+    for name in ("plural", "singular", "kind", "listKind"):
+        if not called.get(name):
+            errors.required(f"spec.names.{name}")
+    for name in ("plural", "singular"):
+        text = called.get(name, "")
+        wrong = names.dns_1035_label(text) if text else []
+        if wrong:
+            errors.invalid(f"spec.names.{name}", text, ",".join(wrong))
+    for name in ("kind", "listKind"):
+        text = called.get(name, "")
+        wrong = names.dns_1035_label(text.lower()) if text else []
+        if wrong:
+            errors.invalid(f"spec.names.{name}", text, _MIXED_CASE + ",".join(wrong))
+    for name in ("shortNames", "categories"):
+        for index, text in enumerate(called.get(name) or ()):
+            wrong = names.dns_1035_label(text)
+            if wrong:
+                errors.invalid(f"spec.names.{name}[{index}]", text, ",".join(wrong))
+        if name == "shortNames" and called.get("kind") == called.get("listKind", ""):
+            said = "kind and listKind may not be the same"
+            if called.get("kind"):
+                errors.invalid("spec.names.listKind", called["listKind"], said)
+
+
+def _check_schema(version: Document, path: str, errors: FieldErrors) -> None:
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    if schema:
+        _check_structure(schema, f"{path}.openAPIV3Schema", errors, "at the root")
+
+
+def _check_structure(schema: Document, path: str, errors: FieldErrors, place: str) -> None:
+    items, extra = schema.get("items"), schema.get("additionalProperties")
+    if isinstance(items, Mapping):
+        _check_structure(items, f"{path}.items", errors, "for specified array items")
+    if isinstance(extra, Mapping):
+        here = f"{path}.additionalProperties"
+        _check_structure(extra, here, errors, "for specified object fields")
+    for name, inner in sorted((schema.get("properties") or {}).items()):
+        here = f"{path}.properties[{name}]"
+        _check_structure(inner, here, errors, "for specified object fields")
+    free = schema.get("x-kubernetes-int-or-string") or schema.get(
+        "x-kubernetes-preserve-unknown-fields"
+    )
+    if not schema.get("type") and (not free or place == "at the root"):
+        errors.required(f"{path}.type", f"must not be empty {place}")
+    elif place == "at the root" and schema.get("type") != "object":
+        errors.invalid(f"{path}.type", schema["type"], "must be object at the root")
+
+
+def check_definition_update(new: Document, old: Document, errors: FieldErrors) -> None:
+    """Check that an established definition keeps its names and scope."""
+    conditions = (old.get("status") or {}).get("conditions") or ()
+    established = any(
+        condition.get("type") == "Established" and condition.get("status") == "True"
+        for condition in conditions
+    )
+    spec, before = new["spec"], old["spec"]
+    if established:
+        if spec.get("scope") != before.get("scope"):
+            errors.invalid("spec.scope", spec.get("scope", ""), IMMUTABLE)
+        if spec["names"].get("kind") != before["names"].get("kind"):
+            errors.invalid("spec.names.kind", spec["names"].get("kind", ""), IMMUTABLE)
+    if spec.get("group") != before.get("group"):
+        errors.invalid("spec.group", spec.get("group", ""), IMMUTABLE)
+    if spec["names"].get("plural") != before["names"].get("plural"):
+        errors.invalid("spec.names.plural", spec["names"].get("plural", ""), IMMUTABLE)

@@ -1,0 +1,80 @@
+"""``reflet api-resources``: the kinds that a server serves.
+
+Owns: the command.  Must not know how a server is asked what it serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from reflet.cli.options.connection_options import connection_options
+from reflet.cli.output.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from reflet.api.resources import Resource
+    from reflet.transport.config.settings import ConnectionSettings
+
+HEADINGS = ("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
+
+
+@click.command("api-resources")
+@click.option("--api-group", default=None, help="Only this group; an empty text is the core group.")
+@click.option(
+    "--namespaced", type=bool, default=None, help="Only those with, or without, namespaces."
+)
+@click.option("-o", "--output", type=click.Choice(["table", "name", "json"]), default="table")
+@click.option("--no-headers", is_flag=True, help="Leave out the headings.")
+@connection_options
+def api_resources(
+    api_group: str | None,
+    namespaced: bool | None,
+    output: str,
+    no_headers: bool,
+    connection: Callable[[], ConnectionSettings],
+) -> None:
+    """List the kinds that the server serves."""
+    import asyncio  # noqa: PLC0415 - not needed for --help
+
+    served = [
+        resource
+        for resource in asyncio.run(_ask(connection()))
+        if (api_group is None or resource.group == api_group)
+        and (namespaced is None or resource.namespaced == namespaced)
+    ]
+    if output == "name":
+        for resource in served:
+            click.echo(str(resource))
+    elif output == "json":
+        print_json([_described(resource) for resource in served])
+    else:
+        rows = [
+            (
+                resource.plural,
+                ",".join(resource.short_names),
+                resource.api_version,
+                str(resource.namespaced).lower(),
+                resource.kind,
+            )
+            for resource in served
+        ]
+        print_table(HEADINGS, rows, no_headers=no_headers)
+
+
+def _described(resource: Resource) -> dict[str, object]:
+    return {
+        "name": resource.plural,
+        "shortNames": list(resource.short_names),
+        "apiVersion": resource.api_version,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+    }
+
+
+async def _ask(settings: ConnectionSettings) -> tuple[Resource, ...]:
+    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
+
+    async with Cluster(settings) as cluster:
+        return await cluster.resources()

@@ -1,0 +1,378 @@
+"""``reflet node``: the kubelet's part, for processes.
+
+Owns: the command: its options, what it prints, and that it ends when it is told to.  Must not
+know how a pod is looked after.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from reflet.node.agent import NodeAgent
+    from reflet.node.options import NodeOptions, SecurePort
+    from reflet.node.pods.admission import RunAs
+    from reflet.node.pods.granted_ids import IdGrants
+    from reflet.transport.config.settings import ConnectionSettings
+
+STRATEGIES = ("watch", "auto", "cache", "get")
+LONGEST_NAME = 63  # the name is a label of the Node, too
+NO_ISOLATION = """\
+WARNING: --no-isolation: containers are plain processes of this machine.  Whoever may create a pod
+  reads every file that the pod's user may read, sees and signals that user's processes, those of
+  other pods included, and can leave processes behind that outlive the pod.
+  Where that user is the agent's own, it also has the agent's token and every Secret that this may
+  read."""
+
+
+@click.command()
+@click.option("--name", default="", help="Name of the node; the host's name when not given.")
+@click.option(
+    "--pods-from",
+    default="api",
+    show_default=True,
+    metavar="api|DIR",
+    help="The pods bound to the node, or those of a folder of manifests.",
+)
+@click.option(
+    "-l", "--selector", default="", help="Also take unbound pods with these labels: binds them."
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(STRATEGIES),
+    default="watch",
+    show_default=True,
+    help="How ConfigMaps and Secrets are kept fresh.",
+)
+@click.option(
+    "--run", "run_commands", is_flag=True, help="Run the pods' commands; without it, none are."
+)
+@click.option(
+    "--user",
+    default="",
+    metavar="USER[:GROUP]",
+    help="Whom containers run as that do not say; needed with --run as root.",
+)
+@click.option(
+    "--allow-users",
+    multiple=True,
+    metavar="RANGE|USER",
+    help="Users that pods may name besides, each with its group, as 5000-5999; in no range is a "
+    "user of this machine; repeatable.",
+)
+@click.option(
+    "--allow-groups",
+    multiple=True,
+    metavar="RANGE|GROUP",
+    help="Groups that pods may name besides; in no range is a group of this machine; repeatable.",
+)
+@click.option(
+    "--allow-host-path",
+    "host_paths",
+    multiple=True,
+    type=click.Path(file_okay=True, path_type=Path),
+    help="Let pods use this path of the machine; repeatable.",
+)
+@click.option(
+    "--isolation/--no-isolation",
+    default=True,
+    show_default=True,
+    help="Give containers namespaces and a file system of their own; without, they see this "
+    "machine as their user does.",
+)
+@click.option(
+    "--share",
+    multiple=True,
+    metavar="PATH[:rw]",
+    help="Path of this machine that containers see, read-only unless :rw; repeatable.  "
+    "'none' leaves out /usr, /etc/ssl and the like, which are shared otherwise.",
+)
+@click.option("-n", "--namespace", "namespaces", multiple=True, help="Only these pods; repeatable.")
+@click.option(
+    "--root",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where everything is kept.  [default: /var/lib/reflet, or ~/.local/state/reflet]",
+)
+@click.option(
+    "--health-address",
+    default="127.0.0.1:10248",
+    show_default=True,
+    metavar="HOST:PORT|none",
+    help="Where /livez, /readyz, /metrics and, on loopback without TLS, logs are answered in plain "
+    "HTTP; port 0 takes a free one.",
+)
+@click.option(
+    "--tls-cert-file",
+    default="",
+    metavar="FILE",
+    help="Certificate, and its chain, for answering over TLS at --secure-address.",
+)
+@click.option("--tls-private-key-file", default="", metavar="FILE", help="Key of the certificate.")
+@click.option(
+    "--client-ca-file",
+    default="",
+    metavar="FILE",
+    help="Whoever shows a client certificate of these authorities is known by it.",
+)
+@click.option(
+    "--secure-address",
+    default="",
+    metavar="HOST:PORT",
+    help="Where everything is answered over TLS, to those whom the API server lets.  "
+    "[default: 0.0.0.0:10250, with a certificate]",
+)
+@click.option("--node-address", default="", metavar="IP", help="Address of the node and its pods.")
+@click.option(
+    "--register/--no-register", default=True, show_default=True, help="Be a Node on the server."
+)
+@click.option(
+    "--when-stopped",
+    type=click.Choice(("end", "keep")),
+    default="end",
+    show_default=True,
+    help="What becomes of containers when this ends; keep leaves them to the next agent.",
+)
+@click.option(
+    "--skip-invalid-names",
+    is_flag=True,
+    help="Skip keys that are no names for variables, with an event, as Kubernetes 1.19 did.",
+)
+@click.option(
+    "--log-format", type=click.Choice(("text", "json")), default="text", show_default=True
+)
+@click.option("--log-level", type=click.Choice(("debug", "info", "warning")), default="info")
+@click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig file to use.")
+@click.option("--context", default="", help="Kubeconfig context to use.")
+@click.option("-s", "--server", default="", metavar="URL", help="Address of the API server.")
+@click.option(
+    "--certificate-authority", default="", metavar="FILE", help="File with the CA's certificates."
+)
+def node(log_format: str, log_level: str, **given: Any) -> None:
+    """Look after the pods of a node, as the kubelet does, with processes for containers.
+
+    Resolves each pod's environment and volumes, writes its files and refreshes them the moment
+    an object changes, and with --run starts the containers' commands as processes of this
+    machine: init containers in order, restarts with back-off, grace periods.  Statuses and events
+    go to the API server.
+
+    Whoever may create pods for this node may, with --run, run commands on this machine.  There
+    are no images: a container has namespaces and a file system of its own, made from this
+    machine's programs and the pod's volumes, but no network and no limits of its own.
+    """
+    import asyncio  # noqa: PLC0415 - not needed for --help
+    import logging  # noqa: PLC0415 - not needed for --help
+
+    from reflet.node.server.serving_certificates import (  # noqa: PLC0415 - not needed for --help
+        ServingCertificates,
+    )
+    from reflet.processes.process_table import refuse_inspection  # noqa: PLC0415 - as above
+    from reflet.runtime.structured_logs import (  # noqa: PLC0415 - not needed for --help
+        JsonFormatter,
+        PlainFormatter,
+    )
+
+    options = _options(given)
+    # What is wrong with them is said before anything is done.
+    options.allowance()
+    if options.secure is not None:
+        ServingCertificates(options.secure).check()
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter() if log_format == "json" else PlainFormatter())
+    logging.basicConfig(level=log_level.upper(), handlers=[handler])
+    # Containers may be of the same user as this process, which has a token for their Secrets.
+    refuse_inspection()
+    asyncio.run(_run(_settings(given), options))
+
+
+def _options(given: dict[str, Any]) -> NodeOptions:
+    import os  # noqa: PLC0415 - not needed for --help
+    import socket  # noqa: PLC0415 - not needed for --help
+
+    from reflet.node.options import NodeOptions, usual_root  # noqa: PLC0415 - not needed for --help
+
+    pods_from: str = given["pods_from"]
+    if pods_from != "api" and not Path(pods_from).is_dir():
+        raise click.UsageError(f"--pods-from {pods_from}: neither 'api' nor a folder")
+    return NodeOptions(
+        name=_name(given["name"] or socket.gethostname().lower()),
+        root=(given["root"] or usual_root(os.geteuid(), os.environ)).absolute(),
+        pods_from=pods_from,
+        strategy=given["strategy"],
+        run=given["run_commands"],
+        user=_user(given["user"]),
+        grants=_grants(given["allow_users"], given["allow_groups"]),
+        host_paths=tuple(str(path.absolute()) for path in given["host_paths"]),
+        isolation=given["isolation"],
+        share=given["share"],
+        namespaces=frozenset(given["namespaces"]),
+        selector=_selector(given["selector"]),
+        address=_address(given["node_address"]),
+        health=_health(given["health_address"]),
+        secure=_secure(given),
+        register=given["register"],
+        keep_running=given["when_stopped"] == "keep",
+        skip_invalid_names=given["skip_invalid_names"],
+    )
+
+
+def _name(text: str) -> str:
+    import re  # noqa: PLC0415 - not needed for --help
+
+    part = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+    if len(text) > LONGEST_NAME or not re.fullmatch(rf"{part}(\.{part})*", text):
+        raise click.UsageError(
+            f"--name: {text!r} is no name for a node: lower case letters, digits, '-' and '.', "
+            f"at most {LONGEST_NAME} of them, with a letter or digit first and last"
+        )
+    return text
+
+
+def _selector(text: str) -> str:
+    from reflet.api.selectors.labels import LabelSelector  # noqa: PLC0415 - not needed for --help
+
+    LabelSelector.parse(text)
+    return text
+
+
+def _user(text: str) -> RunAs | None:
+    import grp  # noqa: PLC0415 - not needed for --help
+    import pwd  # noqa: PLC0415 - not needed for --help
+
+    from reflet.node.pods.admission import RunAs  # noqa: PLC0415 - not needed for --help
+
+    if not text:
+        return None
+    user, _, group = text.partition(":")
+    try:
+        entry = pwd.getpwuid(int(user)) if user.isdecimal() else pwd.getpwnam(user)
+        number, usual = entry.pw_uid, entry.pw_gid
+    except KeyError:
+        if not user.isdecimal():
+            raise click.UsageError(f"--user: there is no user {user!r} here") from None
+        number = usual = int(user)
+    if not group:
+        return RunAs(number, usual)
+    try:
+        return RunAs(number, int(group) if group.isdecimal() else grp.getgrnam(group).gr_gid)
+    except KeyError:
+        raise click.UsageError(f"--user: there is no group {group!r} here") from None
+
+
+def _grants(users: tuple[str, ...], groups: tuple[str, ...]) -> IdGrants:
+    from reflet.node.options import read_accounts  # noqa: PLC0415 - not needed for --help
+    from reflet.node.pods.granted_ids import grants_of  # noqa: PLC0415 - not needed for --help
+
+    return grants_of(users, groups, read_accounts(users, groups))
+
+
+def _address(text: str) -> str:
+    from ipaddress import ip_address  # noqa: PLC0415 - not needed for --help
+
+    if text:
+        try:
+            ip_address(text)
+        except ValueError:
+            raise click.UsageError(f"--node-address: {text!r} is no IP address") from None
+    return text
+
+
+def _health(text: str) -> tuple[str, int] | None:
+    return None if text == "none" else _host_and_port(text, "--health-address", ", nor 'none'")
+
+
+def _secure(given: dict[str, Any]) -> SecurePort | None:
+    from reflet.node.options import SecurePort  # noqa: PLC0415 - not needed for --help
+
+    certificate, key = given["tls_cert_file"], given["tls_private_key_file"]
+    authority, place = given["client_ca_file"], given["secure_address"]
+    if certificate and key:
+        settings: dict[str, Any] = {"certificate": Path(certificate), "key": Path(key)}
+        if authority:
+            settings["client_ca"] = Path(authority)
+        if place:
+            settings["place"] = _host_and_port(place, "--secure-address")
+        return SecurePort(**settings)
+    if certificate:
+        raise click.UsageError("--tls-cert-file: --tls-private-key-file is missing")
+    if key:
+        raise click.UsageError("--tls-private-key-file: --tls-cert-file is missing")
+    if authority or place:
+        flag = "--client-ca-file" if authority else "--secure-address"
+        raise click.UsageError(f"{flag}: --tls-cert-file and --tls-private-key-file are missing")
+    return None
+
+
+def _host_and_port(text: str, flag: str, otherwise: str = "") -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise click.UsageError(f"{flag}: {text!r} is not HOST:PORT{otherwise}")
+    return host.strip("[]"), int(port)
+
+
+def _settings(given: dict[str, Any]) -> ConnectionSettings:
+    from reflet.cluster import settings_from  # noqa: PLC0415 - not needed for --help
+    from reflet.transport.config.kubeconfig import Overrides  # noqa: PLC0415 - not needed for --help
+
+    names = ("kubeconfig", "context", "server", "certificate_authority")
+    return settings_from(Overrides(**{name: given[name] for name in names}))
+
+
+async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
+    import asyncio  # noqa: PLC0415 - not needed for --help
+    import dataclasses  # noqa: PLC0415 - not needed for --help
+
+    from reflet.cli.options.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
+    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
+    from reflet.node.agent import NodeAgent  # noqa: PLC0415 - not needed for --help
+    from reflet.runtime.descriptors import (  # noqa: PLC0415 - not needed for --help
+        PLENTY,
+        raise_descriptor_limit,
+    )
+
+    raise_descriptor_limit(PLENTY)
+    stopped = asyncio.Event()
+    when_told_to_stop(lambda _: stopped.set())
+    # A node asks in bursts, when many pods come, and the server protects itself.
+    async with (
+        Cluster(dataclasses.replace(settings, qps=0)) as cluster,
+        NodeAgent(cluster, options) as agent,
+    ):
+        _introduce(agent)
+        await _end_of(agent, stopped)
+        click.echo("stopping", err=True)
+
+
+async def _end_of(agent: NodeAgent, stopped: asyncio.Event) -> None:
+    """Return when the agent is told to stop; raise when it cannot go on."""
+    import asyncio  # noqa: PLC0415 - not needed for --help
+
+    ends = {
+        asyncio.create_task(stopped.wait(), name="told to stop"),
+        asyncio.create_task(agent.refused(), name="refused"),
+        asyncio.create_task(agent.ended(), name="ended"),
+    }
+    try:
+        done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for end in ends:
+            end.cancel()
+    for end in done:
+        end.result()
+
+
+def _introduce(agent: NodeAgent) -> None:
+    options = agent.options
+    click.echo(f"node {options.name}, kept in {options.root}")
+    if not options.run:
+        click.echo("no commands are run without --run: volumes and variables are written")
+    elif not options.isolation:
+        click.echo(NO_ISOLATION, err=True)
+    if agent.health_url:
+        click.echo(f"health at {agent.health_url}/readyz?verbose")
+    if agent.secure_url:
+        click.echo(f"logs over TLS at {agent.secure_url}")

@@ -1,0 +1,317 @@
+"""``reflet run``: a local process with the environment and files of a pod's container, live.
+
+Owns: the command: its options, what it prints, and its exit codes, which are those of ``env``.
+Must not know how a process is run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from reflet.cli.options.pod_options import PodChoice, choose_container, pod_options, tell_default
+from reflet.cli.output.output import visible
+from reflet.errors import RefletError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from reflet.cli.pod_gathering import Needs, PodInHand
+    from reflet.supervisor.configuration_sources import ConfigurationSource
+    from reflet.supervisor.container_configuration import ContainerConfiguration
+    from reflet.supervisor.run_options import RunOptions
+
+OUR_FAILURE: Final = 125
+USUAL_WAIT: Final = 10.0
+"""Seconds that missing objects of a cluster may take to come; in files nothing comes by waiting."""
+
+Say = Callable[[str], None]
+
+
+class RunCommand(click.Command):
+    """A command whose arguments behind ``--`` are another command, and whose failures are 125."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the other command off before anything is parsed."""
+        split = args.index("--") if "--" in args else len(args)
+        rest = super().parse_args(ctx, args[:split])
+        ctx.params["command"] = tuple(args[split + 1 :])
+        return rest
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Show where the other command stands."""
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Parse the flags; a mistake in them must not look like an exit code of the command."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            raise _failed(f"{error.format_message()} (see reflet run --help)") from error
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run; nothing that goes wrong here must look like an exit code of the command."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise _failed(f"{error.format_message()} (see reflet run --help)") from error
+        except RefletError as error:
+            from reflet.cli.main import message_of  # noqa: PLC0415 - main imports the commands
+
+            raise _failed(message_of(error)) from error
+        except OSError as error:
+            words = error.strerror or str(error)
+            raise _failed(f"{error.filename}: {words}" if error.filename else words) from error
+
+
+@click.command(cls=RunCommand)
+@pod_options
+@click.option("-c", "--container", default="", help="Container; kubectl's choice if not given.")
+@click.option(
+    "--on-change",
+    default="restart",
+    show_default=True,
+    metavar="restart|signal:NAME|none",
+    help="What a change does: restart if it needs one, send a signal, or only refresh the files.",
+)
+@click.option(
+    "--restart",
+    type=click.Choice(["never", "on-failure", "always"]),
+    default="never",
+    show_default=True,
+    help="Start it again when it ends by itself, with the kubelet's back-off.",
+)
+@click.option(
+    "--inherit",
+    multiple=True,
+    metavar="PATTERN",
+    help="Local variables to pass on where the pod sets none, as HOME or AWS_*; repeatable.",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable.")
+@click.option("--unset", multiple=True, metavar="NAME", help="Take a variable away.")
+@click.option(
+    "--root",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="New or empty folder for the files; without it, a private one in memory.",
+)
+@click.option(
+    "--isolate", is_flag=True, help="Show the files at their real paths, to the process alone."
+)
+@click.option(
+    "--debounce",
+    type=click.FloatRange(min=0),
+    default=0.3,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long it must be quiet before a change is acted on.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How long missing objects may take to come: 10, and 0 with -f.",
+)
+@click.option(
+    "--tokens",
+    is_flag=True,
+    help="Ask for service account tokens, too; takes the right to create them.",
+)
+def run(
+    choice: PodChoice,
+    container: str,
+    on_change: str,
+    restart: str,
+    inherit: tuple[str, ...],
+    settings: tuple[str, ...],
+    unset: tuple[str, ...],
+    root: Path | None,
+    isolate: bool,
+    debounce: float,
+    wait: float | None,
+    tokens: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Run a process with the environment and files of a pod's container, live.
+
+    The pod is one of the cluster, or with -f one of the files, read as if they were applied; a
+    workload means the pod of its template.  Reading rights are enough, nothing is installed.
+    Without COMMAND, the container's own command runs.
+
+    The environment is the pod's, and PATH; --inherit adds local variables.  The files are under
+    $REFLET_ROOT, each at its mount path, and are gone at the end.  When a ConfigMap or Secret
+    changes, the files follow at once, and what the process got at its start brings a restart,
+    with the pod's grace period.  What changed is told by name on stderr.
+
+    Signals are passed on.  Exit code: that of the process, 128 and its number for a signal, 127
+    for a command that is not found, 126 for one that cannot be run, 125 for any other failure.
+    """
+    import os  # noqa: PLC0415 - not needed for --help
+
+    from reflet.supervisor.configuration_changes import parse_on_change  # noqa: PLC0415 - as above
+    from reflet.supervisor.container_configuration import EnvironmentOptions  # noqa: PLC0415 - as above
+    from reflet.supervisor.run_options import RestartPolicy, RunOptions  # noqa: PLC0415 - as above
+
+    usual = 0.0 if choice.files else USUAL_WAIT
+    options = RunOptions(
+        command=command,
+        local=dict(os.environ),
+        environment=EnvironmentOptions(inherit, _settings(settings), _names(unset)),
+        on_change=parse_on_change(on_change),
+        restart=RestartPolicy(restart),
+        debounce=debounce,
+        wait=usual if wait is None else wait,
+        isolate=isolate,
+        root=root,
+    )
+    _quiet_logs()
+    hand = choice.gather(_needs())
+    chosen = choose_container(hand.pod, container)
+    if not container:
+        tell_default(hand.pod, chosen)
+    for sentence in (*hand.remarks, *hand.refusals):
+        _say(f"note: {sentence}")
+    opening = (
+        _from_files(choice, hand, chosen)
+        if choice.files
+        else _from_cluster(choice, hand, chosen, tokens=tokens)
+    )
+    return _run(choice, hand, opening, options, container=chosen)
+
+
+def _settings(pairs: Sequence[str]) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            # The text itself may be a secret that was meant to have a name.
+            raise click.UsageError("--set takes NAME=VALUE")
+        settings[name] = value
+    return settings
+
+
+def _names(names: Sequence[str]) -> Sequence[str]:
+    for name in names:
+        if not name or "=" in name:
+            raise click.UsageError("--unset takes the name of a variable")
+    return names
+
+
+def _needs() -> Needs:
+    from reflet.cli.pod_gathering import Needs, nothing  # noqa: PLC0415 - not needed for --help
+
+    # ConfigMaps and Secrets are followed from the start: nobody has to ask for them twice.
+    return Needs(references=nothing)
+
+
+def _quiet_logs() -> None:
+    import logging  # noqa: PLC0415 - not needed for --help
+
+    # What matters is said on stderr in this command's own words.
+    logging.getLogger("reflet").addHandler(logging.NullHandler())
+
+
+def _run(
+    choice: PodChoice,
+    hand: PodInHand,
+    opening: AbstractAsyncContextManager[ConfigurationSource],
+    options: RunOptions,
+    *,
+    container: str,
+) -> int:
+    import asyncio  # noqa: PLC0415 - not needed for --help
+
+    from reflet.processes.program import NotStarted  # noqa: PLC0415 - as above
+    from reflet.supervisor.running import run_process  # noqa: PLC0415 - as above
+    from reflet.supervisor.supervisor import ContainerRefused  # noqa: PLC0415 - as above
+
+    try:
+        return asyncio.run(run_process(opening, options, say=_say))
+    except NotStarted as error:
+        # What the user typed may be shown, what was expanded may not.
+        name = f"{options.command[0]}: " if options.command else ""
+        raise _failed(f"{name}{error}", error.exit_code) from error
+    except ContainerRefused as error:
+        again = f" -f {choice.files[0]}" if choice.files else ""
+        raise _failed(
+            f"container {container} would not start: {error} "
+            f"(reflet why {hand.target}{again} tells more)"
+        ) from error
+
+
+def _from_files(
+    choice: PodChoice, hand: PodInHand, container: str
+) -> AbstractAsyncContextManager[ConfigurationSource]:
+    from contextlib import nullcontext  # noqa: PLC0415 - not needed for --help
+
+    from reflet.cli.pod_gathering import gather_from_files  # noqa: PLC0415 - as above
+    from reflet.supervisor.configuration_sources import ConfigurationFiles  # noqa: PLC0415 - as above
+
+    waiting = [hand]
+
+    def read() -> ContainerConfiguration:
+        # Standard input cannot be read twice, and files need not be.
+        found = (
+            waiting.pop()
+            if waiting
+            else gather_from_files(choice.target, choice.files, choice.connection.namespace)
+        )
+        return _resolved(found, container)
+
+    return nullcontext(ConfigurationFiles(choice.files, read, say=_say))
+
+
+def _resolved(hand: PodInHand, container: str) -> ContainerConfiguration:
+    from reflet.podconfig.resolved_pod import ResolvedPod  # noqa: PLC0415 - not needed for --help
+    from reflet.supervisor.container_configuration import (  # noqa: PLC0415 - as above
+        of_container,
+        volumes_of,
+    )
+
+    # A token that nobody can give is left out, not empty.
+    known = dataclasses.replace(hand, token=None)
+    resolved = ResolvedPod(
+        pod=hand.pod,
+        environments={container: known.environment(container)},
+        volumes={name: known.volume(name) for name in volumes_of(hand.pod, container)},
+    )
+    return of_container(resolved, container)
+
+
+def _from_cluster(
+    choice: PodChoice, hand: PodInHand, container: str, *, tokens: bool
+) -> AbstractAsyncContextManager[ConfigurationSource]:
+    from reflet.api import resources  # noqa: PLC0415 - not needed for --help
+    from reflet.cluster import Cluster  # noqa: PLC0415 - as above
+    from reflet.supervisor.configuration_sources import (  # noqa: PLC0415 - as above
+        ClusterTarget,
+        cluster_configuration,
+    )
+
+    target = ClusterTarget(
+        resource=resources.find(hand.kind.lower()),
+        name=hand.name,
+        pod=hand.pod,
+        container=container,
+        services=hand.services,
+        node=hand.node,
+    )
+    return cluster_configuration(Cluster(choice.connection()), target, say=_say, tokens=tokens)
+
+
+def _failed(message: str, code: int = OUR_FAILURE) -> click.exceptions.Exit:
+    _say(f"error: {message}")
+    return click.exceptions.Exit(code)
+
+
+def _say(text: str) -> None:
+    click.echo(f"reflet: {visible(' '.join(text.split()))}", err=True)

@@ -1,0 +1,48 @@
+"""``reflet version``: what runs here and what answers there.
+
+Owns: the command.  Must not know how the server is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from reflet._version import __version__
+from reflet.cli.options.connection_options import connection_options
+from reflet.cli.output.output import print_json, print_yaml
+
+if TYPE_CHECKING:
+    from reflet.client.discovery import ServerVersion
+    from reflet.transport.config.settings import ConnectionSettings
+
+
+@click.command()
+@click.option("--client", is_flag=True, help="Only Reflet's own version; asks no server.")
+@click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text")
+@connection_options
+def version(client: bool, output: str, connection: Callable[[], ConnectionSettings]) -> None:
+    """Show the versions of Reflet and of the server."""
+    document: dict[str, dict[str, str]] = {"clientVersion": {"version": __version__}}
+    if not client:
+        import asyncio  # noqa: PLC0415 - not needed for --help
+
+        server = asyncio.run(_ask(connection()))
+        document["serverVersion"] = {"version": server.git_version, "platform": server.platform}
+    if output == "text":
+        click.echo(f"Reflet: {__version__}")
+        if not client:
+            click.echo(f"Server: {document['serverVersion']['version']}")
+    elif output == "json":
+        print_json(document)
+    else:
+        print_yaml(document)
+
+
+async def _ask(settings: ConnectionSettings) -> ServerVersion:
+    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
+
+    async with Cluster(settings) as cluster:
+        return await cluster.version()

@@ -1,0 +1,152 @@
+"""``reflet watch``: objects as they come, change and go, whatever happens to the server.
+
+Owns: the command.  Must not know how a watch survives, nor how a change is laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from reflet.cli.options.connection_options import connection_options
+from reflet.cli.options.targets import Target, parse_targets
+from reflet.cli.output.output import visible
+
+if TYPE_CHECKING:
+    from reflet.api.resources import Resource
+    from reflet.cli.output.change_output import ChangeOutput
+    from reflet.transport.config.settings import ConnectionSettings
+
+FORMS = ("table", "json", "yaml", "jsonl")
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME]")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
+@click.option("-l", "--selector", default="", help="Only objects with these labels: a=b,c!=d.")
+@click.option("--field-selector", default="", help="Only objects with these fields: type=Opaque.")
+@click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
+@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
+@connection_options
+def watch(
+    targets: tuple[str, ...],
+    all_namespaces: bool,
+    selector: str,
+    field_selector: str,
+    output: str,
+    no_headers: bool,
+    reveal: bool,
+    connection: Callable[[], ConnectionSettings],
+) -> None:
+    """Show objects as they change, whatever happens to the server.
+
+    The objects that are there come first, as ADDED, then one SYNCED line, then whatever is
+    ADDED, UPDATED and DELETED until interrupted.  After an interruption no object is shown again
+    unless it changed, and what was deleted meanwhile is shown as DELETED.  When the server is
+    lost and when it is back is said on stderr.  An object that does not exist yet is awaited.
+
+    TYPE is a plural, singular or short name (configmaps, cm), with its group where needed
+    (deployments.apps).  Forms other than table are documents {"type": TYPE, "object": OBJECT},
+    the object of SYNCED is null; jsonl has one in each line.  Values of Secrets are masked
+    unless --reveal is given.
+    """
+    import asyncio  # noqa: PLC0415 - not needed for --help
+
+    wanted = parse_targets(targets)
+    if len(wanted) > 1:
+        raise click.UsageError("one type, or one object, at a time")
+    (target,) = wanted
+    if target.name and all_namespaces:
+        raise click.UsageError("a name is of one namespace: leave out -A, or the name")
+    if target.name and (selector or field_selector):
+        raise click.UsageError("a name needs no selector: leave out one of them")
+    if target.name:
+        field_selector = f"metadata.name={target.name}"
+    _check_selectors(selector, field_selector)
+
+    def form(resource: Resource) -> ChangeOutput:
+        with_namespace = all_namespaces and resource.namespaced
+        return _form(output, with_namespace, no_headers=no_headers, reveal=reveal)
+
+    asyncio.run(
+        _watch(
+            connection(),
+            target,
+            form,
+            everywhere=all_namespaces,
+            label_selector=selector,
+            field_selector=field_selector,
+        )
+    )
+
+
+def _check_selectors(label_selector: str, field_selector: str) -> None:
+    """Refuse, before anything is asked, what no server would accept."""
+    from reflet.api.options import WatchOptions  # noqa: PLC0415 - not needed for --help
+
+    WatchOptions(label_selector=label_selector, field_selector=field_selector)
+
+
+def _form(output: str, with_namespace: bool, *, no_headers: bool, reveal: bool) -> ChangeOutput:
+    from reflet.cli.output.change_output import (  # noqa: PLC0415 - not needed for --help
+        DocumentOutput,
+        TableOutput,
+    )
+
+    if output != "table":
+        return DocumentOutput(output, reveal=reveal)
+    import shutil  # noqa: PLC0415 - not needed for --help
+    from datetime import datetime  # noqa: PLC0415 - not needed for --help
+
+    return TableOutput(
+        with_namespace=with_namespace,
+        no_headers=no_headers,
+        columns=shutil.get_terminal_size().columns,
+        now=lambda: datetime.now().astimezone(),
+    )
+
+
+async def _watch(
+    settings: ConnectionSettings,
+    target: Target,
+    form: Callable[[Resource], ChangeOutput],
+    *,
+    everywhere: bool,
+    label_selector: str,
+    field_selector: str,
+) -> None:
+    """Print changes until cancelled, or until something makes it pointless to go on."""
+    import logging  # noqa: PLC0415 - not needed for --help
+
+    from reflet.cli.output.following import Following, find_patiently  # noqa: PLC0415 - not needed for --help
+    from reflet.client.client import ALL_NAMESPACES  # noqa: PLC0415 - not needed for --help
+    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
+    from reflet.informer.reflector.reflector import Reflector  # noqa: PLC0415 - not needed for --help
+
+    # The same things are said on stderr in this command's own words.
+    logging.getLogger("reflet").addHandler(logging.NullHandler())
+    async with Cluster(settings) as cluster:
+        resource = await find_patiently(cluster, target.type, say=_say)
+        namespace = ALL_NAMESPACES if everywhere else None
+        following = Following(resource, form(resource), write=_write, say=_say)
+        reflector = Reflector(
+            cluster.resource(resource, namespace=namespace, raw=True),
+            following,
+            name=str(resource),
+            label_selector=label_selector,
+            field_selector=field_selector,
+            on_error=following.failed,
+            on_connection=following.connection_changed,
+        )
+        await following.run(reflector.run())
+
+
+def _write(text: str) -> None:
+    click.echo(text, nl=False)
+
+
+def _say(text: str) -> None:
+    click.echo(visible(" ".join(text.split())), err=True)

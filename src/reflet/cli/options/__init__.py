@@ -1,0 +1,1 @@
+"""The flags that commands share: which server, which pod, which files."""

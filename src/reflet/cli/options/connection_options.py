@@ -1,0 +1,128 @@
+"""kubectl's flags that say which server is meant, and as whom.
+
+Owns: the flags that every command with a server has, with kubectl's names.  Must not know
+what a command does with the connection.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, final
+
+import click
+
+from reflet.cli.options.file_names import FILE_NAME
+
+if TYPE_CHECKING:
+    from reflet.transport.config.settings import ConnectionSettings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--kubeconfig", default="", type=FILE_NAME, metavar="FILE", help="Kubeconfig file to use."
+    ),
+    click.option("--context", default="", help="Kubeconfig context to use."),
+    click.option("--cluster", default="", help="Kubeconfig cluster to use."),
+    click.option("--user", default="", help="Kubeconfig user to use."),
+    click.option("-s", "--server", default="", metavar="URL", help="Address of the API server."),
+    click.option(
+        "--token",
+        default="",
+        metavar="TOKEN",
+        help="Bearer token; other users of this machine can see it while the command runs.",
+    ),
+    click.option("--as", "as_user", default="", metavar="USER", help="User to act as."),
+    click.option(
+        "--as-group",
+        "as_groups",
+        multiple=True,
+        metavar="GROUP",
+        help="Group to act as; repeatable.",
+    ),
+    click.option("--as-uid", default="", metavar="UID", help="UID to act as."),
+    click.option(
+        "--certificate-authority",
+        default="",
+        type=FILE_NAME,
+        metavar="FILE",
+        help="File with the CA's certificates.",
+    ),
+    click.option(
+        "--insecure-skip-tls-verify", is_flag=True, help="Trust any server: for tests only."
+    ),
+    click.option(
+        "--tls-server-name",
+        default="",
+        metavar="NAME",
+        help="Name to expect in the server's certificate.",
+    ),
+    click.option(
+        "--request-timeout",
+        default="",
+        metavar="TIME",
+        help="Longest time for one request, as 10s or 1m; 0 for none.",
+    ),
+    click.option("-n", "--namespace", default="", help="Namespace; the context's when not given."),
+)
+_NAMES = (
+    "kubeconfig",
+    "context",
+    "cluster",
+    "user",
+    "server",
+    "token",
+    "as_user",
+    "as_groups",
+    "as_uid",
+    "certificate_authority",
+    "insecure_skip_tls_verify",
+    "tls_server_name",
+    "request_timeout",
+    "namespace",
+)
+
+
+@final
+class ConnectionChoice:
+    """Which server is meant: called, it gives the settings, reading kubeconfig if need be.
+
+    ``namespace`` is that of the flag, empty without one.
+    """
+
+    __slots__ = ("_overrides",)
+
+    def __init__(self, overrides: dict[str, Any]) -> None:
+        self._overrides = overrides
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that was typed."""
+        return str(self._overrides["namespace"])
+
+    def __call__(self) -> ConnectionSettings:
+        """Give the settings."""
+        return _settings(self._overrides)
+
+
+def connection_options(command: Command) -> Command:
+    """Give *command* the flags; it is called with ``connection``, a way to get the settings."""
+
+    @functools.wraps(command)
+    def with_connection(*arguments: Any, **values: Any) -> Any:
+        overrides = {name: values.pop(name) for name in _NAMES}
+        return command(*arguments, connection=ConnectionChoice(overrides), **values)
+
+    decorated: Any = with_connection
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    result: Command = decorated
+    return result
+
+
+def _settings(overrides: dict[str, Any]) -> ConnectionSettings:
+    from reflet.cluster import settings_from  # noqa: PLC0415 - not needed for --help
+    from reflet.transport.config.kubeconfig import Overrides  # noqa: PLC0415 - not needed for --help
+
+    return settings_from(Overrides(**overrides))

@@ -1,0 +1,152 @@
+"""The flags of every command about a pod: which pod, from files or from a cluster.
+
+Owns: these flags, the reading of the target, and the choice of a container as kubectl makes
+it.  Must not know what a command does with the pod.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+
+import click
+
+from reflet.cli.options.connection_options import ConnectionChoice, connection_options
+from reflet.cli.options.file_names import FILE_NAME
+from reflet.cli.options.targets import Target
+
+if TYPE_CHECKING:
+    from reflet.api.core.pods import Pod
+    from reflet.cli.pod_gathering import Needs, PodInHand
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
+
+_OPTIONS = (
+    click.argument("arguments", nargs=-1, metavar="[TYPE/NAME | TYPE NAME | POD]"),
+    click.option(
+        "-f",
+        "--filename",
+        "files",
+        multiple=True,
+        type=FILE_NAME,
+        metavar="FILE|FOLDER|-",
+        help="Read these objects, YAML or JSON, and ask no server; may be repeated.",
+    ),
+    click.option("-l", "--selector", default="", help="The one pod with these labels: a=b,c!=d."),
+    click.option("-A", "--all-namespaces", is_flag=True, help="With -l: in all namespaces."),
+)
+
+
+@final
+class PodChoice:
+    """Which pod is meant, and where it is looked for."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        connection: ConnectionChoice,
+        *,
+        files: Sequence[str],
+        selector: str,
+        all_namespaces: bool,
+    ) -> None:
+        self.target = pod_target(arguments)
+        self.connection = connection
+        self.files = tuple(files)
+        self.selector = selector
+        self.all_namespaces = all_namespaces
+        self._check()
+
+    def gather(self, needs: Needs | None = None) -> PodInHand:
+        """Get the pod and what *needs* says it needs."""
+        from reflet.cli.pod_gathering import gather  # noqa: PLC0415 - not needed for --help
+
+        return gather(
+            self.target,
+            self.connection,
+            files=self.files,
+            selector=self.selector,
+            all_namespaces=self.all_namespaces,
+            needs=needs,
+        )
+
+    def _check(self) -> None:
+        named = self.target is not None and self.target.name is not None
+        if self.files:
+            if self.selector:
+                raise click.UsageError("-l asks a server: leave it out, or -f")
+            return
+        if named and self.selector:
+            raise click.UsageError("a name needs no selector: leave out one of them")
+        if named and self.all_namespaces:
+            raise click.UsageError("a name is of one namespace: leave out -A, or the name")
+        if not named and not self.selector:
+            raise click.UsageError("name the pod, as in: pod/NAME, deploy/NAME, or -f FILE")
+
+
+def pod_options(command: Command) -> Command:
+    """Give *command* the flags; it is called with ``choice``, a PodChoice."""
+
+    @functools.wraps(command)
+    def with_choice(*_: Any, connection: ConnectionChoice, **values: Any) -> Any:
+        choice = PodChoice(
+            values.pop("arguments"),
+            connection,
+            files=values.pop("files"),
+            selector=values.pop("selector"),
+            all_namespaces=values.pop("all_namespaces"),
+        )
+        return command(choice=choice, **values)
+
+    decorated: Any = connection_options(with_choice)
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    result: Command = decorated
+    return result
+
+
+def pod_target(arguments: Sequence[str]) -> Target | None:
+    """Read ``TYPE/NAME``, ``TYPE NAME`` or the name of a pod; nothing is None."""
+    if not all(arguments):
+        raise click.UsageError("an empty name: is a variable not set?")
+    match [*arguments]:
+        case []:
+            return None
+        case [one] if "/" in one:
+            kind, _, name = one.partition("/")
+            if not kind or not name or "/" in name:
+                raise click.UsageError(f"{one!r} is not of the form TYPE/NAME")
+            return Target(kind, name)
+        case [one]:
+            return Target("pod", one)
+        case [kind, name] if "/" not in kind and "/" not in name:
+            return Target(kind, name)
+        case _:
+            raise click.UsageError("one pod at a time: TYPE/NAME, TYPE NAME or the name of a pod")
+
+
+def choose_container(pod: Pod, name: str | None) -> str:
+    """Return the name of the container that is meant; without one, as kubectl chooses.
+
+    Raises ConfigurationError, with the names there are, for one that the pod does not have.
+    """
+    from reflet.resolution.places import container_named  # noqa: PLC0415 - not for --help
+
+    if name:
+        return container_named(pod, name).container.name
+    wished = pod.metadata.annotations.get(DEFAULT_CONTAINER, "")
+    names = [container.name for container in pod.spec.containers]
+    return wished if wished in names else (names or [container_named(pod, "").container.name])[0]
+
+
+def tell_default(pod: Pod, chosen: str) -> None:
+    """Say on stderr which container was chosen, if there was a choice."""
+    spec = pod.spec
+    names = [container.name for container in spec.containers]
+    names += [f"{container.name} (init)" for container in spec.init_containers]
+    names += [f"{container.name} (ephem)" for container in spec.ephemeral_containers]
+    if len(names) > 1:
+        click.echo(f'Defaulted container "{chosen}" out of: {", ".join(names)}', err=True)

@@ -1,0 +1,241 @@
+"""What ``reflet watch`` prints: a line or a document for each change.
+
+Owns: the forms.  Must not know where changes come from, nor where the text goes.
+
+What a change is about, in a few words.
+
+Owns: which facts of an object, and of its difference to the state before, fit on a line.  Never
+shows a value, only names: the object may be a Secret.  Must not know how a line is printed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from reflet.api.unstructured import AnyObject
+from reflet.api.yaml.text import write_yaml
+from reflet.cli.output.masking import masked
+from reflet.cli.output.output import GAP, visible, width_of
+from reflet.informer.handlers.changes import Change
+
+WIDEST_NAMESPACE: Final = 20
+WIDEST_NAME: Final = 40
+"""Columns: a longer name moves the rest of its own line, and of no other."""
+NARROWEST_DETAILS: Final = 20
+
+TYPE_WIDTH: Final = len("UPDATED")
+TIME_WIDTH: Final = len("00:00:00")
+
+
+class ChangeOutput(Protocol):
+    """A form.  Texts end with a newline."""
+
+    def changed(self, changes: Sequence[Change[AnyObject]]) -> Iterator[str]:
+        """Give the text of each change of a batch."""
+        ...
+
+    def synced(self, count: int) -> str:
+        """Say that the *count* objects that were there at the beginning have been told."""
+        ...
+
+
+class TableOutput:
+    """Lines for people, in at most *columns* columns where names allow it.
+
+    Headings come with the first line.  Columns grow with what they hold, and do not shrink.
+    """
+
+    def __init__(
+        self,
+        *,
+        with_namespace: bool,
+        no_headers: bool,
+        columns: int,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._with_namespace = with_namespace
+        self._headings_wanted = not no_headers
+        self._columns = columns
+        self._now = now
+        self._namespace_width = len("NAMESPACE")
+        self._name_width = len("NAME")
+
+    def changed(self, changes: Sequence[Change[AnyObject]]) -> Iterator[str]:
+        """Give a line for each change."""
+        for change in changes:
+            metadata = change.object.metadata
+            self._namespace_width = _grown(
+                self._namespace_width, metadata.namespace, WIDEST_NAMESPACE
+            )
+            self._name_width = _grown(self._name_width, metadata.name, WIDEST_NAME)
+        for change in changes:
+            metadata = change.object.metadata
+            yield self._headings() + self._line(
+                change.type, self._time(), metadata.namespace, metadata.name, details(change)
+            )
+
+    def synced(self, count: int) -> str:
+        """Give a line that says how many objects came before it."""
+        told = f"{count} object{'' if count == 1 else 's'}"
+        return self._headings() + self._line("SYNCED", self._time(), "", "", told)
+
+    def _headings(self) -> str:
+        if not self._headings_wanted:
+            return ""
+        self._headings_wanted = False
+        return self._line("TYPE", "TIME", "NAMESPACE", "NAME", "DETAILS")
+
+    def _time(self) -> str:
+        return self._now().strftime("%H:%M:%S")
+
+    def _line(self, kind: str, time: str, namespace: str, name: str, facts: str) -> str:
+        cells = [kind.ljust(TYPE_WIDTH), time.ljust(TIME_WIDTH)]
+        if self._with_namespace:
+            cells.append(_padded(visible(namespace), self._namespace_width))
+        cells.append(_padded(visible(name), self._name_width))
+        begin = GAP.join(cells)
+        room = self._columns - width_of(begin) - len(GAP)
+        facts = _shortened(visible(facts), max(room, NARROWEST_DETAILS))
+        return f"{begin}{GAP}{facts}".rstrip() + "\n"
+
+
+class DocumentOutput:
+    """Documents for programs: ``{"type": …, "object": …}``, the object null for SYNCED."""
+
+    def __init__(self, form: str, *, reveal: bool) -> None:
+        self._write = _FORMS[form]
+        self._reveal = reveal
+
+    def changed(self, changes: Sequence[Change[AnyObject]]) -> Iterator[str]:
+        """Give a document for each change; of a deletion, the last state that was known."""
+        for change in changes:
+            document = change.object.to_dict()
+            shown = document if self._reveal else masked(document)
+            yield self._write({"type": change.type, "object": shown})
+
+    def synced(self, count: int) -> str:  # noqa: ARG002 - a program has counted
+        """Give a document without an object."""
+        return self._write({"type": "SYNCED", "object": None})
+
+
+def _indented(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=4, ensure_ascii=False) + "\n"
+
+
+def _one_line(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _yaml(document: dict[str, Any]) -> str:
+    return f"---\n{write_yaml(document)}"
+
+
+_FORMS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
+    "json": _indented,
+    "jsonl": _one_line,
+    "yaml": _yaml,
+}
+
+
+def _grown(width: int, text: str, widest: int) -> int:
+    needed = width_of(visible(text))
+    return max(width, needed) if needed <= widest else width
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - width_of(text))
+
+
+def _shortened(text: str, width: int) -> str:
+    if width_of(text) <= width:
+        return text
+    while width_of(text) >= width:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+BAGS: Final = ("data", "binaryData", "stringData")
+"""Members whose keys people give names to."""
+
+# What changes with every change, and says nothing about it.
+_NOISE: Final = frozenset({"generation", "managedFields", "resourceVersion"})
+_HEAD: Final = frozenset({"apiVersion", "kind", "metadata"})
+
+
+def details(change: Change[AnyObject]) -> str:
+    """The facts worth a line: the object's state, and what is different from before."""
+    if change.type == "DELETED":
+        return "while the server was away" if change.stale else ""
+    facts = [_state(change.object)]
+    if change.type == "UPDATED" and change.old is not None:
+        facts.append(", ".join(_differences(change.old, change.object)))
+    return "; ".join(filter(None, facts))
+
+
+def _state(item: AnyObject) -> str:
+    if item.metadata.deletion_timestamp is not None:
+        return "is being deleted"
+    status = item.status
+    if item.kind == "Pod":
+        return " ".join(filter(None, (_text(status.get("phase")), _ready_containers(status))))
+    if item.kind in {"ConfigMap", "Secret"}:
+        keys = sum(len(bag) for name in BAGS if isinstance(bag := item.get(name), Mapping))
+        return f"{keys} key{'' if keys == 1 else 's'}"
+    if item.kind == "Event":
+        return " ".join(filter(None, (_text(item.get("type")), _text(item.get("reason")))))
+    wanted = item.spec.get("replicas")
+    if isinstance(wanted, int):
+        return f"{status.get('readyReplicas') or 0}/{wanted} ready"
+    return _text(status.get("phase")) or _readiness(status)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _ready_containers(status: Mapping[str, Any]) -> str:
+    containers = status.get("containerStatuses")
+    if not isinstance(containers, tuple):
+        return ""
+    ready = sum(isinstance(each, Mapping) and each.get("ready") is True for each in containers)
+    return f"{ready}/{len(containers)} ready"
+
+
+def _readiness(status: Mapping[str, Any]) -> str:
+    conditions = status.get("conditions")
+    for condition in conditions if isinstance(conditions, tuple) else ():
+        if isinstance(condition, Mapping) and condition.get("type") == "Ready":
+            return "ready" if condition.get("status") == "True" else "not ready"
+    return ""
+
+
+def _differences(old: AnyObject, new: AnyObject) -> Iterator[str]:
+    """Name what differs: keys of bags with a sign, other members by their name."""
+    before, after = old.content, new.content
+    for name in BAGS:
+        keys = list(_changed_keys(before.get(name), after.get(name)))
+        if keys:
+            yield " ".join(keys)
+    members = (before.keys() | after.keys()) - _HEAD - set(BAGS)
+    yield from sorted(name for name in members if before.get(name) != after.get(name))
+    metadata, changed = _mapping(before.get("metadata")), _mapping(after.get("metadata"))
+    members = (metadata.keys() | changed.keys()) - _NOISE
+    yield from sorted(name for name in members if metadata.get(name) != changed.get(name))
+
+
+def _changed_keys(before: object, after: object) -> Iterator[str]:
+    old, new = _mapping(before), _mapping(after)
+    for key in sorted(old.keys() | new.keys()):
+        if key not in old:
+            yield f"+{key}"
+        elif key not in new:
+            yield f"-{key}"
+        elif old[key] != new[key]:
+            yield f"~{key}"
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

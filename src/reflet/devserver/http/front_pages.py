@@ -1,0 +1,174 @@
+"""The pages that are not about objects: health, version, discovery and OpenAPI.
+
+Owns: which path shows which page, and remembering pages until the served kinds change.  What
+is on a page belongs to discovery_documents.py.  Must not know HTTP.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, final
+
+import msgspec
+
+from reflet.apirules import refusals
+from reflet.apirules.schema.kinds import Kinds
+from reflet.devserver.http import discovery_documents
+from reflet.devserver.http.openapi import OpenApi
+from reflet.devserver.printing.representations import (
+    JSON,
+    TEXT,
+    Rendered,
+    form_of_refusals,
+    render_document,
+)
+from reflet.devserver.request.request import ApiRequest
+
+HEALTH: Final = ("/healthz", "/livez", "/readyz")
+CHECKS: Final = ("ping", "log", "storage")
+READING: Final = frozenset({"GET", "HEAD"})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it is sent; ``etag`` lets clients ask whether it has changed.
+
+    Most pages are shown whatever the method; those that are ``is_read_only`` are not.
+    """
+
+    rendered: Rendered
+    etag: str = ""
+    is_read_only: bool = False
+
+    def headers(self) -> Mapping[str, str]:
+        """Give the headers that belong to the page."""
+        return {"ETag": f'"{self.etag}"', "Vary": "Accept"} if self.etag else {}
+
+
+@final
+class FrontPages:
+    """The pages of a server that serves certain kinds; ``address`` is its host and port."""
+
+    def __init__(self, kinds: Kinds, address: Callable[[], str]) -> None:
+        self._kinds = kinds
+        self._address = address
+        self._openapi = OpenApi(kinds)
+        self._pages: dict[tuple[str, str], Page | None] = {}
+        self._generation = -1
+
+    def page(self, request: ApiRequest, accept: str) -> Page | None:
+        """Find a page; None when there is none under the path."""
+        path = request.path.rstrip("/") or "/"
+        if path.startswith(HEALTH):
+            return _health(path, verbose=request.flag("verbose"))
+        if self._generation != self._kinds.generation:
+            self._pages.clear()
+            self._generation = self._kinds.generation
+        key = (path, accept)
+        if key not in self._pages:
+            self._pages[key] = self._make(path, accept)
+        page = self._pages[key]
+        if page is not None and page.is_read_only and request.method not in READING:
+            raise refusals.method_not_allowed()
+        return page
+
+    def _make(self, path: str, accept: str) -> Page | None:
+        kinds = self._kinds
+        match path.removeprefix("/").split("/"):
+            case [""]:
+                return _json_page({"paths": sorted(self._index())})
+            case ["version"]:
+                return replace(_json_page(discovery_documents.version()), is_read_only=True)
+            case ["api" | "apis" as root] if "apidiscovery.k8s.io" in accept:
+                form = _aggregated_form(accept)
+                if form is not None:
+                    document = discovery_documents.aggregated(kinds, core=root == "api")
+                    return _json_page(document, content_type=form, tagged=True)
+                return self._plain_root(root, accept)
+            case ["api" | "apis" as root]:
+                return self._plain_root(root, accept)
+            case ["api", version]:
+                return _resources(discovery_documents.resource_list(kinds, "", version), accept)
+            case ["apis", group]:
+                found = discovery_documents.group(kinds, group)
+                return None if found is None else _document_page(found, accept)
+            case ["apis", group, version] if group in kinds.groups():
+                return self._resources_of(group, version, accept)
+            case ["openapi", "v2"]:
+                return self._openapi_2(accept)
+            case ["openapi", "v3"]:
+                return _json_page(self._openapi.index())
+            case ["openapi", "v3", *rest]:
+                return self._openapi_page("/".join(rest))
+            case _:
+                return None
+
+    def _resources_of(self, group: str, version: str, accept: str) -> Page | None:
+        found = discovery_documents.resource_list(self._kinds, group, version)
+        if found is None and self._kinds.is_custom(group):
+            return None
+        return _resources(found, accept)
+
+    def _plain_root(self, root: str, accept: str) -> Page:
+        if root == "api":
+            versions = discovery_documents.core_versions(self._address())
+            return replace(_document_page(versions, accept), is_read_only=True)
+        return _document_page(discovery_documents.group_list(self._kinds), accept)
+
+    def _openapi_2(self, accept: str) -> Page | None:
+        offers_json = not accept or any(each in accept for each in ("json", "*/*"))
+        if not offers_json:
+            return Page(Rendered(406, b"", TEXT))
+        return self._openapi_page("v2")
+
+    def _openapi_page(self, name: str) -> Page | None:
+        content = self._openapi.encoded(name)
+        if content is None:
+            return None
+        return Page(Rendered(200, content), self._openapi.digest(name))
+
+    def _index(self) -> set[str]:
+        paths = {"/api", "/api/v1", "/apis", "/openapi/v2", "/openapi/v3", "/version", *HEALTH}
+        for group, versions in self._kinds.groups().items():
+            if group:
+                paths.add(f"/apis/{group}")
+                paths.update(f"/apis/{group}/{version}" for version in versions)
+        return paths
+
+
+def _resources(document: dict[str, Any] | None, accept: str) -> Page:
+    if document is None:
+        raise refusals.no_such_resource()
+    return replace(_document_page(document, accept), is_read_only=True)
+
+
+def _document_page(document: dict[str, Any], accept: str) -> Page:
+    """Show a document as clients like it best, in JSON or YAML."""
+    return Page(render_document(document, form_of_refusals(accept, ApiRequest("GET", "")), 200))
+
+
+def _aggregated_form(accept: str) -> str | None:
+    """Give the content type of aggregated discovery, if the client wants it as we have it."""
+    for clause in accept.split(","):
+        parts = {part.strip() for part in clause.split(";")}
+        if {"as=APIGroupDiscoveryList", "v=v2", "g=apidiscovery.k8s.io"} <= parts:
+            return discovery_documents.AGGREGATED
+    return None
+
+
+def _health(path: str, *, verbose: bool) -> Page | None:
+    name, _, check = path[1:].partition("/")
+    if check and check not in CHECKS:
+        return None
+    if not verbose or check:
+        return Page(Rendered(200, b"ok", TEXT))
+    lines = [*(f"[+]{each} ok" for each in CHECKS), f"{name} check passed", ""]
+    return Page(Rendered(200, "\n".join(lines).encode(), TEXT))
+
+
+def _json_page(document: Any, *, content_type: str = JSON, tagged: bool = False) -> Page:
+    content = msgspec.json.encode(document) + b"\n"
+    etag = hashlib.sha256(content).hexdigest().upper() if tagged else ""
+    return Page(Rendered(200, content, content_type), etag)

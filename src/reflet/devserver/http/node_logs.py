@@ -1,0 +1,131 @@
+"""Logs of containers, from the node that has them.
+
+Owns: which node that is, where it listens, and asking it as a real API server asks a kubelet:
+by ``/containerLogs/NAMESPACE/POD/CONTAINER``, with a token that the node can have reviewed here.
+Asks nodes of this machine only, since the question is not encrypted.  Must not know who asked,
+nor how a node keeps its logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Final, final
+from urllib.parse import quote
+
+import aiohttp
+
+from reflet.apirules import refusals
+from reflet.devserver.http.authentication import is_loopback
+from reflet.devserver.storage.changes import Key
+from reflet.devserver.verbs.state import LogRequest, State
+from reflet.devserver.verbs.tokens import ISSUER, ServiceAccount
+
+READER: Final = ServiceAccount("kube-system", "reflet-log-reader", "")
+TOKEN_SECONDS: Final = 60
+CONNECT_PATIENCE: Final = 5.0  # seconds
+LONGEST_REASON: Final = 4096  # bytes of what a node says when it refuses
+
+NODES: Final = "nodes"
+PODS: Final = "pods"
+
+
+@final
+class NodeLogs:
+    """Gives logs in pieces, as the pod's node has them.  Is a ``LogSource``."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    async def __call__(self, request: LogRequest, /) -> AsyncIterator[bytes]:
+        """Ask the node; an ApiError says why it has no log to give."""
+        address = self._address_of(request)
+        session = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_PATIENCE)
+        )
+        try:
+            response = await session.get(
+                f"http://{address}/containerLogs/{_path(request)}",
+                params=_query(request),
+                headers={"Authorization": f"Bearer {self._token()}"},
+                allow_redirects=False,
+            )
+            if response.status != 200:
+                reason = await response.content.read(LONGEST_REASON)
+                raise refusals.by_code(
+                    response.status,
+                    reason="",
+                    message=reason.decode(errors="replace").strip(),
+                    retry_after=None,
+                )
+        except (aiohttp.ClientError, TimeoutError) as error:
+            await session.close()
+            raise refusals.unexpected(f"the node at {address} does not answer: {error}") from error
+        except BaseException:
+            await session.close()
+            raise
+        return _pieces(session, response)
+
+    def _address_of(self, request: LogRequest) -> str:
+        storage = self._state.storage
+        pod = storage.get(Key(PODS, request.namespace, request.pod))
+        name = "" if pod is None else pod.object.get("spec", {}).get("nodeName") or ""
+        node = storage.get(Key(NODES, "", name)) if name else None
+        if node is None:
+            # The real server says pods here.
+            raise refusals.not_found(PODS, name)
+        status: dict[str, Any] = node.object.get("status") or {}
+        port = status.get("daemonEndpoints", {}).get("kubeletEndpoint", {}).get("Port") or 0
+        hosts = [
+            each.get("address", "")
+            for each in status.get("addresses") or ()
+            if each.get("type") == "InternalIP"
+        ]
+        if not port or not hosts:
+            raise refusals.unexpected(f"node {name} does not say where it answers for logs")
+        if not is_loopback(hosts[0]):
+            raise refusals.unexpected(
+                f"node {name} is at {hosts[0]}, and this server asks for logs on its own machine "
+                "only"
+            )
+        host = f"[{hosts[0]}]" if ":" in hosts[0] else hosts[0]
+        return f"{host}:{port}"
+
+    def _token(self) -> str:
+        token, _ = self._state.tokens.issue(
+            READER, audiences=[ISSUER], now=self._state.now(), seconds=TOKEN_SECONDS
+        )
+        return token
+
+
+def _path(request: LogRequest) -> str:
+    parts = (request.namespace, request.pod, request.container)
+    return "/".join(quote(part, safe="") for part in parts)
+
+
+def _query(request: LogRequest) -> dict[str, str]:
+    flags = {
+        "follow": request.follow,
+        "previous": request.previous,
+        "timestamps": request.timestamps,
+    }
+    numbers = {
+        "tailLines": request.tail_lines,
+        "limitBytes": request.limit_bytes,
+        "sinceSeconds": request.since_seconds,
+    }
+    query = {name: "true" for name, value in flags.items() if value}
+    query.update({name: str(value) for name, value in numbers.items() if value is not None})
+    if request.since_time:
+        query["sinceTime"] = request.since_time
+    return query
+
+
+async def _pieces(
+    session: aiohttp.ClientSession, response: aiohttp.ClientResponse
+) -> AsyncIterator[bytes]:
+    try:
+        async for piece in response.content.iter_any():
+            yield piece
+    finally:
+        response.close()
+        await session.close()

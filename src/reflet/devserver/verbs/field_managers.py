@@ -1,0 +1,118 @@
+"""Who owns which field after a write.
+
+Owns: the meeting of kinds and server-side apply: what a write's target is, and what "the object
+before the server adds anything" means for it.  The decisions are server_side_apply.py's.  Must
+not know requests or storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from reflet.apirules.admission import clone
+from reflet.apirules.custom_objects import fill_custom_defaults
+from reflet.apirules.defaults.defaults import fill_defaults
+from reflet.apirules.schema.decoding import empty_object
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.patches.managed_fields import managed_fields_of, with_old_times
+from reflet.devserver.patches.reset_fields import custom_reset_fields, reset_fields
+from reflet.devserver.patches.server_side_apply import Target, apply, track_update
+from reflet.gotext.times import time_text
+
+Document = dict[str, Any]
+
+_NOT_FOR_NEW_OBJECTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """The fields of one kind, and a manager that writes to it at a moment."""
+
+    kind: ServedKind
+    subresource: str
+    manager: str
+    now: datetime
+
+    @property
+    def target(self) -> Target:
+        """What is written to."""
+        kind = self.kind
+        if kind.custom is not None:
+            reset = custom_reset_fields(self.subresource, has_status=kind.has_status)
+            blank: Document = {}
+        else:
+            reset = reset_fields(kind.storage_key, self.subresource)
+            structure = kind.schema.structure
+            blank = {} if structure is None else empty_object(structure)
+        return Target(
+            schema=kind.schema,
+            api_version=kind.api_version,
+            kind=kind.kind,
+            blank=blank,
+            subresource=self.subresource,
+            reset=reset,
+        )
+
+    @property
+    def _moment(self) -> str:
+        # The real server forgets the time of whoever writes to the scale subresource.
+        return "" if self.subresource == "scale" else time_text(self.now)
+
+    def after_create(self, document: Document) -> Any:
+        """Give the managers of a new object."""
+        made = self._with_defaults(document)
+        for name in _NOT_FOR_NEW_OBJECTS:
+            (made.get("metadata") or {}).pop(name, None)
+        return managed_fields_of(self._tracked(None, made))
+
+    def after_update(self, live: Document, document: Document, made: Document) -> Any:
+        """Give the managers after an update, of which ``made`` is the result."""
+        wanted = self._with_defaults(document)
+        if self.subresource:
+            # What the subresource cannot change is no change.
+            wanted = {**made, "metadata": {**made["metadata"]}}
+            given = managed_fields_of(document)
+            if given is not None:
+                wanted["metadata"]["managedFields"] = given
+        return managed_fields_of(self._tracked(live, wanted))
+
+    def applied(self, live: Document | None, document: Document, *, force: bool) -> Document:
+        """Give the object after an apply, with its managers."""
+        return apply(
+            self.target,
+            live,
+            document,
+            manager=self.manager,
+            force=force,
+            now=self._moment,
+        )
+
+    def unless_only_times_differ(self, live: Document, made: Document) -> Document:
+        """Give the live object in place of one that differs in the times of managers only."""
+        version = live["metadata"].get("resourceVersion")
+        if version is None:
+            return dict(with_old_times(live, made))
+        labelled = {**made, "metadata": {**made["metadata"], "resourceVersion": version}}
+        return dict(with_old_times(live, labelled))
+
+    def _tracked(self, live: Document | None, new: Document) -> Document:
+        return track_update(self.target, live, new, manager=self.manager, now=self._moment)
+
+    def _with_defaults(self, document: Document) -> Document:
+        made: Document = clone(document)
+        if self.kind.custom is None:
+            fill_defaults(self.kind.schema, made)
+            if self.kind.storage_key == "secrets":
+                _name_as_data(made)
+        else:
+            fill_custom_defaults(self.kind.schema, made)
+        return made
+
+
+def _name_as_data(secret: Document) -> None:
+    """Let whoever writes ``stringData`` own what it becomes, the keys of ``data``."""
+    texts = secret.pop("stringData", None)
+    if texts:
+        secret["data"] = {**secret.get("data", {}), **texts}

@@ -1,0 +1,257 @@
+"""Objects from files, put into the server when it starts.
+
+Owns: reading files and folders, the order in which objects are made (namespaces and definitions
+first), and errors that name the file and the line.  Objects are applied as an administrator
+would, so loading the same file twice is harmless.  Must not know how objects are stored.
+
+What is there from the start: the namespaces, and the service ``kubernetes``.
+
+Owns: these objects.  They are made like any others, by the server's own name.  Must not know
+how they are stored.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.patches.json_values import DEEPEST, TOO_DEEP
+from reflet.devserver.patches.yaml_text import read_yaml
+from reflet.devserver.request.documents import Body
+from reflet.devserver.request.request_options import WriteOptions
+from reflet.devserver.storage.changes import Key
+from reflet.devserver.verbs.patching import APPLY_PATCH, patch
+from reflet.devserver.verbs.state import NAMESPACES, SERVICES, State
+from reflet.devserver.verbs.writing import SERVER, Writing
+from reflet.errors import ApiError, ConfigurationError, DecodeError
+
+MANAGER: Final = "reflet-serve"
+SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
+STANDARD_INPUT: Final = "-"
+UNKNOWN_ALIAS: Final = "an alias names no anchor: a text that begins with * needs quotes"
+
+_FIRST: Final = {"Namespace": 0, "CustomResourceDefinition": 1, "ServiceAccount": 2}
+_LATER: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One object of a file, and where it begins."""
+
+    place: str
+    document: dict[str, Any]
+    text: bytes
+
+    @property
+    def rank(self) -> int:
+        """Sort key: what others need comes first."""
+        return _FIRST.get(str(self.document.get("kind")), _LATER)
+
+
+def read_manifests(sources: Iterable[str]) -> list[Manifest]:
+    """Read files, folders and ``-``; raise ConfigurationError with the file and line."""
+    found: list[Manifest] = []
+    for source in sources:
+        if source == STANDARD_INPUT:
+            found += _documents("standard input", sys.stdin.buffer.read())
+            continue
+        for path in _files(Path(source)):
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
+            found += _documents(str(path), content)
+    return sorted(found, key=lambda manifest: manifest.rank)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.exists():
+        raise ConfigurationError(f"cannot read {path}: No such file or directory")
+    if not path.is_dir():
+        yield path
+        return
+    files = sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
+    if not files:
+        raise ConfigurationError(f"{path} has no file that ends in {', '.join(sorted(SUFFIXES))}")
+    yield from files
+
+
+def _documents(name: str, content: bytes) -> Iterator[Manifest]:
+    for line, text in _split(name, content):
+        place = f"{name}:{line}"
+        try:
+            document = read_yaml(text)
+        except DecodeError as error:
+            # The name after the asterisk may be a password that lacks its quotes.
+            unknown = UNKNOWN_ALIAS if "unknown anchor" in str(error) else str(error)
+            raise ConfigurationError(f"{place}: {unknown}") from error
+        if document is not None:
+            yield from _objects(place, document, text)
+
+
+def _split(name: str, content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Cut a file into its documents, each with its first line."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigurationError(f"{name}:{line}: not valid UTF-8") from error
+    lines = text.splitlines(keepends=True)
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        starts = list(_starts(name, yaml.parse(text, Loader=loader)))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        # What is missing at the end is missed on the line after it.
+        line = 1 if mark is None else min(mark.line + 1, len(lines))
+        raise ConfigurationError(f"{name}:{line}: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise ConfigurationError(f"{name}:1: {' '.join(str(error).split())}") from error
+    for start, end in pairwise([*starts, len(lines)]):
+        first = start
+        while first < end and lines[first].strip() in {"", "---"}:
+            first += 1
+        yield min(first, max(end - 1, 0)) + 1, "".join(lines[start:end]).encode()
+
+
+def _starts(name: str, events: Iterator[Any]) -> Iterator[int]:
+    """Yield the line on which each document starts."""
+    depth = 0
+    for event in events:
+        line: int = event.start_mark.line
+        match event:
+            case yaml.DocumentStartEvent():
+                yield line
+            case yaml.CollectionStartEvent():
+                depth += 1
+            case yaml.CollectionEndEvent():
+                depth -= 1
+            case _:
+                pass
+        # The parser takes the longer for each level, the deeper it is.
+        if depth > DEEPEST:
+            raise ConfigurationError(f"{name}:{line + 1}: {TOO_DEEP}")
+
+
+def _objects(place: str, document: Any, text: bytes) -> Iterator[Manifest]:
+    if not isinstance(document, dict):
+        raise ConfigurationError(f"{place}: not an object with apiVersion, kind and metadata")
+    if str(document.get("kind", "")).endswith("List") and isinstance(document.get("items"), list):
+        for index, item in enumerate(document["items"]):
+            yield from _objects(f"{place} (item {index + 1})", item, text)
+        return
+    yield Manifest(place, document, text)
+
+
+def load(state: State, manifests: Iterable[Manifest]) -> list[str]:
+    """Put objects into the server; give a line about each.
+
+    Raises ConfigurationError, with file and line, for one that the server refuses.
+    """
+    said = []
+    for manifest in manifests:
+        try:
+            said.append(_load(state, manifest))
+        except ApiError as error:
+            raise ConfigurationError(f"{manifest.place}: {error.message}") from error
+    return said
+
+
+def _load(state: State, manifest: Manifest) -> str:
+    document = manifest.document
+    kind = _kind(state, manifest)
+    metadata = document.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name, namespace = metadata.get("name"), metadata.get("namespace") or "default"
+    if not isinstance(name, str) or not name:
+        raise ConfigurationError(f"{manifest.place}: the {kind.kind} has no metadata.name")
+    if kind.kind == "Secret" and not kind.group:
+        _check_values(manifest)
+    options = WriteOptions(manager=MANAGER, validation="Strict", force=True)
+    writing = Writing(state, kind, namespace if kind.namespaced else "", options, name)
+    before = state.storage.get(writing.key())
+    answer = patch(writing, Body(_json(document), APPLY_PATCH))
+    after = answer.document["metadata"].get("resourceVersion")
+    if before is None:
+        outcome = "created"
+    else:
+        outcome = "unchanged" if after == str(before.revision) else "configured"
+    where = f" in {namespace}" if kind.namespaced else ""
+    return f"{kind.qualified_resource}/{name}{where} {outcome}"
+
+
+def _check_values(manifest: Manifest) -> None:
+    """Refuse a Secret of the wrong shape here: the server's own words would quote its values."""
+    for field in ("data", "stringData"):
+        values = manifest.document.get(field) or {}
+        if not isinstance(values, dict):
+            raise ConfigurationError(f"{manifest.place}: {field} of the Secret is no mapping")
+        for key, value in values.items():
+            if not isinstance(value, str | None):
+                raise ConfigurationError(
+                    f"{manifest.place}: {field}[{key!r}] of the Secret is no text"
+                )
+
+
+def _kind(state: State, manifest: Manifest) -> ServedKind:
+    version, name = manifest.document.get("apiVersion"), manifest.document.get("kind")
+    if not isinstance(version, str) or not isinstance(name, str):
+        raise ConfigurationError(f"{manifest.place}: apiVersion or kind is missing")
+    kind = state.kinds.by_kind(version, name)
+    if kind is None or not kind.is_stored:
+        raise ConfigurationError(f"{manifest.place}: no kind {name!r} in version {version!r}")
+    return kind
+
+
+def _json(document: dict[str, Any]) -> bytes:
+    import json  # noqa: PLC0415 - only while loading
+
+    return json.dumps(document).encode()
+
+
+Document = dict[str, Any]
+
+FIRST_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "default")
+KUBERNETES: Final = "kubernetes"
+
+
+def plant(state: State, port: int) -> None:
+    """Make what is missing; what is there already stays as it is."""
+    for name in FIRST_NAMESPACES:
+        if state.storage.get(Key(NAMESPACES, "", name)) is None:
+            _create(state, "v1", NAMESPACES, "", {"metadata": {"name": name}})
+    _kubernetes_service(state, port)
+
+
+def _kubernetes_service(state: State, port: int) -> None:
+    if state.storage.get(Key(SERVICES, "default", KUBERNETES)) is not None:
+        return
+    service: Document = {
+        "metadata": {
+            "name": KUBERNETES,
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "type": "ClusterIP",
+            "clusterIP": state.addresses.kubernetes_address,
+            "ipFamilyPolicy": "SingleStack",
+            "sessionAffinity": "None",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}],
+        },
+    }
+    _create(state, "v1", SERVICES, "default", service)
+
+
+def _create(state: State, version: str, plural: str, namespace: str, document: Document) -> None:
+    kind = state.kinds.by_resource("", version, plural)
+    if kind is None:
+        raise LookupError(f"{plural} are not served")
+    writing = Writing(state, kind, namespace, WriteOptions(manager=SERVER))
+    writing.create(writing.checked(document))

@@ -1,0 +1,1 @@
+"""Go's texts: how it quotes, prints and measures, which messages and files let show."""

@@ -1,0 +1,1 @@
+"""Who is told of changes, at which pace, and what each of them hears."""

@@ -1,0 +1,84 @@
+"""Changes to iterate instead of being called.
+
+Owns: the iterator, and that it is forgotten when nobody iterates any more.  Must not know where
+changes come from.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+from reflet.api.meta import KubernetesObject
+from reflet.informer.handlers.changes import Change
+from reflet.informer.handlers.registration import Registration
+from reflet.informer.queues.queued_deltas import QueueClosed
+
+T = TypeVar("T", bound=KubernetesObject)
+
+
+class ChangeStream(Generic[T]):
+    """The changes of one informer, one by one, until the informer stops.
+
+    ::
+
+        async for change in informer.changes():
+            print(change.type, change.key)
+
+    Leaving the loop is enough: the stream is closed when nothing refers to it any more, and at
+    once where it is used as a context.  ``next_batch`` gives what waits in one go.  With
+    *only_changes* it leaves out what is told again without having changed.
+    """
+
+    def __init__(
+        self,
+        registration: Registration[T],
+        leave: Callable[[Registration[T]], None],
+        *,
+        only_changes: bool,
+    ) -> None:
+        self._registration = registration
+        self._leave = leave
+        self._only_changes = only_changes
+        self._taken: deque[Change[T]] = deque()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Change[T]:
+        if not self._taken:
+            try:
+                self._taken.extend(await self.next_batch())
+            except QueueClosed:
+                raise StopAsyncIteration from None
+        return self._taken.popleft()
+
+    async def next_batch(self) -> Sequence[Change[T]]:
+        """The next changes, at least one; QueueClosed when there will be none."""
+        while True:
+            changes = await self._registration.next()
+            if self._only_changes:
+                changes = [change for change in changes if not change.is_resync]
+            if changes:
+                return changes
+
+    def close(self) -> None:
+        """End the iteration; harmless when it has ended."""
+        self._taken.clear()
+        self._leave(self._registration)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()

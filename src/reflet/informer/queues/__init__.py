@@ -1,0 +1,1 @@
+"""Queues between a reflector and a store: client-go's contract of DeltaFIFO and its kin."""

@@ -1,0 +1,1 @@
+"""Keeps a sink equal to a remote collection: list, watch, and start over."""

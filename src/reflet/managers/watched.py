@@ -1,0 +1,315 @@
+"""The strategies ``watch`` and ``auto``: memory that streams keep fresh.
+
+Owns: references, what a read answers and how long it waits, and when an object's stream is not
+worth keeping.  Must not know how objects are watched: ``individual_streams`` and
+``auto_objects`` do.
+
+An entry is *loading* until its first state has come, then *live*.
+
+=======================  =====================================  ===============================
+state                    event                                  next
+=======================  =====================================  ===============================
+loading                  its first state comes                  live
+loading                  a read: waits, at most a second        loading
+live                     a read of an object that may change    live
+live                     a read of an immutable object          frozen: no stream, for ever
+live                     nobody has read it for long            idle: no stream, no answer
+idle                     a read                                 loading, from its last version
+any                      the last reference goes                forgotten
+=======================  =====================================  ===============================
+
+A live entry answers even while the server is away.  A frozen one does not notice that its
+object was deleted or made anew, until nobody refers to it.
+
+Two quirks of the kubelet are not copied.  A reference that is deleted more often than it was
+added stays at zero instead of going below, where it would keep the object for ever
+(``object_entry``).  And an object that was never read counts as read when it was first referred
+to (``idle_watches``).
+
+When nobody needs an object to be fresh.
+
+Owns: how long an object may go unread before its stream is closed, and how often that is looked
+at.  Must not know streams.
+
+The kubelet closes the stream of an object that was never read at the first look after it came,
+because it counts reads from the beginning of time.  Here being referred to counts as a read:
+what a pod refers to is about to be read, and closing a stream to open it again a moment later
+serves nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Generic, Self
+from weakref import WeakSet
+
+from reflet.api.status import not_found
+from reflet.errors import CacheNotSynced, NotRegistered
+from reflet.managers.object_changes import ObjectChanges
+from reflet.managers.object_entry import ObjectEntry
+from reflet.managers.object_kinds import C
+from reflet.managers.watches.individual_streams import Streams
+from reflet.managers.watches.stream_plan import StreamPlan
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.tasks import TaskOwner
+
+SYNC_PATIENCE: Final = 1.0
+"""Seconds that a read waits for the first state of an object."""
+
+
+SYNC_FREQUENCY: Final = 60.0
+"""Seconds between two looks of the kubelet at a pod, each of which reads the pod's volumes."""
+LOOK_EVERY: Final = 60.0
+SHORTEST_IDLE: Final = 60.0
+MISSED_SYNCS: Final = 5
+"""How many looks at its pods an object may be left out of: then only variables use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleRule:
+    """Seconds that an object may go unread, and seconds between two looks for such objects."""
+
+    longest: float
+    look_every: float = LOOK_EVERY
+
+    @classmethod
+    def for_syncs_every(cls, seconds: float) -> IdleRule:
+        """The kubelet's rule for a sync frequency."""
+        return cls(max(SHORTEST_IDLE, MISSED_SYNCS * seconds))
+
+    def is_idle(self, last_access: float, now: float) -> bool:
+        """Whether what was last read at *last_access* has not been read for too long."""
+        return last_access + self.longest < now
+
+
+DEFAULT_IDLE_RULE: Final = IdleRule.for_syncs_every(SYNC_FREQUENCY)
+
+
+class WatchedObjects(Generic[C]):
+    """Objects in memory, kept fresh by *streams* while the context is open.
+
+    References may be added before it is open; streams begin when it is.  Once it is closed, what
+    is known is still answered.  *word* is ``secret`` or ``configmap``, for errors.
+
+    While anybody follows changes no object is idle: whoever follows wants to be told.
+    """
+
+    def __init__(
+        self,
+        streams: Streams[C],
+        *,
+        word: str,
+        clock: Clock | None = None,
+        idle: IdleRule = DEFAULT_IDLE_RULE,
+        sync_patience: float = SYNC_PATIENCE,
+    ) -> None:
+        self._streams = streams
+        self._word = word
+        self._clock = clock
+        self._idle = idle
+        self._sync_patience = sync_patience
+        self._entries: dict[tuple[str, str], ObjectEntry[C]] = {}
+        self._followers: WeakSet[ObjectChanges[C]] = WeakSet()
+        self._now: Callable[[], float] = time.monotonic if clock is None else clock.monotonic
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended = False
+        self._closing = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        if self._clock is None:
+            # The loop's own stopwatch: cheap, and the same for every thread.
+            self._now = self._loop.time
+        tasks = await self._closing.enter_async_context(TaskOwner(f"{self._word} streams"))
+        self._streams.open(tasks)
+        for entry in self._entries.values():
+            entry.last_access = self._now()
+            self._streams.start(entry)
+        tasks.start(self._recycle_for_ever(), name=f"idle {self._word} streams")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ended = True
+        self._loop = None
+        self._streams.close()
+        for follower in tuple(self._followers):
+            follower.close()
+        for entry in self._entries.values():
+            entry.wake()
+        await self._closing.__aexit__(kind, error, traceback)
+
+    def __len__(self) -> int:
+        """How many objects are referred to."""
+        return len(self._entries)
+
+    # References
+
+    def add_reference(self, namespace: str, name: str, referrer: str, /) -> None:
+        """Count a reference; the first one opens a stream."""
+        entry = self._entries.get((namespace, name))
+        if entry is None:
+            entry = ObjectEntry(namespace, name, now=self._now(), changed=self._changed)
+            self._entries[namespace, name] = entry
+            entry.refer(referrer)
+            self._start(entry)
+        else:
+            entry.refer(referrer)
+
+    def delete_reference(self, namespace: str, name: str, referrer: str, /) -> None:
+        """Take a reference back; with the last one the object is forgotten."""
+        entry = self._entries.get((namespace, name))
+        if entry is None or not entry.release(referrer):
+            return
+        del self._entries[namespace, name]
+        self._streams.release(entry)
+        entry.wake()
+        for follower in self._followers:
+            follower.forget(namespace, name)
+
+    def references(self, namespace: str, name: str) -> int:
+        """How many references there are to an object."""
+        entry = self._entries.get((namespace, name))
+        return 0 if entry is None else sum(entry.references.values())
+
+    def state_of(self, namespace: str, name: str) -> str:
+        """``loading``, ``live``, ``idle`` or ``frozen``; NotRegistered for what is none of it."""
+        entry = self._entries.get((namespace, name))
+        if entry is None:
+            raise NotRegistered(namespace, name)
+        return entry.state
+
+    # Reading
+
+    async def get(self, namespace: str, name: str) -> C:
+        """The object; waits for its first state, at most as long as patience lasts."""
+        # The hot path: a read of what is known is a look into memory.
+        while True:
+            entry = self._entries.get((namespace, name))
+            if entry is None:
+                raise NotRegistered(namespace, name)
+            entry.last_access = self._now()
+            if entry.idle:
+                self._resume(entry)
+            if entry.synced:
+                break
+            await self._arrival(entry)
+        found = entry.object
+        if found is None:
+            raise not_found(self._word, name)
+        if found.immutable and not entry.frozen:
+            self._freeze(entry)
+        return found
+
+    def peek(self, namespace: str, name: str) -> C:
+        """The object as it is in memory, from any thread and without waiting."""
+        entry = self._entries.get((namespace, name))
+        if entry is None:
+            raise NotRegistered(namespace, name)
+        entry.last_access = self._now()
+        if entry.idle:
+            self._soon(self._resume, entry)
+        # In this order: ``show`` writes the object first, perhaps while we look.
+        if not entry.synced:
+            raise self._not_synced(entry, reason="nothing is known yet")
+        found = entry.object
+        if found is None:
+            raise not_found(self._word, name)
+        if found.immutable and not entry.frozen:
+            self._soon(self._freeze, entry)
+        return found
+
+    # Following
+
+    def follow(self, changes: ObjectChanges[C], /) -> None:
+        """Tell *changes* whatever changes from now on."""
+        if self._ended:
+            changes.close()
+            return
+        self._followers.add(changes)
+        for entry in tuple(self._entries.values()):
+            if entry.idle:
+                self._resume(entry)
+
+    def plan(self) -> StreamPlan:
+        """The streams that are open, and why."""
+        return self._streams.plan()
+
+    # Idle streams
+
+    def recycle_idle(self) -> None:
+        """Close the streams of what nobody has read for long."""
+        if any(not follower.closed for follower in self._followers):
+            return
+        now = self._now()
+        for entry in tuple(self._entries.values()):
+            # One that is loading is about to be read: closing it would only make it later.
+            if entry.synced and not entry.frozen and not entry.idle:
+                entry.idle = self._idle.is_idle(entry.last_access, now)
+                if entry.idle:
+                    self._streams.idle(entry)
+
+    async def _recycle_for_ever(self) -> None:
+        clock = self._clock or SystemClock()
+        while True:
+            await clock.sleep(self._idle.look_every)
+            self.recycle_idle()
+
+    # inside
+
+    def _is_current(self, entry: ObjectEntry[C]) -> bool:
+        return self._entries.get((entry.namespace, entry.name)) is entry
+
+    def _start(self, entry: ObjectEntry[C]) -> None:
+        if self._loop is not None:
+            self._streams.start(entry)
+
+    def _resume(self, entry: ObjectEntry[C]) -> None:
+        if entry.idle and self._loop is not None and self._is_current(entry):
+            entry.idle = False
+            self._streams.start(entry)
+
+    def _freeze(self, entry: ObjectEntry[C]) -> None:
+        found = entry.object
+        immutable = entry.synced and found is not None and found.immutable
+        if immutable and not entry.frozen and self._is_current(entry):
+            entry.frozen = True
+            entry.idle = False
+            self._streams.release(entry)
+
+    async def _arrival(self, entry: ObjectEntry[C]) -> None:
+        """Return when it is worth looking again; CacheNotSynced when it is not."""
+        if self._ended or not await entry.wait(self._sync_patience):
+            raise self._not_synced(entry)
+
+    def _not_synced(self, entry: ObjectEntry[C], *, reason: str = "") -> CacheNotSynced:
+        words = {"reason": reason} if reason else {}
+        error = CacheNotSynced(self._word, entry.namespace, entry.name, **words)
+        error.__cause__ = entry.failure
+        return error
+
+    def _soon(self, step: Callable[[ObjectEntry[C]], None], entry: ObjectEntry[C]) -> None:
+        """Have *step* done on the loop, from any thread."""
+        loop = self._loop
+        if loop is None:
+            return
+        try:
+            loop.call_soon_threadsafe(step, entry)
+        except RuntimeError:
+            # The only RuntimeError of call_soon_threadsafe is that the loop is closed; then
+            # there are no streams to open or close.
+            if not loop.is_closed():
+                raise
+
+    def _changed(self, entry: ObjectEntry[C]) -> None:
+        for follower in tuple(self._followers):
+            follower.tell(entry.namespace, entry.name)

@@ -1,0 +1,189 @@
+"""The stream of one object, straight into a place for one object.
+
+Owns: the reflector of an object, its task, and the object as this stream shows it.  Must not
+know who reads, nor when a stream is worth having, nor whether readers see what it shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Generic, assert_never
+
+from reflet.api.selectors.fields import FieldSelector
+from reflet.informer.reflector.reflector import Reflector
+from reflet.informer.reflector.source import Source
+from reflet.managers.object_entry import ObjectEntry
+from reflet.managers.object_kinds import C
+from reflet.managers.object_store import ObjectServer
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.tasks import TaskOwner
+from reflet.store.deltas import Changed, Delta, Replaced, Resynced
+
+MINIMUM_WATCH_TIMEOUT: Final = 1800.0
+"""Seconds.  Thousands of quiet streams are to be renewed rarely."""
+
+OF_AN_OBJECT: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
+"""Other events move the version alone: bookmarks, and what somebody's own source makes up."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamSettings(Generic[C]):
+    """What all streams of one manager have in common.
+
+    *word* is ``secret`` or ``configmap``.  ``streaming=False`` never asks for streaming lists.
+    """
+
+    server: ObjectServer
+    kind: type[C]
+    word: str
+    clock: Clock | None = None
+    streaming: bool = True
+    metrics: Metrics = NO_METRICS
+
+    def source(self, namespace: str) -> Source[C]:
+        """The objects of a namespace."""
+        return self.server.resource(self.kind, namespace=namespace)
+
+
+class ObjectWatch(Generic[C]):
+    """Follows the object of an entry while it is started.  Is a ``Sink``.
+
+    ``object`` is the last known state, None when there is none; ``claim`` is the version at
+    which that was said, and ``version`` the one up to which it is known to hold.  All three mean
+    something once it is ``synced``, and stay as they are when the stream breaks.
+
+    *shown* is called after everything that came; errors are put into the entry.  If the entry is
+    known, the first state is asked to be at least as new as what readers have seen.  A watch that
+    was stopped goes on from its last version when it is started again.
+    """
+
+    __slots__ = (
+        "_reflector",
+        "_running",
+        "_shown",
+        "_task",
+        "_waits",
+        "claim",
+        "entry",
+        "object",
+        "synced",
+        "version",
+    )
+
+    def __init__(
+        self,
+        settings: StreamSettings[C],
+        entry: ObjectEntry[C],
+        *,
+        shown: Callable[[ObjectWatch[C]], None],
+    ) -> None:
+        self.entry = entry
+        self.object: C | None = None
+        self.claim = ""
+        self.version = ""
+        self.synced = False
+        self._shown = shown
+        self._task: asyncio.Task[None] | None = None
+        self._running = False
+        self._waits = False  # for the end of the run before
+        self._reflector = Reflector(
+            settings.source(entry.namespace),
+            self,
+            name=f'object-"{entry.namespace}"/"{entry.name}"',
+            resource=settings.word,
+            description=settings.word,
+            field_selector=FieldSelector.one_object(entry.name),
+            clock=settings.clock,
+            minimum_watch_timeout=MINIMUM_WATCH_TIMEOUT,
+            streaming=settings.streaming,
+            on_error=self._report,
+            on_connection=self._connection,
+            since=entry.version if entry.known else "",
+            awaited=entry.is_awaited,
+            metrics=settings.metrics,
+        )
+
+    def __repr__(self) -> str:
+        state = "running" if self._running else "stopped"
+        return f"<ObjectWatch {self._reflector.name} {state} at {self.last_version!r}>"
+
+    @property
+    def running(self) -> bool:
+        """Whether it is started and not stopped."""
+        return self._running
+
+    @property
+    def last_version(self) -> str:
+        """The version from which the stream would go on."""
+        return self._reflector.last_version
+
+    def start(self, tasks: TaskOwner) -> None:
+        """Follow the object, from where it was left; harmless when it is followed."""
+        if self._running:
+            return
+        self._running = True
+        if self._waits:
+            return
+        if self._task is None:
+            run = self._reflector.run()
+        else:
+            self._waits = True
+            run = self._run_after(self._task)
+        self._task = tasks.start(run, name=f"reflector {self._reflector.name}")
+
+    def stop(self) -> None:
+        """Close the stream, without waiting for its end; nothing is shown from now on."""
+        if not self._running:
+            return
+        self._running = self.synced = False
+        if self._task is not None and not self._waits:
+            self._task.cancel()
+
+    def apply(self, delta: Delta[C], /) -> None:
+        """Take what the reflector learned."""
+        if not self._running or self._waits:
+            # This run was stopped, and the source has swallowed that: asyncio.wait_for of Python
+            # 3.11 does so when something comes in the same moment.
+            raise asyncio.CancelledError
+        match delta:
+            case Replaced(items=items, version=version):
+                self.object = next((item for item in items if self._is_it(item)), None)
+                self.claim = self.version = version
+                self.synced = True
+            case Changed(events=events):
+                for event in events:
+                    self.version = event.object.metadata.resource_version or self.version
+                    if event.type not in OF_AN_OBJECT or not self._is_it(event.object):
+                        continue
+                    self.object = None if event.type == "DELETED" else event.object
+                    self.claim = self.version
+            case Resynced():
+                return
+            case _:
+                assert_never(delta)
+        self._shown(self)
+
+    def _is_it(self, item: C) -> bool:
+        return item.metadata.name == self.entry.name
+
+    async def _run_after(self, previous: asyncio.Task[None]) -> None:
+        # Two runs of one reflector at a time would disagree about where it is.
+        await asyncio.wait((previous,))
+        del previous
+        self._waits = False
+        if self._running:
+            await self._reflector.run()
+
+    def _report(self, error: Exception) -> None:
+        logger.warning("%s: %s", self._reflector.name, error)
+        self.entry.failure = error
+
+    def _connection(self, error: Exception | None) -> None:
+        if error is not None:
+            self.entry.failure = error

@@ -1,0 +1,120 @@
+"""This agent's Node on the API server: made or taken over, and its status kept true.
+
+Owns: when the Node is written, and that a server which is away is asked again.  What is written
+is ``node_object``.  Must not know pods.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from reflet.api.core.nodes import Node
+from reflet.api.options import PatchType
+from reflet.client.client import Client
+from reflet.errors import AlreadyExists, Forbidden, NotFound, RefletError
+from reflet.node.identity.machine import read_pressure
+from reflet.node.identity.node_object import NodeFacts, is_worth_telling, new_node, node_status
+from reflet.runtime.backoff import Backoff
+from reflet.runtime.clock import Clock, SystemClock
+
+LOOK_EVERY: Final = 10.0  # seconds; the kubelet's nodeStatusUpdateFrequency
+TELL_EVERY: Final = 300.0  # seconds; the kubelet's nodeStatusReportFrequency
+
+logger = logging.getLogger(__name__)
+
+
+class NodeRegistration:
+    """Keeps the Node of *facts* on the server.
+
+    *not_ready* is asked why pods are not served well; *folder* is on the disk that counts.
+    """
+
+    def __init__(
+        self,
+        cluster: Client,
+        facts: NodeFacts,
+        *,
+        folder: Path,
+        not_ready: Callable[[], str | None] = lambda: None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._nodes = cluster.resource(Node)
+        self._facts = facts
+        self._folder = folder
+        self._not_ready = not_ready
+        self._clock = clock or SystemClock()
+        self._backoff = Backoff(clock=self._clock)
+        self._told: dict[str, Any] | None = None
+        self._told_at = 0.0
+        self.node: Node | None = None
+        self.registered = asyncio.Event()
+
+    async def register(self) -> Node:
+        """Make the Node, or take over the one that is there; asked until there is an answer.
+
+        Forbidden is raised: an agent that may not be a node should say so.
+        """
+        complained = False
+        while True:
+            try:
+                self.node = await self._make()
+            except Forbidden:
+                raise
+            except (RefletError, OSError) as error:  # a garbled answer, or no token at hand, too
+                if not complained:
+                    logger.warning("the node cannot be registered yet: %s", error)
+                complained = True
+                await self._clock.sleep(self._backoff.next_delay())
+            else:
+                self._backoff.reset()
+                self.registered.set()
+                return self.node
+
+    async def run(self) -> None:
+        """Report the node's status whenever it changes, and now and then, until cancelled."""
+        fails = False
+        while True:
+            try:
+                await self.report()
+            except (RefletError, OSError) as error:  # descriptors for the look at the machine, too
+                level = logging.DEBUG if fails else logging.WARNING
+                logger.log(level, "the status of node %s is not told: %s", self._facts.name, error)
+                fails = True
+            else:
+                fails = False
+            await self._clock.sleep(LOOK_EVERY)
+
+    async def report(self, *, not_ready: str | None = None) -> None:
+        """Tell the status, if that is worth a request; *not_ready* overrides what is asked."""
+        why = not_ready or self._not_ready()
+        status = node_status(
+            self._facts,
+            read_pressure(self._folder),
+            not_ready=why,
+            before=self.node,
+            now=self._clock.now(),
+        )
+        now = self._clock.monotonic()
+        if not is_worth_telling(self._told, status) and now - self._told_at < TELL_EVERY:
+            return
+        try:
+            self.node = await self._nodes.patch(
+                self._facts.name, {"status": status}, PatchType.STRATEGIC, subresource="status"
+            )
+        except NotFound:
+            logger.warning("node %s was deleted; it is registered again", self._facts.name)
+            self._told = None
+            await self.register()
+            return
+        self._told, self._told_at = status, now
+
+    async def _make(self) -> Node:
+        try:
+            return await self._nodes.create(new_node(self._facts))
+        except AlreadyExists:
+            # What others changed of it since, taints above all, is theirs.
+            return await self._nodes.get(self._facts.name)

@@ -1,0 +1,1 @@
+"""One worker for each pod: admission, start, volumes, reload and end."""

@@ -1,0 +1,135 @@
+"""The configurations of this node's pods: registered, resolved, and listened to.
+
+Owns: which pods are registered, and that a pod knows its address before the server does.  What
+one pod gets is ``delivery``.  Must not know what is done with the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from reflet.api.core.nodes import Node
+from reflet.api.core.pod_status import HostIP, PodIP
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.errors import NotRegistered
+from reflet.informer.mirror import Mirror
+from reflet.managers.manager import ConfigMapManager, SecretManager
+from reflet.managers.registry import PodKey
+from reflet.podconfig.object_news import ObjectNews
+from reflet.podconfig.pod_configuration import PodConfiguration
+from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.service_account_tokens import ServiceAccountTokens, token_keys
+from reflet.podconfig.trust_bundle_watch import TrustBundles
+from reflet.resolution.env_files import MountedVolume
+from reflet.runtime.clock import Clock
+
+Mounted = Callable[[Pod], Mapping[str, MountedVolume | None]]
+
+
+class Configurations:
+    """Resolves the pods of a node from what the managers keep.
+
+    *addresses* are those of every pod here; *mounted* gives the volumes in which containers left
+    environment files.  *skip_invalid_names* is the rule of Kubernetes 1.19 for keys of whole
+    objects.
+    """
+
+    def __init__(
+        self,
+        config_maps: ConfigMapManager,
+        secrets: SecretManager,
+        news: ObjectNews,
+        *,
+        services: Mirror[Service],
+        node: Callable[[], Node | None],
+        tokens: ServiceAccountTokens,
+        bundles: TrustBundles | None = None,
+        addresses: Callable[[], tuple[str, ...]],
+        mounted: Mounted,
+        skip_invalid_names: bool = False,
+        clock: Clock,
+    ) -> None:
+        self._config_maps = config_maps
+        self._secrets = secrets
+        self._news = news
+        self._services = services
+        self._node = node
+        self._tokens = tokens
+        self._bundles = bundles
+        self._addresses = addresses
+        self._mounted = mounted
+        self._skip_invalid_names = skip_invalid_names
+        self._clock = clock
+        self._open: dict[str, tuple[PodConfiguration, Callable[[], None]]] = {}
+
+    def __len__(self) -> int:
+        """How many pods are registered."""
+        return len(self._open)
+
+    async def register(self, pod: Pod, wake: Callable[[], None]) -> None:
+        """Keep what the pod refers to, and call *wake* when any of it changes.
+
+        Never waits for the server; a pod that is registered is brought up to date.
+        """
+        known = self._open.get(pod.metadata.uid)
+        if known is not None:
+            known[0].update(self._addressed(pod))
+            return
+        configuration = PodConfiguration(
+            self._addressed(pod),
+            self._config_maps,
+            self._secrets,
+            services=self._services,
+            node=self._node,
+            tokens=self._tokens,
+            bundles=self._bundles,
+            volumes=self._mounted,
+            skip_invalid_names=self._skip_invalid_names,
+            news=self._news,
+            clock=self._clock,
+        )
+        await configuration.__aenter__()
+        self._news.follow(PodKey.of(pod), wake)
+        self._open[pod.metadata.uid] = (configuration, wake)
+
+    async def unregister(self, pod: Pod) -> None:
+        """Keep nothing for the pod any more; harmless when it is not registered."""
+        known = self._open.pop(pod.metadata.uid, None)
+        if known is not None:
+            configuration, wake = known
+            self._news.unfollow(PodKey.of(pod), wake)
+            await configuration.__aexit__(None, None, None)
+
+    async def resolve(self, pod: Pod) -> ResolvedPod:
+        """Compute what the registered pod gets, errors and problems included."""
+        known = self._open.get(pod.metadata.uid)
+        if known is None:
+            raise NotRegistered(pod.metadata.namespace, pod.metadata.name)
+        return await known[0].resolve()
+
+    def refresh_due(self, pod: Pod) -> float | None:
+        """In how many seconds a token of the pod should be replaced; None when it has none."""
+        return self._tokens.due_in(token_keys(pod))
+
+    async def close(self) -> None:
+        """Unregister every pod."""
+        for configuration, _ in self._open.values():
+            await configuration.__aexit__(None, None, None)
+        self._open.clear()
+
+    def _addressed(self, pod: Pod) -> Pod:
+        """The pod with the address that it has as soon as it runs."""
+        addresses = self._addresses()
+        if not addresses or pod.status.pod_ips:
+            return pod
+        status = replace(
+            pod.status,
+            pod_ip=addresses[0],
+            pod_ips=tuple(PodIP(ip=each) for each in addresses),
+            host_ip=addresses[0],
+            host_ips=tuple(HostIP(ip=each) for each in addresses),
+        )
+        return replace(pod, status=status)

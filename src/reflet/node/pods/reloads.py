@@ -1,0 +1,130 @@
+"""What is done to a pod's containers when its configuration has changed.
+
+Owns: sending the signal that a pod asks for, and telling which containers are to start anew.  The
+rules are ``reload_rules``.  Must not start or end anything.
+
+What a pod wants done when its configuration changes while it runs.
+
+Owns: the annotation, and which containers a change concerns.  Kubernetes itself does nothing but
+refresh files, and so do we unless the pod says otherwise.  Only computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from reflet.api.core.pods import Pod
+from reflet.node.pods.pod_volumes import Written
+from reflet.node.pods.worker_parts import WorkerParts
+from reflet.node.status.events import NORMAL, WARNING
+from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.processes.endings import signal_number
+from reflet.resolution.places import containers_of
+
+
+class PodReloads:
+    """The reloads of one pod."""
+
+    def __init__(self, parts: WorkerParts) -> None:
+        self._parts = parts
+        self._mistake_told = ""
+
+    async def reload(
+        self, before: ResolvedPod | None, now: ResolvedPod, written: Written
+    ) -> frozenset[str]:
+        """Do what the pod wants done; the containers that are to start anew."""
+        pod = now.pod
+        match reload_of(pod):
+            case FilesOnly(mistake=mistake):
+                if mistake and mistake != self._mistake_told:
+                    self._mistake_told = mistake
+                    self._parts.events.of_pod(pod, WARNING, "InvalidAnnotation", mistake)
+                return frozenset()
+            case SendSignal(number=number):
+                await self._signal(pod, users_of(pod, written.changed), number)
+                return frozenset()
+            case Restart():
+                others = set() if before is None else _with_other_variables(before, now)
+                return frozenset((*users_of(pod, written.changed), *others))
+
+    async def _signal(self, pod: Pod, names: tuple[str, ...], number: int) -> None:
+        if not names:
+            return
+        runtime = self._parts.runtime
+        for record in await runtime.records(pod.metadata.uid):
+            if record.name in names and record.finished_at is None:
+                await runtime.signal(record.id, number)
+                self._parts.events.of_pod(
+                    pod,
+                    NORMAL,
+                    "ConfigurationChanged",
+                    f"Sent signal {number} to container {record.name}: its files have changed",
+                    container=record.name,
+                )
+
+
+def _with_other_variables(before: ResolvedPod, now: ResolvedPod) -> set[str]:
+    """The containers whose variables are others than before, and can be given to them."""
+    return {
+        name
+        for name, environment in now.environments.items()
+        if name in before.environments
+        and environment.error is None
+        and environment.values != before.environments[name].values
+    }
+
+
+ANNOTATION: Final = "reflet.dev/on-change"
+"""``none``, ``restart`` or ``signal:NAME``."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesOnly:
+    """Refresh the files, as the kubelet does; *mistake* is what is wrong with the annotation."""
+
+    mistake: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Start the containers anew that use what changed, variables included."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendSignal:
+    """Send a signal to the containers that mount what changed."""
+
+    number: int
+
+
+Reload: TypeAlias = FilesOnly | Restart | SendSignal
+
+
+def reload_of(pod: Pod) -> Reload:
+    """What the pod's annotation asks for; one that cannot be read asks for nothing."""
+    text = pod.metadata.annotations.get(ANNOTATION, "").strip()
+    if text in {"", "none"}:
+        return FilesOnly()
+    if text == "restart":
+        return Restart()
+    kind, _, name = text.partition(":")
+    if kind == "signal":
+        try:
+            return SendSignal(signal_number(name))
+        except ValueError as error:
+            return FilesOnly(f"{ANNOTATION}: {error}")
+    return FilesOnly(f"{ANNOTATION}: {text!r} is none of none, restart and signal:NAME")
+
+
+def users_of(pod: Pod, volumes: Collection[str]) -> tuple[str, ...]:
+    """The containers that see changes of these volumes; a sub-path never shows one."""
+    return tuple(
+        placed.container.name
+        for placed in containers_of(pod.spec)
+        if any(
+            mount.name in volumes and not mount.sub_path and not mount.sub_path_expr
+            for mount in placed.container.volume_mounts
+        )
+    )

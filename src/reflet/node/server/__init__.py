@@ -1,0 +1,1 @@
+"""The agent's own ports: who may ask, and what is answered."""

@@ -1,0 +1,133 @@
+"""``/containerLogs/NAMESPACE/POD/CONTAINER``: what ``kubectl logs`` asks a node for.
+
+Owns: which log is meant.  How a log is read is ``log_reading``.  Must not know HTTP, nor who may
+read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from reflet.api.core.pods import Pod
+from reflet.errors import RefletError
+from reflet.node.descriptor_budget import MOST_LOGS
+from reflet.node.server.http_answers import Answer, Question, text
+from reflet.node.server.log_reading import LogChoice, read_log
+from reflet.node.shim.container_records import ContainerRecord
+from reflet.node.shim.log_files import stamp
+from reflet.pleg.runtime_status import RuntimeState
+from reflet.resolution.places import containers_of
+from reflet.runtime.clock import Clock
+
+WHEN_FULL: Final = 5  # seconds after which somebody may have finished
+
+FindPod = Callable[[str, str], Pod | None]
+Records = Callable[[str], Awaitable[list[ContainerRecord]]]
+
+
+class LogService:
+    """Answers with the logs of this node's containers, whoever asks.
+
+    At most *most* logs are read at a time, since each keeps files open; those who read take
+    turns, so that one thread is all that they need.
+    """
+
+    def __init__(
+        self, *, find_pod: FindPod, records: Records, clock: Clock, most: int = MOST_LOGS
+    ) -> None:
+        self._find_pod = find_pod
+        self._records = records
+        self._clock = clock
+        self._most = most
+        self._reading = 0
+        self._turns = asyncio.Semaphore()
+
+    async def answer(self, question: Question) -> Answer:
+        """Answer one request for a log."""
+        if len(question.path) != 4:
+            return text(404, "logs are at /containerLogs/NAMESPACE/POD/CONTAINER")
+        _, namespace, name, container = question.path
+        pod = self._find_pod(namespace, name)
+        if pod is None:
+            return text(404, f'pods "{name}" not found')
+        if all(each.container.name != container for each in containers_of(pod.spec)):
+            return text(404, f"container {container} is not in pod {name}")
+        try:
+            return await self._log(question, pod, container)
+        except RefletError as error:
+            return text(503, f"the log cannot be found now: {error}")
+
+    async def _log(self, question: Question, pod: Pod, container: str) -> Answer:
+        uid = pod.metadata.uid
+        lives = [each for each in await self._records(uid) if each.name == container]
+        previous = _flag(question, "previous")
+        if len(lives) <= previous:
+            what = "previous terminated container" if previous else "container"
+            return text(
+                400,
+                f'{what} "{container}" in pod "{pod.metadata.name}" '
+                + ("not found" if previous else "is waiting to start: ContainerCreating"),
+            )
+        record = lives[previous]
+        try:
+            choice = self._choice(question)
+        except (ValueError, OverflowError, msgspec.ValidationError) as error:
+            return text(400, f"the request cannot be understood: {error}")
+        ended = record.state is not RuntimeState.RUNNING
+
+        async def still_runs() -> bool:
+            try:
+                now = await self._records(uid)
+            except RefletError:
+                return True  # nobody can tell now, and more may come
+            return any(each.id == record.id and each.finished_at is None for each in now)
+
+        if self._reading >= self._most:
+            words = f"{self._most} logs are being read, and no more fit: ask again later"
+            return text(429, words, retry_after=WHEN_FULL)
+        return Answer(200, self._read(record.log, choice, None if ended else still_runs))
+
+    async def _read(
+        self, log: Path, choice: LogChoice, is_running: Callable[[], Awaitable[bool]] | None
+    ) -> AsyncGenerator[bytes, None]:
+        self._reading += 1
+        pieces = read_log(log, choice, is_running=is_running, turns=self._turns)
+        try:
+            async with contextlib.aclosing(pieces):
+                async for piece in pieces:
+                    yield piece
+        finally:
+            self._reading -= 1
+
+    def _choice(self, question: Question) -> LogChoice:
+        query = question.query
+        since = ""
+        if query.get("sinceSeconds"):
+            moment = self._clock.now() - timedelta(seconds=int(query["sinceSeconds"]))
+            since = stamp(moment).decode()
+        elif query.get("sinceTime"):
+            moment = msgspec.convert(query["sinceTime"], datetime)
+            since = stamp(moment.astimezone(UTC)).decode()
+        return LogChoice(
+            follow=_flag(question, "follow"),
+            timestamps=_flag(question, "timestamps"),
+            tail_lines=_number(question, "tailLines"),
+            limit_bytes=_number(question, "limitBytes"),
+            since=since,
+        )
+
+
+def _flag(question: Question, name: str) -> bool:
+    return question.query.get(name, "").lower() in {"true", "1"}
+
+
+def _number(question: Question, name: str) -> int | None:
+    value = question.query.get(name)
+    return int(value) if value else None

@@ -1,0 +1,224 @@
+"""What the agent answers about itself: health, numbers, pods and logs.
+
+Owns: which page is where, and what is asked of each part for it.  Must not know HTTP, nor how
+the parts were put together.
+
+Whether the agent is well: as a whole, and part by part.
+
+Owns: the checks and the pages ``/livez``, ``/readyz`` and ``/healthz`` in the API server's own
+form.  Must not know the parts that it asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from reflet.api.codec import encode
+from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.services import Service
+from reflet.errors import CacheNotSynced, RefletError
+from reflet.informer.mirror import Mirror
+from reflet.managers.manager import ObjectManager
+from reflet.node.identity.heartbeat import Heartbeat
+from reflet.node.identity.node_object import LEASE_DURATION
+from reflet.node.identity.node_registration import NodeRegistration
+from reflet.node.pods.pod_feeds import PodFeed
+from reflet.node.pods.worker_parts import StatusSink
+from reflet.node.pods.workers import PodWorkers
+from reflet.node.server.http_answers import Answer, Question, text
+from reflet.node.server.log_service import LogService
+from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.status.pod_statuses import LocalStatuses
+from reflet.pleg.relist import Pleg
+from reflet.runtime.clock import Clock
+from reflet.runtime.metric_text import CONTENT_TYPE, MetricText
+from reflet.runtime.permanent_tasks import PermanentTasks
+
+CONTAINER_STATUSES: Final = (
+    "containerStatuses",
+    "initContainerStatuses",
+    "ephemeralContainerStatuses",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPages:
+    """Answers questions about the parts of one agent."""
+
+    keeper: KeeperClient
+    pleg: Pleg
+    feed: PodFeed
+    services: Mirror[Service]
+    managers: Sequence[ObjectManager[Any]]
+    workers: PodWorkers
+    statuses: StatusSink
+    registration: Callable[[], NodeRegistration | None]
+    heartbeat: Callable[[], Heartbeat | None]
+    logs: LogService
+    permanent: PermanentTasks
+    metrics: MetricText
+    clock: Clock
+
+    async def answer(self, question: Question) -> Answer:
+        """Answer one question."""
+        match question.path:
+            case ("livez" | "readyz" | "healthz", *_):
+                return self._health().answer(question)
+            case ("metrics",):
+                return Answer(200, self.metrics.text().encode(), CONTENT_TYPE)
+            case ("containerLogs", *_):
+                return await self.logs.answer(question)
+            case ("pods",):
+                return self._pods(tells_all=question.is_reader)
+            case _:
+                return text(404, "there are /livez /readyz /metrics /pods and /containerLogs")
+
+    def _health(self) -> Health:
+        return Health(
+            live={
+                "keeper": lambda: keeper_problem(self.keeper),
+                "pleg": self.pleg.why_unhealthy,
+                **{
+                    f"task/{name}": partial(self._task_problem, name)
+                    for name in self.permanent.problems
+                },
+            },
+            ready={
+                "pods": self.feed.why_not_ready,
+                "services": self._services_problem,
+                "node": self._node_problem,
+                "lease": self._lease_problem,
+            },
+            many=self._what_comes_and_goes,
+        )
+
+    def _task_problem(self, name: str) -> str | None:
+        why = self.permanent.problems[name]
+        return None if why is None else f"it has ended: {why}"
+
+    def _services_problem(self) -> str | None:
+        return None if self.services.is_synced else "the services have not been read yet"
+
+    def _node_problem(self) -> str | None:
+        registration = self.registration()
+        if registration is None or registration.node is not None:
+            return None
+        return "the node is not registered yet"
+
+    def _lease_problem(self) -> str | None:
+        heartbeat = self.heartbeat()
+        if heartbeat is None:
+            return None
+        if heartbeat.renewed_at is None:
+            return "the lease was never renewed"
+        age = self.clock.monotonic() - heartbeat.renewed_at
+        return None if age < LEASE_DURATION else f"the lease was last renewed {age:.0f} s ago"
+
+    def _what_comes_and_goes(self) -> Mapping[str, str | None]:
+        wrong = self.workers.complaints()
+        checks: dict[str, str | None] = {
+            f"task/{name}": f"it waits to be started again: {why}"
+            for name, why in self.permanent.troubles.items()
+        }
+        for worker in self.workers.workers:
+            name = f"{worker.pod.metadata.namespace}/{worker.pod.metadata.name}"
+            checks[f"worker/{name}"] = wrong.get(name)
+        for manager in self.managers:
+            kind = type(manager).__name__.removesuffix("Manager").lower()
+            for stream in manager.plan().streams:
+                name = f"stream/{kind}/{stream.namespace}/{stream.name or '*'}"
+                checks[name] = _stream_problem(manager, stream.namespace, stream.name)
+        return checks
+
+    def _pods(self, *, tells_all: bool) -> Answer:
+        """The pods here and their statuses; what containers said is not for everybody."""
+        latest = self.statuses.latest if isinstance(self.statuses, LocalStatuses) else {}
+        pods = [
+            {
+                "namespace": worker.pod.metadata.namespace,
+                "name": worker.pod.metadata.name,
+                "uid": worker.uid,
+                "status": _status(latest.get(worker.uid, worker.pod.status), tells_all=tells_all),
+            }
+            for worker in self.workers.workers
+        ]
+        return Answer(200, msgspec.json.encode({"pods": pods}), "application/json")
+
+
+def _status(status: PodStatus, *, tells_all: bool) -> dict[str, Any]:
+    """A status; without what its containers said unless it *tells_all*.
+
+    A container's last word may be the end of its log, and hold whatever it knew.
+    """
+    document: dict[str, Any] = msgspec.json.decode(encode(status))
+    if tells_all:
+        return document
+    for kind in CONTAINER_STATUSES:
+        for container in document.get(kind, ()):
+            for time in ("state", "lastState"):
+                for state in container.get(time, {}).values():
+                    state.pop("message", None)
+    return document
+
+
+def keeper_problem(keeper: KeeperClient) -> str | None:
+    """What is wrong with the keeper, None when nothing is."""
+    return None if keeper.is_connected else "the keeper is away"
+
+
+def _stream_problem(manager: ObjectManager[Any], namespace: str, name: str | None) -> str | None:
+    """Why a stream has brought nothing yet; that an object does not exist is an answer too."""
+    if name is None:
+        return None
+    try:
+        manager.peek(namespace, name)
+    except CacheNotSynced as error:
+        return str(error.__cause__ or error)
+    except RefletError:
+        return None
+    return None
+
+
+Check = Callable[[], str | None]
+"""Says what is wrong, None when nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The checks by name: those without which the agent should be started again, and the others.
+
+    *many* gives checks that come and go, those of pods for one: name to what is wrong.
+    """
+
+    live: Mapping[str, Check]
+    ready: Mapping[str, Check]
+    many: Callable[[], Mapping[str, str | None]]
+
+    def answer(self, question: Question) -> Answer:
+        """Answer ``/livez`` or ``/readyz``; with ``?verbose`` every check is listed."""
+        kind = question.path[0]
+        checks = dict(self.live)
+        if kind == "readyz":
+            checks.update(self.ready)
+        results: dict[str, str | None] = {name: check() for name, check in checks.items()}
+        if kind == "readyz":
+            results.update(self.many())
+        if len(question.path) > 1:
+            name = "/".join(question.path[1:])
+            if name not in results:
+                return text(404, f"there is no check {name}")
+            results = {name: results[name]}
+        failed = any(problem is not None for problem in results.values())
+        if not failed and "verbose" not in question.query:
+            return text(200, "ok")
+        lines = [
+            f"[+]{name} ok" if problem is None else f"[-]{name} failed: {problem}"
+            for name, problem in results.items()
+        ]
+        lines.append(f"{kind} check {'failed' if failed else 'passed'}")
+        return text(503 if failed else 200, "\n".join(lines))

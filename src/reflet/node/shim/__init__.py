@@ -1,0 +1,1 @@
+"""What outlives the agent: the process that has the containers as its children."""

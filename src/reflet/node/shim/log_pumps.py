@@ -1,0 +1,91 @@
+"""From the named pipes of a container to its log file.
+
+Owns: the two pipes.  They are named ones, and the container itself keeps its end open for
+reading too: so it neither ends nor fails when whoever reads is gone, it waits when a pipe is
+full, and the next reader goes on where the last one stopped.  Must not know processes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Final, final
+
+from reflet.node.shim.log_files import LineCutter, LogFile
+
+STREAMS: Final = ("stdout", "stderr")
+AT_ONCE: Final = 64 * 1024  # bytes, what a pipe holds
+MOST_ROUNDS: Final = 64  # reads of what is left at the end, which is more than any pipe holds
+
+
+@final
+class LogPump:
+    """Writes what comes out of the pipes into the log, on the running event loop."""
+
+    def __init__(self, pipes: dict[str, Path], log: LogFile) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._log = log
+        self._pipes = pipes
+        self._cutters: dict[int, LineCutter] = {}
+        try:
+            for stream, path in pipes.items():
+                self._open(stream, path)
+        except OSError:
+            self.close()  # where descriptors are short, none may be lost
+            raise
+
+    def _open(self, stream: str, path: Path) -> None:
+        if not path.exists():
+            os.mkfifo(path, 0o600)
+        # Both ways: a pipe without a writer would always be ready, with nothing in it.
+        descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._cutters[descriptor] = LineCutter(self._log, stream)
+        self._loop.add_reader(descriptor, self._read, descriptor)
+
+    def open_for_container(self, user: int | None = None, group: int | None = None) -> list[int]:
+        """Open the container's ends, in the order of the streams; the caller closes them.
+
+        They are the container's user's, so that it can open ``/dev/stdout`` once more: a web
+        server whose log is a link to that does.
+        """
+        ends: list[int] = []
+        owner, owning = -1 if user is None else user, -1 if group is None else group
+        try:
+            for path in self._pipes.values():
+                ends.append(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+                os.fchown(ends[-1], owner, owning)
+        except OSError:
+            for descriptor in ends:
+                os.close(descriptor)
+            raise
+        return ends
+
+    def finish(self) -> None:
+        """Write what is left and remove the pipes."""
+        for descriptor in tuple(self._cutters):
+            # Somebody who still writes must not keep us here for ever.
+            for _ in range(MOST_ROUNDS):
+                if not self._read(descriptor):
+                    break
+            self._cutters[descriptor].finish()
+        self.close()
+        for path in self._pipes.values():
+            path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let go of the pipes, which stay for the next reader."""
+        for descriptor in tuple(self._cutters):
+            self._loop.remove_reader(descriptor)
+            os.close(descriptor)
+        self._cutters.clear()
+        self._log.close()
+
+    def _read(self, descriptor: int) -> bool:
+        try:
+            data = os.read(descriptor, AT_ONCE)
+        except BlockingIOError:
+            return False
+        if data:
+            self._cutters[descriptor].feed(data)
+        return bool(data)

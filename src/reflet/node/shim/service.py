@@ -1,0 +1,143 @@
+"""The keeper's process: it answers agents on a socket, and outlives them.
+
+Owns: the socket, who is heard, and when there is nothing left to keep.  What is kept is
+``keeper``.  Must not know containers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import fcntl
+import logging
+import os
+import sys
+from pathlib import Path
+from signal import SIGINT, SIGTERM
+from typing import Any, Final
+
+from reflet.errors import RefletError
+from reflet.node.shim import protocol
+from reflet.node.shim.journal import JournalHandler
+from reflet.node.shim.shim import Keeper
+from reflet.processes.process_table import refuse_inspection
+from reflet.runtime.descriptors import PLENTY, raise_descriptor_limit
+from reflet.runtime.permanent_tasks import TaskEnded
+from reflet.runtime.tasks import TaskOwner
+
+UNEMPLOYED: Final = 30.0  # seconds without agent and without containers after which it ends
+PR_SET_NO_NEW_PRIVS: Final = 38
+
+logger = logging.getLogger(__name__)
+
+
+class KeeperService:
+    """Answers agents on a socket; ends when it is told to, or has nothing to do."""
+
+    def __init__(self, keeper: Keeper, *, unemployed: float = UNEMPLOYED) -> None:
+        self._keeper = keeper
+        self._unemployed = unemployed
+        self._agents: set[asyncio.StreamWriter] = set()
+        self._stopped = asyncio.Event()
+
+    async def run(self, socket: Path) -> None:
+        """Serve until there is no reason to."""
+        server = await asyncio.start_unix_server(self._serve, socket, limit=protocol.LONGEST_LINE)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(SIGTERM, self._stopped.set)
+        # Ctrl-C in a terminal is meant for the agent, which tells us if we are to end.
+        loop.add_signal_handler(SIGINT, lambda: None)
+        async with server, TaskOwner("service of the keeper") as tasks:
+            tasks.start(self._watch_for_idleness(), name="idleness")
+            tasks.start(self._watch_for_the_end(), name="end of the keeper")
+            await self._stopped.wait()
+            for agent in tuple(self._agents):
+                agent.close()
+
+    async def _watch_for_idleness(self) -> None:
+        while True:
+            await asyncio.sleep(self._unemployed)
+            if not self._agents and not self._keeper.has_work:
+                self._stopped.set()
+
+    async def _watch_for_the_end(self) -> None:
+        try:
+            await self._keeper.ended()
+        except TaskEnded as error:
+            # The containers go on, and the agent starts another keeper, which adopts them.
+            logger.error("the keeper ends: %s", error)  # noqa: TRY400 - the task's end is logged
+            self._stopped.set()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._agents.add(writer)
+
+        def tell(news: dict[str, Any]) -> None:
+            writer.write(protocol.encoded(news))
+
+        self._keeper.listen(tell)
+        try:
+            tell({"version": protocol.VERSION, "pid": os.getpid()})
+            async with TaskOwner("requests") as tasks:
+                while line := await reader.readline():
+                    asked = protocol.decoded(line)
+                    if asked.get("do") == "stop":
+                        self._stopped.set()
+                        return
+                    tasks.start(self._answer(asked, writer), name=f"request {asked.get('do')}")
+        except (ConnectionError, ValueError) as error:
+            logger.warning("an agent is no longer heard: %s", error)
+        finally:
+            self._keeper.forget(tell)
+            self._agents.discard(writer)
+            writer.close()
+
+    async def _answer(self, asked: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        reply: dict[str, Any] = {"number": asked.get("number")}
+        try:
+            reply["answer"] = await self._keeper.answer(asked)
+        except (RefletError, OSError) as error:
+            reply["refusal"] = str(error)
+        except (KeyError, TypeError, ValueError):
+            # The text of such an error may hold a part of the request.
+            logger.error("a request %r was not understood", asked.get("do"))  # noqa: TRY400 - see above
+            reply["refusal"] = "the keeper does not understand the request"
+        writer.write(protocol.encoded(reply))
+
+
+def main(arguments: list[str]) -> int:
+    """Keep the containers of the agent whose folder is the first argument."""
+    folder = Path(arguments[0])
+    logging.basicConfig(
+        level=logging.INFO,
+        handlers=[JournalHandler(folder / protocol.JOURNAL)],
+        format="%(asctime)s %(levelname)s %(message)s",
+    )
+    lock = os.open(folder / protocol.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return 0  # another one keeps already
+    never_gain_privileges()
+    raise_descriptor_limit(PLENTY)
+    refuse_inspection()  # it is handed every container's variables
+    os.umask(0o077)
+    socket = protocol.socket_path(folder)
+    socket.unlink(missing_ok=True)
+    asyncio.run(_keep(folder))
+    socket.unlink(missing_ok=True)
+    return 0
+
+
+def never_gain_privileges() -> None:
+    """Keep this process and all it starts from becoming more by running a set-user-ID program."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+async def _keep(folder: Path) -> None:
+    keeper = Keeper(folder / "pods")
+    async with keeper.opened():
+        await KeeperService(keeper).run(protocol.socket_path(folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

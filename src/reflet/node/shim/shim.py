@@ -1,0 +1,453 @@
+"""Keeping containers: their processes are the children of whoever runs this.
+
+Owns: starting and ending them, their logs, and a record on disk of each one's life, its exit code
+above all.  It outlives the agent: one that is killed and started again finds everything as it
+is, and what ended meanwhile is on record.  A keeper that is killed itself is replaced, and the
+new one adopts what runs; only the exit codes of those it adopts are lost.  Must not know pods,
+the API server, or why anything runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import resource
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from signal import SIGKILL
+from typing import Any, Final, NoReturn
+
+from reflet.node.server.log_reading import last_words
+from reflet.node.shim import protocol
+from reflet.node.shim.container_records import ContainerRecord, records_below
+from reflet.node.shim.log_files import LogFile, utc_now
+from reflet.node.shim.log_pumps import STREAMS, LogPump
+from reflet.node.shim.strays import (
+    CONTAINER_ID,
+    all_strays,
+    kill_left_to_us,
+    kill_processes,
+)
+from reflet.processes.child import Child, adopt_child, kill_left_behind
+from reflet.processes.command_output import CommandOutput
+from reflet.processes.container_plan import ContainerPlan
+from reflet.processes.container_start import OutOfResources, start_container
+from reflet.processes.endings import Ending, Vanished
+from reflet.processes.process_table import PROC, ProcessIdentity
+from reflet.processes.program import NotStarted, system_words
+from reflet.processes.reaping import OrphanReaper, become_reaper
+from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.runtime.tasks import TaskOwner
+
+LONGEST_MESSAGE: Final = 4096  # bytes of a termination message
+LOG_MESSAGE_BYTES: Final = 2048
+LOG_MESSAGE_LINES: Final = 80
+LONGEST_OUTPUT: Final = 10 * 1024  # bytes of what a command in a container says, as the kubelet has
+TRY_AGAIN: Final = 1.0  # seconds until what could not be done for want of something is tried again
+LIMITS: Final = (resource.RLIMIT_NOFILE, resource.RLIMIT_AS)
+FALL_BACK: Final = "FallbackToLogsOnError"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A container's life, and what looks after it while it lasts."""
+
+    record: ContainerRecord
+    environment: Mapping[str, str] | None = field(default=None, repr=False)
+    child: Child | None = None
+    pump: LogPump | None = None
+    starting: asyncio.Event | None = None
+    is_adopted: bool = False
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Keeper:
+    """Keeps the containers whose folders are below *pods*; open while the context is.
+
+    Containers have the limits of the moment in which this was made, whatever becomes of ours.
+    """
+
+    def __init__(self, pods: Path) -> None:
+        self._pods = pods
+        self._limits = tuple((kind, *resource.getrlimit(kind)) for kind in LIMITS)
+        self._kept: dict[str, _Kept] = {}
+        self._tasks = TaskOwner("keeper")
+        self._permanent = PermanentTasks()
+        self._listeners: set[Callable[[dict[str, Any]], None]] = set()
+        self._tag = ""
+        self._last_listed: list[protocol.Listed] = []
+
+    @contextlib.asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Take over what runs, keep until the block ends, and let go of it without ending it."""
+        become_reaper()
+        reaper = OrphanReaper()
+        async with self._tasks:
+            self._take_over()
+            self._permanent.keep(self._tasks, reaper.run, name="reaper of orphans")
+            try:
+                yield
+            finally:
+                for _ in ("seen", "and seen again"):
+                    reaper.look()
+                for kept in self._kept.values():
+                    if kept.child is not None:
+                        kept.child.close()
+                    if kept.pump is not None:
+                        kept.pump.close()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether any process runs."""
+        return any(kept.child or kept.starting for kept in self._kept.values())
+
+    async def ended(self) -> NoReturn:
+        """Wait for ever, or raise TaskEnded when the keeper cannot keep what it promises."""
+        await self._permanent.ended()
+
+    def listen(self, listener: Callable[[dict[str, Any]], None]) -> None:
+        """Be told when containers end."""
+        self._listeners.add(listener)
+
+    def forget(self, listener: Callable[[dict[str, Any]], None]) -> None:
+        """Be told no more."""
+        self._listeners.discard(listener)
+
+    async def answer(self, asked: Mapping[str, Any]) -> Any:
+        """Do what a request asks; RefletError when that cannot be done."""
+        match asked.get("do"):
+            case "start":
+                return await self.start(protocol.StartOrder.of(dict(asked["order"])))
+            case "list":
+                return self.listed(str(asked.get("uid", "")))
+            case "listing":
+                return self.listing_since(str(asked["tag"]))
+            case "status":
+                return [each.document() for each in self.records(str(asked["uid"]))]
+            case "execute":
+                arguments = tuple(map(str, asked["arguments"]))
+                done = await self.execute(str(asked["id"]), arguments, float(asked["timeout"]))
+                return done.document()
+            case "signal":
+                return self.signal(str(asked["id"]), int(asked["signal"]))
+            case "end":
+                return await self.end(str(asked["id"]), float(asked["grace"]))
+            case "remove":
+                return self.remove(str(asked["id"]))
+            case other:
+                raise protocol.KeeperRefused(f"the keeper does not know how to {other}")
+
+    # What can be asked
+
+    async def start(self, order: protocol.StartOrder) -> dict[str, Any]:
+        """Start a container; one that could not be started is on record as ended.
+
+        For want of descriptors, memory or disk it is refused, and had no life: these may be there
+        again soon, and a pod that is never restarted must not fail for them.
+        """
+        record = ContainerRecord.of(order.record)
+        known = self._kept.get(record.id)
+        if known is not None:
+            return known.record.document()
+        kept = self._kept[record.id] = _Kept(record, order.environment)
+        kept.starting = asyncio.Event()
+        # To its end, whoever asked: an agent that is killed meanwhile finds the container running.
+        starting = self._begin(kept, order)
+        refusal = await asyncio.shield(self._tasks.start(starting, name=f"start of {record.name}"))
+        if refusal:
+            raise protocol.KeeperRefused(f"container {record.name} is not started: {refusal}")
+        return kept.record.document()
+
+    async def _begin(self, kept: _Kept, order: protocol.StartOrder) -> str:
+        """Start a container, or note that it cannot be; what it lacks if it may be tried again."""
+        record = kept.record
+        try:
+            await self._start(kept, order)
+        except (OutOfResources, OSError, MemoryError) as error:
+            del self._kept[record.id]
+            with contextlib.suppress(OSError):  # for want of the same
+                record.remove_files()
+            return (
+                system_words(error) if isinstance(error, OSError) else str(error) or "out of memory"
+            )
+        except NotStarted as error:
+            kept.record = kept.record.not_started(str(error), utc_now())
+            self._write(kept)
+        finally:
+            if kept.starting is not None:
+                kept.starting.set()
+            kept.starting = None
+        return ""
+
+    async def _start(self, kept: _Kept, order: protocol.StartOrder) -> None:
+        def note(identity: ProcessIdentity) -> None:
+            kept.record = record.running(identity, utc_now())
+            kept.record.write()
+
+        record = kept.record
+        record.write()
+        pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
+        try:
+            with contextlib.ExitStack() as opened:
+                nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+                opened.callback(os.close, nothing)
+                ends = pump.open_for_container(record.user, record.group)
+                for descriptor in ends:
+                    opened.callback(os.close, descriptor)
+                streams = (nothing, ends[0], ends[1])
+                plan = self._plan(record, order.arguments, order.environment, streams)
+                identity = await start_container(replace(plan, root=order.root), note)
+            try:
+                child = Child(identity, is_init=record.is_isolated)
+            except BaseException:
+                os.kill(identity.pid, SIGKILL)  # nobody would look after it
+                raise
+        except BaseException:
+            pump.finish()
+            raise
+        self._look_after(kept, child, pump)
+
+    async def execute(
+        self, container: str, arguments: tuple[str, ...], timeout: float
+    ) -> protocol.Executed:
+        """Run a command beside a container's first process; it is killed after *timeout* seconds.
+
+        Raises KeeperRefused when the container does not run, or the command cannot be run in it.
+        """
+        kept = self._of(container)
+        if kept.child is None:
+            raise protocol.KeeperRefused(f"container {kept.record.name} does not run")
+        first = kept.child.pid
+        environment = kept.environment if kept.environment is not None else _environment_of(first)
+        with contextlib.ExitStack() as opened:
+            nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+            opened.callback(os.close, nothing)
+            output = opened.enter_context(CommandOutput(LONGEST_OUTPUT))
+            streams = (nothing, output.end, output.end)
+            plan = self._plan(kept.record, arguments, environment, streams)
+            joins = first if kept.record.is_isolated else None
+            try:
+                identity = await start_container(replace(plan, joins=joins), lambda _: None)
+            except NotStarted as error:
+                raise protocol.KeeperRefused(str(error)) from error
+            child = Child(identity, keeps_group=True)
+            code: int | None = None
+            try:
+                async with asyncio.timeout(timeout):
+                    code = (await child.wait()).exit_code
+            except TimeoutError:
+                child.kill()
+                await child.wait()
+            finally:
+                child.kill()  # for whoever no longer waits for it; what has ended is not hit
+                child.close()
+            return protocol.Executed(code, output.text())
+
+    def listing_since(self, tag: str) -> dict[str, Any]:
+        """Every container, or None for them when nothing has changed since the listing of *tag*."""
+        containers = self.listed()
+        if not self._tag or containers != self._last_listed:
+            self._tag, self._last_listed = secrets.token_hex(), containers
+        return {"tag": self._tag, "containers": None if tag == self._tag else containers}
+
+    def listed(self, uid: str = "") -> list[protocol.Listed]:
+        """Name every container: id, pod, name and state; those of one pod if it is given."""
+        return [
+            (record.id, record.uid, record.name, record.state.value) for record in self.records(uid)
+        ]
+
+    def records(self, uid: str = "") -> list[ContainerRecord]:
+        """The records of one pod, or of all, the newest life of a container first."""
+        found = [kept.record for kept in self._kept.values() if not uid or kept.record.uid == uid]
+        return sorted(found, key=lambda record: -record.attempt)
+
+    def signal(self, container: str, number: int) -> bool:
+        """Send a signal to a container's first process; False when it has ended."""
+        child = self._of(container).child
+        return child is not None and child.signal(number)
+
+    async def end(self, container: str, grace: float) -> dict[str, Any]:
+        """End a container and all of its processes, with force after *grace* seconds."""
+        kept = self._of(container)
+        if kept.starting is not None:
+            await kept.starting.wait()  # what is not there yet cannot be ended
+        if kept.child is not None:
+            await kept.child.end(grace)
+            await kept.over.wait()
+        return kept.record.document()
+
+    def remove(self, container: str) -> bool:
+        """Forget a container that has ended, its files too."""
+        kept = self._kept.get(container)
+        if kept is None:
+            return False
+        if kept.child is not None or kept.starting is not None:
+            raise protocol.KeeperRefused(f"container {container} still runs")
+        del self._kept[container]
+        kept.record.remove_files()
+        return True
+
+    # inside
+
+    def _of(self, container: str) -> _Kept:
+        kept = self._kept.get(container)
+        if kept is None:
+            raise protocol.KeeperRefused(f"there is no container {container}")
+        return kept
+
+    def _plan(
+        self,
+        record: ContainerRecord,
+        arguments: tuple[str, ...],
+        environment: Mapping[str, str],
+        streams: tuple[int, int, int],
+    ) -> ContainerPlan:
+        """A process of a container, which runs as all of them do."""
+        return ContainerPlan(
+            arguments=arguments,
+            environment={**environment, CONTAINER_ID: record.id},
+            streams=streams,
+            directory=record.directory,
+            user=record.user,
+            group=record.group,
+            groups=record.groups,
+            capabilities=record.capabilities,
+            limits=self._limits,
+        )
+
+    def _look_after(self, kept: _Kept, child: Child, pump: LogPump) -> None:
+        kept.child, kept.pump = child, pump
+        name = f"container {kept.record.name} of {kept.record.uid}"
+        self._tasks.start(self._until_its_end(kept, child, pump), name=name)
+
+    async def _until_its_end(self, kept: _Kept, child: Child, pump: LogPump) -> None:
+        ending = await child.wait()
+        try:
+            await self._end_strays(kept)
+        except OSError as error:
+            # Its first process is dead all the same, and whoever waits for that is told.
+            logger.warning("strays of container %s: %s", kept.record.name, system_words(error))
+            self._tasks.start(self._end_strays_later(kept), name="strays")
+        finally:
+            try:
+                pump.finish()
+            except OSError as error:
+                logger.warning("log of container %s: %s", kept.record.name, system_words(error))
+            kept.child = kept.pump = None
+            self._note_end(kept, ending)
+            kept.over.set()
+            for listener in tuple(self._listeners):
+                listener({"ended": kept.record.id, "uid": kept.record.uid})
+
+    async def _end_strays(self, kept: _Kept) -> None:
+        """Kill what left the container's session; a PID namespace has taken it along already."""
+        container = kept.record.id
+        if kept.record.is_isolated:
+            return
+        if kept.is_adopted:
+            # Its processes are not left to us.
+            kill_processes(all_strays().get(container, ()))
+        else:
+            known = {each.child.pid for each in self._kept.values() if each.child is not None}
+            await kill_left_to_us(container, spare=known)
+
+    async def _end_strays_later(self, kept: _Kept) -> None:
+        while True:
+            await asyncio.sleep(TRY_AGAIN)
+            with contextlib.suppress(OSError):
+                await self._end_strays(kept)
+                return
+
+    def _note_end(self, kept: _Kept, ending: Ending) -> None:
+        record = kept.record
+        failed = ending.exit_code != 0
+        kept.record = record.ended(ending, utc_now(), message=_message(record, failed=failed))
+        self._write(kept)
+
+    def _write(self, kept: _Kept) -> None:
+        """Put a record on disk, now or when there is room again; memory has it at once."""
+        if not self._written(kept):
+            self._tasks.start(self._write_later(kept), name=f"record of {kept.record.name}")
+
+    async def _write_later(self, kept: _Kept) -> None:
+        while True:
+            await asyncio.sleep(TRY_AGAIN)
+            if self._written(kept):
+                return
+
+    def _written(self, kept: _Kept) -> bool:
+        if self._kept.get(kept.record.id) is not kept:
+            return True  # removed meanwhile
+        try:
+            if Path(kept.record.folder).is_dir():  # a pod that was taken away needs no record
+                kept.record.write()
+        except OSError as error:
+            logger.warning("record of container %s: %s", kept.record.name, system_words(error))
+            return False
+        return True
+
+    def _take_over(self) -> None:
+        """Adopt what an earlier keeper left."""
+        strays = all_strays()
+        for record in records_below(self._pods):
+            kept = self._kept[record.id] = _Kept(record)
+            if record.finished_at is not None:
+                continue
+            identity = record.identity  # without one it never became its command
+            is_init = record.is_isolated
+            child = None if identity is None else adopt_child(identity, is_init=is_init)
+            if child is None:
+                # First, so that nobody writes any more while what was written is read.
+                kill_processes(strays.get(record.id, ()))
+                self._note_vanished(kept)
+                continue
+            pipes = {stream: record.pipe(stream) for stream in STREAMS}
+            kept.is_adopted = True
+            self._look_after(kept, child, LogPump(pipes, LogFile(record.log)))
+        for container, entries in strays.items():
+            known = self._kept.get(container)
+            # Others than ours belong to another agent of this machine.
+            if known is not None and known.child is None:
+                kill_processes(entries)
+
+    def _note_vanished(self, kept: _Kept) -> None:
+        record = kept.record
+        if record.identity is not None:
+            kill_left_behind(record.identity)
+        pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
+        pump.finish()
+        self._note_end(kept, Vanished())
+
+
+def _environment_of(pid: int) -> dict[str, str]:
+    """What a process was started with: all that is known where an earlier keeper started it."""
+    pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
+    return {
+        name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
+    }
+
+
+def _message(record: ContainerRecord, *, failed: bool) -> str:
+    """What a container left as its last word."""
+    text = b""
+    if record.message_file:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(
+                record.message_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            )
+            try:
+                text = os.read(descriptor, LONGEST_MESSAGE)
+            finally:
+                os.close(descriptor)
+    if not text and failed and record.message_policy == FALL_BACK:
+        with contextlib.suppress(OSError):
+            text = last_words(
+                record.log, most_bytes=LOG_MESSAGE_BYTES, most_lines=LOG_MESSAGE_LINES
+            )
+    return text.decode(errors="replace")

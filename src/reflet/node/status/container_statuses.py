@@ -1,0 +1,144 @@
+"""What the API server is told about one container.
+
+Owns: from a container's lives, as the runtime saw them, to waiting, running or terminated.  Only
+computes.  Must not know why a container waits, nor what its probes say: that is handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from reflet.api.core.containers import Container
+from reflet.api.core.pod_status import (
+    ContainerState,
+    ContainerStateRunning,
+    ContainerStateTerminated,
+    ContainerStateWaiting,
+    ContainerStatus,
+)
+from reflet.node.pods.sync import is_sidecar
+from reflet.node.probes.probe_results import NO_PROBES, ContainerHealth
+from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
+from reflet.processes.endings import UNKNOWN
+
+CONTAINER_CREATING: Final = "ContainerCreating"
+POD_INITIALIZING: Final = "PodInitializing"
+CRASH_LOOP: Final = "CrashLoopBackOff"
+CONFIG_ERROR: Final = "CreateContainerConfigError"
+STATUS_UNKNOWN: Final = "ContainerStatusUnknown"
+SCHEME: Final = "reflet://"
+_UNKNOWN_END: Final = "The container could not be located when the pod was terminated"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why a container does not run."""
+
+    reason: str
+    message: str = ""
+
+
+def container_status(
+    container: Container,
+    lives: Sequence[RuntimeContainerStatus],
+    *,
+    waiting: Waiting,
+    starts_again: bool,
+    is_init: bool = False,
+    health: ContainerHealth = NO_PROBES,
+) -> ContainerStatus:
+    """Return the status of a container from its *lives*, the newest first.
+
+    *waiting* is why it does not run, if it does not; *starts_again* says that an end is not its
+    last; *health* is what probes say of the newest life.
+    """
+    newest = lives[0] if lives else None
+    if newest is None:
+        return _status(container, state=ContainerState(waiting=_waiting(waiting)))
+    earlier = _terminated(lives[1]) if len(lives) > 1 else None
+    count = newest.restart_count
+    if newest.state is RuntimeState.RUNNING:
+        return _status(
+            container,
+            state=ContainerState(running=ContainerStateRunning(started_at=newest.started_at)),
+            last_state=ContainerState(terminated=earlier),
+            ready=health.is_ready and (not is_init or is_sidecar(container)),
+            started=health.is_started,
+            restart_count=count,
+            container_id=newest.id,
+        )
+    ended = _terminated(newest)
+    if starts_again:
+        return _status(
+            container,
+            state=ContainerState(waiting=_waiting(waiting)),
+            last_state=ContainerState(terminated=ended),
+            restart_count=count,
+            container_id=newest.id,
+        )
+    return _status(
+        container,
+        state=ContainerState(terminated=ended),
+        last_state=ContainerState(terminated=earlier),
+        ready=is_init and not is_sidecar(container) and ended.exit_code == 0,
+        restart_count=count,
+        container_id=newest.id,
+    )
+
+
+def whole_seconds(moment: datetime | None) -> datetime | None:
+    """Return the moment as the API server keeps it."""
+    return None if moment is None else moment.replace(microsecond=0)
+
+
+def _waiting(waiting: Waiting) -> ContainerStateWaiting:
+    return ContainerStateWaiting(reason=waiting.reason, message=waiting.message)
+
+
+def _terminated(life: RuntimeContainerStatus) -> ContainerStateTerminated:
+    if life.exit_code is None:
+        return ContainerStateTerminated(
+            exit_code=UNKNOWN,
+            reason=STATUS_UNKNOWN,
+            message=life.message or _UNKNOWN_END,
+            started_at=whole_seconds(life.started_at),
+            finished_at=whole_seconds(life.finished_at),
+            container_id=f"{SCHEME}{life.id}",
+        )
+    return ContainerStateTerminated(
+        exit_code=life.exit_code,
+        signal=life.signal,
+        reason=life.reason or ("Error" if life.exit_code else "Completed"),
+        message=life.message,
+        started_at=whole_seconds(life.started_at),
+        finished_at=whole_seconds(life.finished_at),
+        container_id=f"{SCHEME}{life.id}",
+    )
+
+
+def _status(
+    container: Container,
+    *,
+    state: ContainerState,
+    last_state: ContainerState | None = None,
+    ready: bool = False,
+    started: bool = False,
+    restart_count: int = 0,
+    container_id: str = "",
+) -> ContainerStatus:
+    if state.running is not None:
+        running = ContainerStateRunning(started_at=whole_seconds(state.running.started_at))
+        state = ContainerState(running=running)
+    return ContainerStatus(
+        name=container.name,
+        state=state,
+        last_state=last_state or ContainerState(),
+        ready=ready,
+        started=started,
+        restart_count=restart_count,
+        image=container.image,
+        container_id=f"{SCHEME}{container_id}" if container_id else "",
+    )

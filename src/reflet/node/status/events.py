@@ -1,0 +1,223 @@
+"""Events of pods and of the node, on their way to the API server.
+
+Owns: the line in which they wait, sending and trying again, and that recording never waits and
+never fails.  Which are told is ``event_correlation``.  Must not know what events mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from dataclasses import dataclass
+from typing import Any, Final
+
+from reflet.api.core.nodes import Node
+from reflet.api.core.pods import Pod
+from reflet.api.core.small_kinds import Event, EventSource
+from reflet.api.meta import ObjectMeta, ObjectReference
+from reflet.api.options import PatchType
+from reflet.client.client import Client
+from reflet.errors import (
+    AlreadyExists,
+    CredentialsError,
+    DecodeError,
+    NotFound,
+    RefletError,
+    ServerTimeout,
+    ServiceUnavailable,
+    TooManyRequests,
+    TransportError,
+)
+from reflet.node.status.event_correlation import EventCorrelation, Happening, Telling
+from reflet.resolution.places import containers_of
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.waits import came_within
+
+COMPONENT: Final = "reflet"
+MOST_WAITING: Final = 1000
+TRIES: Final = 12
+PAUSE: Final = 10.0  # seconds between two tries
+LONGEST_MESSAGE: Final = 1024  # characters; what events of the newer API may have
+NORMAL, WARNING = "Normal", "Warning"
+_PASSING: Final = (
+    CredentialsError,
+    DecodeError,  # of an answer that came garbled: its name shows whether the event is there
+    TransportError,
+    TooManyRequests,
+    ServerTimeout,
+    ServiceUnavailable,
+    OSError,  # descriptors or memory ran out on the way to the server
+)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    namespace: str
+    name: str
+
+
+class EventRecorder:
+    """Tells the API server what happens, as the node *host*.
+
+    ``of_pod`` and ``of_node`` return at once.  What does not fit in the line, or is refused, is
+    dropped and counted: an event is a courtesy.
+    """
+
+    def __init__(
+        self,
+        cluster: Client,
+        host: str,
+        *,
+        clock: Clock | None = None,
+        metrics: Metrics = NO_METRICS,
+        pause: float = PAUSE,
+    ) -> None:
+        self._cluster = cluster
+        self._host = host
+        self._clock = clock or SystemClock()
+        self._metrics = metrics
+        self._pause = pause
+        self._correlation = EventCorrelation()
+        self._waiting: asyncio.Queue[Telling] = asyncio.Queue(MOST_WAITING)
+        self._sent: dict[tuple[str, ...], _Sent] = {}
+        self._last_call = asyncio.Event()
+
+    def of_pod(
+        self, pod: Pod, type_: str, reason: str, message: str, *, container: str = ""
+    ) -> None:
+        """Something happened to a pod, or to one of its containers."""
+        path = ""
+        if container:
+            placed = next(
+                (each for each in containers_of(pod.spec) if each.container.name == container), None
+            )
+            if placed is not None:
+                field = placed.path.partition("[")[0]
+                path = f"{field}{{{container}}}"
+        self._note(
+            ObjectReference(
+                api_version="v1",
+                kind="Pod",
+                namespace=pod.metadata.namespace,
+                name=pod.metadata.name,
+                uid=pod.metadata.uid,
+                resource_version=pod.metadata.resource_version,
+                field_path=path,
+            ),
+            type_,
+            reason,
+            message,
+        )
+
+    def of_node(self, node: Node, type_: str, reason: str, message: str) -> None:
+        """Something happened to the node; by custom such events carry its name as its uid."""
+        name = node.metadata.name
+        reference = ObjectReference(kind="Node", name=name, uid=name)
+        self._note(reference, type_, reason, message)
+
+    async def run(self) -> None:
+        """Send what waits until cancelled."""
+        while True:
+            telling = await self._waiting.get()
+            try:
+                await self._send(telling)
+            finally:
+                self._waiting.task_done()
+
+    async def sent(self) -> None:
+        """Return when nothing waits any more; for the end, when there is no time to be patient.
+
+        What waits for a server that was away is tried once more, at once, and then given up.
+        """
+        self._last_call.set()
+        try:
+            await self._waiting.join()
+        finally:
+            self._last_call.clear()
+
+    def _note(self, involved: ObjectReference, type_: str, reason: str, message: str) -> None:
+        text = message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
+        who = f"{involved.namespace}/{involved.name}".lstrip("/")
+        level = logging.WARNING if type_ == WARNING else logging.INFO
+        logger.log(level, "%s: %s: %s", who, reason, text)
+        happening = Happening(involved=involved, type=type_, reason=reason, message=text)
+        telling = self._correlation.tell(happening, self._clock.monotonic())
+        if telling is None:
+            self._metrics.count("reflet_node_events_total", result="suppressed")
+            return
+        try:
+            self._waiting.put_nowait(telling)
+        except asyncio.QueueFull:
+            self._metrics.count("reflet_node_events_total", result="dropped")
+
+    async def _send(self, telling: Telling) -> None:
+        # Made once: when an answer was lost, its name shows that it is there.
+        event = self._event(telling)
+        for attempt in range(TRIES):
+            is_last = self._last_call.is_set()
+            try:
+                await self._tell(telling, event)
+            except _PASSING as error:
+                if attempt == 0:
+                    logger.info("an event waits for the server: %s", error)
+                if is_last:
+                    break
+                await came_within(self._last_call, self._pause, clock=self._clock)
+            except RefletError as error:
+                logger.warning("an event is refused: %s", error)
+                break
+            else:
+                self._metrics.count("reflet_node_events_total", result="sent")
+                return
+        self._correlation.forget(telling.key)
+        self._metrics.count("reflet_node_events_total", result="failed")
+
+    async def _tell(self, telling: Telling, event: Event) -> None:
+        known = self._sent.get(telling.key)
+        if known is not None and not telling.is_new:
+            now = self._clock.now().replace(microsecond=0)
+            patch: dict[str, Any] = {
+                "count": telling.count,
+                "message": telling.happening.message,
+                "lastTimestamp": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            }
+            try:
+                events = self._cluster.resource(Event, namespace=known.namespace)
+                await events.patch(known.name, patch, PatchType.STRATEGIC)
+            except NotFound:
+                self._sent.pop(telling.key, None)  # they live for an hour only
+            else:
+                return
+        namespace = event.metadata.namespace
+        with contextlib.suppress(AlreadyExists):
+            await self._cluster.resource(Event, namespace=namespace).create(event)
+        if len(self._sent) >= MOST_WAITING:
+            del self._sent[next(iter(self._sent))]
+        self._sent[telling.key] = _Sent(namespace, event.metadata.name)
+
+    def _event(self, telling: Telling) -> Event:
+        happening = telling.happening
+        involved = happening.involved
+        now = self._clock.now()
+        moment = now.replace(microsecond=0)
+        suffix = f"{int(now.timestamp() * 1e9):x}{secrets.token_hex(2)}"
+        return Event(
+            metadata=ObjectMeta(
+                name=f"{involved.name}.{suffix}", namespace=involved.namespace or "default"
+            ),
+            involved_object=involved,
+            reason=happening.reason,
+            message=happening.message,
+            type=happening.type,
+            source=EventSource(component=COMPONENT, host=self._host),
+            first_timestamp=moment,
+            last_timestamp=moment,
+            count=telling.count,
+            reporting_component=COMPONENT,
+            reporting_instance=self._host,
+        )

@@ -1,0 +1,281 @@
+"""A registered pod's environments and volumes, now and as they change.
+
+Owns: registering the pod, resolving it, and deciding that the result is another one.  The
+arithmetic is ``resolution``; who notices changes is ``object_news``.  Must not know what is done
+about a change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Final, Self
+
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.errors import RefletError
+from reflet.informer.mirror import Mirror
+from reflet.managers.manager import ConfigMapManager, SecretManager
+from reflet.managers.registry import PodKey
+from reflet.podconfig.difference import difference
+from reflet.podconfig.last_known_objects import LastKnownObjects
+from reflet.podconfig.object_news import ObjectNews
+from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.service_account_tokens import ServiceAccountTokens, TokenKey, token_keys
+from reflet.podconfig.trust_bundle_watch import TrustBundles
+from reflet.resolution.env_files import MountedVolume
+from reflet.resolution.environment import resolve_environment
+from reflet.resolution.objects import ObjectsInHand
+from reflet.resolution.places import containers_of
+from reflet.resolution.resource_fields import NodeInHand
+from reflet.resolution.trust_bundles import BundlesInHand, wants_trust_bundles
+from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.waits import came_within
+
+DEBOUNCE: Final = 0.02
+"""Seconds for which changes are gathered into one result."""
+
+LONGEST_WAIT: Final = 60.0
+"""Seconds after which the wall clock is looked at again: a machine may have slept meanwhile."""
+
+Services = Mirror[Service] | Sequence[Service] | RefletError | None
+"""Services of all namespaces: kept fresh, fixed, or why there are none to be had."""
+
+Volumes = Callable[[Pod], Mapping[str, MountedVolume | None] | None]
+"""Gives the mounted volumes in which environment files may be; None when nobody knows them."""
+
+
+class PodConfiguration:
+    """What one pod's containers get, while the context is open.
+
+    ::
+
+        async with PodConfiguration(pod, config_maps, secrets) as configuration:
+            resolved = await configuration.resolve()
+            async with aclosing(configuration.changes()) as changes:
+                async for resolved in changes:
+                    ...
+
+    The pod is registered with both managers as long as the context is open.  *services* give the
+    variables of services, *node* is the pod's node or whoever knows it, *tokens* gives tokens of
+    service accounts, *bundles* trust anchors, *volumes* the volumes in which environment files may
+    be.  *skip_invalid_names* is the rule of Kubernetes 1.19.  *news* is shared by many pods;
+    without one, this pod listens for itself.
+
+    An object that could be read once stays known while the server is away: no result ever says
+    that something is gone because nobody could tell.  Objects that are immutable are read once, by
+    the managers' own rule.  Belongs to one event loop.
+    """
+
+    def __init__(
+        self,
+        pod: Pod,
+        config_maps: ConfigMapManager,
+        secrets: SecretManager,
+        *,
+        services: Services = None,
+        node: NodeInHand | Callable[[], NodeInHand] = None,
+        tokens: ServiceAccountTokens | None = None,
+        bundles: TrustBundles | None = None,
+        volumes: Volumes | None = None,
+        skip_invalid_names: bool = False,
+        news: ObjectNews | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._pod = pod
+        self._managers = (config_maps, secrets)
+        self._objects = LastKnownObjects(config_maps, secrets)
+        self._services = services
+        self._node = node
+        self._tokens = tokens
+        self._bundles = bundles
+        self._volumes = volumes
+        self._skip_invalid_names = skip_invalid_names
+        self._news = news
+        self._clock = clock or SystemClock()
+        self._wakers: set[asyncio.Event] = set()
+        self._reading = asyncio.Lock()
+        self._is_open = False
+        self._closing = AsyncExitStack()
+
+    def __repr__(self) -> str:
+        metadata = self._pod.metadata
+        return f"<PodConfiguration {metadata.namespace}/{metadata.name}>"
+
+    @property
+    def pod(self) -> Pod:
+        """The pod as it was given or updated last."""
+        return self._pod
+
+    async def __aenter__(self) -> Self:
+        if self._news is None:
+            services = self._services if isinstance(self._services, Mirror) else None
+            own = ObjectNews(
+                *self._managers, services=services, bundles=self._bundles, clock=self._clock
+            )
+            self._news = await self._closing.enter_async_context(own)
+        self._is_open = True
+        self._register(self._pod)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_open = False
+        self._unregister(self._pod)
+        self._wake()
+        await self._closing.__aexit__(kind, error, traceback)
+
+    def update(self, pod: Pod) -> None:
+        """The pod has a new state: other labels, annotations or containers, for example.
+
+        Never waits.  A pod with another uid takes the place of the one before.
+        """
+        before, self._pod = self._pod, pod
+        if not self._is_open:
+            return
+        if PodKey.of(before) != PodKey.of(pod):
+            self._unregister(before)
+        self._register(pod)
+        self._wake()
+
+    async def resolve(self) -> ResolvedPod:
+        """Read what the pod refers to and compute what its containers get.
+
+        Waits for objects that are not known yet, as long as the managers' patience lasts; what is
+        not known then, missing or forbidden is an error of the result, not of this call.
+        """
+        async with self._reading:
+            while True:
+                pod = self._pod
+                objects = await self._objects.read(pod)
+                tokens = await self._tokens_of(pod)
+                bundles = await self._bundles_for(pod)
+                if pod is self._pod:  # else half of it was about another one
+                    return self._resolved(pod, objects, tokens, bundles)
+
+    async def changes(self, *, debounce: float = DEBOUNCE) -> AsyncGenerator[ResolvedPod, None]:
+        """Yield the present result, then each that differs from the one before, until closed.
+
+        Changes within *debounce* seconds of the first are one.  A change that alters nothing that
+        any container gets is none; ``difference`` tells what is new.  A slow reader misses
+        results and never the last one.
+        """
+        news = asyncio.Event()
+        self._wakers.add(news)
+        last: ResolvedPod | None = None
+        try:
+            while True:
+                news.clear()
+                resolved = await self.resolve()
+                if self._closed():
+                    return
+                if last is None or difference(last, resolved):
+                    last = resolved
+                    yield resolved
+                if await self._until_worth_a_look(news) and debounce > 0:
+                    await self._clock.sleep(debounce)
+                if self._closed():
+                    return
+        finally:
+            self._wakers.discard(news)
+
+    # inside
+
+    def _closed(self) -> bool:
+        return not self._is_open
+
+    def _register(self, pod: Pod) -> None:
+        for manager in self._managers:
+            manager.register_pod(pod)
+        if self._news is not None:
+            self._news.follow(PodKey.of(pod), self._wake)
+
+    def _unregister(self, pod: Pod) -> None:
+        if self._news is not None:
+            self._news.unfollow(PodKey.of(pod), self._wake)
+        for manager in self._managers:
+            manager.unregister_pod(pod)
+        if self._tokens is not None:
+            self._tokens.forget(pod.metadata.uid)
+
+    def _wake(self) -> None:
+        for news in self._wakers:
+            news.set()
+
+    async def _until_worth_a_look(self, news: asyncio.Event) -> bool:
+        """Wait for news, or for a token that is due; whether it was news."""
+        keys = token_keys(self._pod) if self._tokens is not None else ()
+        while True:
+            due = None if self._tokens is None else self._tokens.due_in(keys)
+            if due is None:
+                await news.wait()
+                return True
+            if await came_within(news, min(due, LONGEST_WAIT), clock=self._clock):
+                return True
+            if due <= LONGEST_WAIT:
+                return False
+
+    async def _tokens_of(self, pod: Pod) -> Mapping[TokenKey, str | RefletError]:
+        if self._tokens is None:
+            return {}
+        keys = token_keys(pod)
+        answers = await asyncio.gather(*(self._tokens.get(key) for key in keys))
+        return dict(zip(keys, answers, strict=True))
+
+    async def _bundles_for(self, pod: Pod) -> BundlesInHand:
+        if self._bundles is None or not wants_trust_bundles(pod):
+            return None
+        return await self._bundles.read()
+
+    def _resolved(
+        self,
+        pod: Pod,
+        objects: ObjectsInHand,
+        tokens: Mapping[TokenKey, str | RefletError],
+        bundles: BundlesInHand,
+    ) -> ResolvedPod:
+        node = self._node() if callable(self._node) else self._node
+        services, services_read = self._services_now()
+        mounted = None if self._volumes is None else self._volumes(pod)
+        environments = {
+            placed.container.name: resolve_environment(
+                pod,
+                placed.container.name,
+                objects,
+                node=node,
+                services=services,
+                services_read=services_read,
+                volumes=mounted,
+                skip_invalid_names=self._skip_invalid_names,
+            )
+            for placed in containers_of(pod.spec)
+        }
+        by_request = {(key.audience, key.seconds): answer for key, answer in tokens.items()}
+
+        def token(audience: str, seconds: int) -> str | RefletError:
+            return by_request[audience, seconds]
+
+        contents = {
+            name: resolve_volume(
+                pod,
+                name,
+                objects,
+                node=node,
+                token=None if self._tokens is None else token,
+                bundles=bundles,
+            )
+            for name in configuration_volumes(pod)
+        }
+        return ResolvedPod(pod=pod, environments=environments, volumes=contents)
+
+    def _services_now(self) -> tuple[Iterable[Service] | RefletError | None, bool]:
+        if isinstance(self._services, Mirror):
+            return self._services.values(), self._services.is_synced
+        return self._services, True

@@ -1,0 +1,1 @@
+"""Where pods come from, and the one place that registers and unregisters them."""

@@ -1,0 +1,161 @@
+"""Pods from a folder of manifests, read again when a file changes.
+
+Owns: which files count, when they are read, and what a manifest lacks to be a pod that runs.
+Must not know what pods are for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from reflet.api.codec import encode
+from reflet.api.core.pods import Pod
+from reflet.api.yaml.text import read_manifests
+from reflet.errors import RefletError
+from reflet.managers.registry import PodKey
+from reflet.pods.pod_manager import HASH_ANNOTATION, SOURCE_ANNOTATION, refuse_references
+from reflet.pods.pod_sources import PodGone, PodNews, PodSeen
+from reflet.runtime.clock import Clock, SystemClock
+
+LOOK_EVERY: Final = 1.0  # seconds
+MANIFESTS: Final = frozenset({".json", ".yaml", ".yml"})
+FILE_SOURCE: Final = "file"
+UID_LENGTH: Final = 32  # hexadecimal digits
+
+logger = logging.getLogger(__name__)
+
+_Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file as it was read last: when it was written, and the pods in it."""
+
+    stamp: _Stamp
+    pods: tuple[Pod, ...]
+
+
+class FolderPods:
+    """The pods in the files of a folder, ``.yaml``, ``.yml`` and ``.json``, hidden ones left out.
+
+    Looks at the folder *every* so many seconds.  A file that cannot be read, or holds no valid
+    manifest, is reported once and keeps the pods that it had before; a folder that is not there
+    is empty.
+
+    A pod without a namespace is in *namespace*.  One without a uid gets one, the same each time.
+
+    With *static* the pods are those of the node itself, as the kubelet has them: their names end
+    in that of *node_name*, each change makes another pod of them, and they may not refer to
+    objects of the API server.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        namespace: str = "default",
+        static: bool = False,
+        node_name: str = "",
+        every: float = LOOK_EVERY,
+        clock: Clock | None = None,
+    ) -> None:
+        self._folder = folder
+        self._namespace = namespace
+        self._static = static
+        self._node_name = node_name
+        self._every = every
+        self._clock = clock or SystemClock()
+        self._complained: str | None = None
+
+    async def news(self) -> AsyncGenerator[PodNews, None]:
+        """Yield every pod that is there, then what happens to pods, until it is closed."""
+        files: dict[Path, _File] = {}
+        known: dict[PodKey, Pod] = {}
+        while True:
+            # In a thread: the folder may be on a machine that does not answer.
+            files = await asyncio.to_thread(self._read, files)
+            there = {PodKey.of(pod): pod for file in files.values() for pod in file.pods}
+            for key, pod in known.items():
+                if key not in there:
+                    yield PodGone(pod)
+            for key, pod in there.items():
+                if known.get(key) != pod:
+                    yield PodSeen(pod)
+            known = there
+            await self._clock.sleep(self._every)
+
+    def _read(self, before: dict[Path, _File]) -> dict[Path, _File]:
+        """Look at the folder, and read what has changed."""
+        files: dict[Path, _File] = {}
+        for path, stamp in self._stamps():
+            last = before.get(path)
+            if last is not None and last.stamp == stamp:
+                files[path] = last
+                continue
+            try:
+                pods = tuple(self._pods_in(path))
+            except (OSError, RefletError) as error:
+                logger.warning("%s is left as it was: %s", path, error)
+                pods = () if last is None else last.pods
+            files[path] = _File(stamp, pods)
+        return files
+
+    def _stamps(self) -> Iterator[tuple[Path, _Stamp]]:
+        try:
+            paths = sorted(self._folder.iterdir())
+        except OSError as error:
+            problem = f"cannot read the folder {self._folder}: {error.strerror}"
+            if problem != self._complained:
+                logger.warning("%s", problem)
+            self._complained = problem
+            return
+        self._complained = None
+        for path in paths:
+            if path.suffix not in MANIFESTS or path.name.startswith("."):
+                continue
+            try:
+                status = path.stat()
+            except OSError:
+                continue  # it has just gone
+            yield path, (status.st_mtime_ns, status.st_size, status.st_ino)
+
+    def _pods_in(self, path: Path) -> Iterator[Pod]:
+        for manifest in read_manifests(path.read_bytes(), source=str(path)):
+            if isinstance(manifest.object, Pod):
+                yield self._completed(manifest.object, path)
+            else:
+                logger.warning("%s: this is no pod", manifest.place)
+
+    def _completed(self, pod: Pod, path: Path) -> Pod:
+        namespace = pod.metadata.namespace or self._namespace
+        if not self._static:
+            uid = pod.metadata.uid or _digest(namespace, pod.metadata.name)
+            return replace(pod, metadata=replace(pod.metadata, namespace=namespace, uid=uid))
+        refuse_references(pod)
+        ending = f"-{self._node_name}" if self._node_name else ""
+        content = _digest(self._node_name, path.name, encode(pod).decode())
+        metadata = replace(
+            pod.metadata,
+            namespace=namespace,
+            name=f"{pod.metadata.name}{ending}",
+            uid=pod.metadata.uid or content,
+            annotations={
+                **pod.metadata.annotations,
+                SOURCE_ANNOTATION: FILE_SOURCE,
+                HASH_ANNOTATION: content,
+            },
+        )
+        spec = replace(pod.spec, node_name=self._node_name or pod.spec.node_name)
+        return replace(pod, metadata=metadata, spec=spec)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:UID_LENGTH]

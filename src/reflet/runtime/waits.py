@@ -1,0 +1,128 @@
+"""Waiting for an event, but not for ever.
+
+Owns: the wait that ends with the event or with a time by somebody's clock, whichever comes first.
+Must not know what is waited for.
+
+Why not ``asyncio.timeout``: it counts by the event loop.  Where a clock is given, a wait by
+another one would pass at another pace than all that is measured by it.
+
+Waiting for something to come.
+
+Owns: who waits, and waking them.  Must not know what comes, nor who takes it.
+
+One call for all who want its result at the same time.
+
+Owns the call's task: it ends at the latest when nobody waits for it any more.  Must not know what
+is called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from reflet.runtime.clock import Clock
+
+
+async def came_within(event: asyncio.Event, seconds: float | None, *, clock: Clock) -> bool:
+    """Wait for an event, but not longer; whether it came.  None waits for ever.
+
+    An event that is set already came, however short the time.
+    """
+    if event.is_set():
+        return True
+    if seconds is None:
+        return await event.wait()
+    loop = asyncio.get_running_loop()
+    is_waiting = True
+
+    def end(timer: asyncio.Task[None]) -> None:
+        if is_waiting and not timer.cancelled():
+            limit.reschedule(loop.time())
+
+    timer = loop.create_task(clock.sleep(seconds), name="end of a wait")
+    try:
+        async with asyncio.timeout(None) as limit:
+            timer.add_done_callback(end)
+            await event.wait()
+            is_waiting = False
+    except TimeoutError:
+        return event.is_set()
+    finally:
+        is_waiting = False
+        timer.cancel()
+    return True
+
+
+class Arrivals:
+    """Wakes whoever waits; each looks again whether there is something left to take.
+
+    Used by one event loop; any number of tasks may wait.  One that is cancelled leaves nothing
+    behind.
+    """
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    async def wait(self) -> None:
+        """Return after the next ``wake``."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.add(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiting.discard(waiter)
+
+    def wake(self) -> None:
+        """Something came, or nothing more will."""
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class _Shared(Generic[Result]):
+    task: asyncio.Task[Result]
+    waiting: int = 0
+
+
+class SharedCalls(Generic[Key, Result]):
+    """Makes calls, each once at a time for its key; used by one event loop."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._running: dict[Key, _Shared[Result]] = {}
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._running
+
+    async def result(self, key: Key, call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Return, or raise, what the call does; *call* is made unless one is under way.
+
+        Whoever is cancelled takes the call from nobody; the last one who waits takes it along.
+        """
+        shared = self._running.get(key)
+        if shared is None:
+            shared = self._running[key] = _Shared(asyncio.create_task(call(), name=self._name))
+        shared.waiting += 1
+        try:
+            return await asyncio.shield(shared.task)
+        finally:
+            shared.waiting -= 1
+            if shared.task.done() or not shared.waiting:
+                self._forget(key, shared)
+            if not shared.waiting and not shared.task.done():
+                shared.task.cancel()
+                await asyncio.wait((shared.task,))
+
+    def _forget(self, key: Key, shared: _Shared[Result]) -> None:
+        if self._running.get(key) is shared:
+            del self._running[key]

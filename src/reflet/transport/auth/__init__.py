@@ -1,0 +1,1 @@
+"""Who we say we are, and whom we trust: credentials and certificates."""

@@ -1,0 +1,1 @@
+"""Where the settings of a connection come from: kubeconfig, pod, environment."""

@@ -1,0 +1,183 @@
+"""Everything it takes to reach one API server, as one frozen value.
+
+Owns: ``ConnectionSettings``, the checks of its small texts, and the TLS context made from it.
+Must not know where settings come from (``kubeconfig``, ``in_cluster``) or how HTTP is spoken;
+ALPN is set by whoever speaks it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+from urllib.parse import SplitResult, urlsplit
+
+from reflet.errors import ConfigurationError
+from reflet.runtime.clock import SystemClock
+from reflet.transport.auth.certificates import ClientCertificate, Pem, present, trust
+from reflet.transport.auth.credentials import Credentials, NoCredentials
+from reflet.transport.rate_limit import DEFAULT_BURST, DEFAULT_QPS
+
+if TYPE_CHECKING:
+    # At run time only where a context is made: ssl costs more to import than the rest together.
+    import ssl
+
+SYSTEM_CLOCK: Final = SystemClock()
+
+_HEADER_NAME_CHARACTERS: Final = frozenset(
+    b"!#$&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
+_DURATION_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_LONGEST_DURATION: Final = 100  # characters
+_UNIT_SECONDS: Final[Mapping[str, float]] = MappingProxyType(
+    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impersonation:
+    """The user to act as; the server checks that we may."""
+
+    user: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers that say so, names in lower case; a name comes once for each value."""
+        pairs = [("impersonate-user", self.user)]
+        if self.uid:
+            pairs.append(("impersonate-uid", self.uid))
+        pairs += (("impersonate-group", group) for group in self.groups)
+        for key, values in self.extra.items():
+            name = f"impersonate-extra-{_escaped(key)}"
+            pairs += ((name, value) for value in values)
+        return tuple(pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionSettings:
+    """Where the server is, how to trust it, who we are, and how hard we may press it.
+
+    ``server`` is a URL without a slash at its end; its path, if any, goes before every API path.
+    ``certificate_authority`` of None means the system's.  ``tls_server_name`` replaces the host
+    name of ``server`` in SNI and in the check of the certificate.  ``proxy_url`` is http or https.
+    ``request_timeout`` is in seconds, None waits for ever.  ``user_agent_extra`` goes into the
+    brackets of the User-Agent header.  No secret is in the repr.
+    """
+
+    server: str
+    namespace: str = "default"
+    certificate_authority: Pem | None = None
+    tls_server_name: str = ""
+    insecure: bool = False
+    proxy_url: str = field(default="", repr=False)  # it may hold a password
+    disable_compression: bool = False
+    client_certificate: ClientCertificate | None = None
+    credentials: Credentials = field(default_factory=NoCredentials)
+    impersonation: Impersonation | None = None
+    request_timeout: float | None = None
+    qps: float = DEFAULT_QPS
+    burst: int = DEFAULT_BURST
+    user_agent_extra: str = ""
+
+
+def ssl_context(
+    settings: ConnectionSettings,
+    *,
+    client_certificate: ClientCertificate | None = None,
+    now: Callable[[], datetime] = SYSTEM_CLOCK.now,
+) -> ssl.SSLContext:
+    """A new TLS context for *settings*, with what their files hold now.
+
+    *client_certificate* is the one that the credentials brought; it wins over the settings'.
+    Raises ConfigurationError that names the setting when a certificate or key is of no use.
+    """
+    import ssl  # noqa: PLC0415 - lazily, see above
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # As kubectl trusts: any certificate that was given ends the chain, self-signed or not, and a
+    # host name in the subject's common name counts for nothing.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.hostname_checks_common_name = False
+    if settings.insecure:
+        if settings.certificate_authority is not None:
+            raise ConfigurationError(
+                f"{settings.certificate_authority.setting} is set together with "
+                "insecure-skip-tls-verify: remove one of them"
+            )
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif settings.certificate_authority is not None:
+        trust(context, settings.certificate_authority)
+    else:
+        context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+    shown = client_certificate or settings.client_certificate
+    if shown is not None:
+        present(context, shown, now=now)
+    return context
+
+
+def checked_server(text: str, setting: str) -> str:
+    """*text* as ``ConnectionSettings.server`` wants it; ConfigurationError begins with *setting*.
+
+    Without a scheme it means plain HTTP, as for kubectl; query and fragment are dropped.
+    """
+    if "://" not in text:
+        text = f"http://{text}"
+    parts = _url_parts(text, setting)
+    if parts.scheme not in ("http", "https"):
+        raise ConfigurationError(f"{setting}: {parts.scheme!r} is not http or https")
+    if parts.username is not None or parts.password is not None:
+        raise ConfigurationError(
+            f"{setting}: a user name or password in the address is not supported: "
+            "use username and password of the user"
+        )
+    return parts._replace(path=parts.path.rstrip("/"), query="", fragment="").geturl()
+
+
+def checked_proxy(text: str, setting: str) -> str:
+    """*text* when it is the address of an HTTP proxy; ConfigurationError begins with *setting*."""
+    parts = _url_parts(text, setting)
+    if parts.scheme not in ("http", "https"):
+        raise ConfigurationError(
+            f"{setting}: {parts.scheme!r} is not supported: use an http or https proxy"
+        )
+    return text
+
+
+def parse_request_timeout(text: str) -> float | None:
+    """Seconds for ``--request-timeout``: ``30``, ``10s``, ``1m30s``; None for ``0``, no limit."""
+    if text.isascii() and text.removeprefix("+").isdecimal():
+        return float(text) or None
+    parts = list(_DURATION_PART.finditer(text[:_LONGEST_DURATION]))
+    if not parts or "".join(part.group() for part in parts) != text:
+        shown = text if text.isprintable() else ascii(text)
+        raise ConfigurationError(
+            f"--request-timeout {shown[:_LONGEST_DURATION]}: not a time: write seconds (30) or a "
+            "unit (10s, 5m, 1h), 0 for no limit"
+        )
+    return sum(float(part[1]) * _UNIT_SECONDS[part[2]] for part in parts) or None
+
+
+def _url_parts(text: str, setting: str) -> SplitResult:
+    # The address may hold a password, so errors do not repeat it.
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise ConfigurationError(f"{setting}: not a URL: check host and port") from error
+    if not parts.hostname or port == 0 or re.search(r"[\s\x00-\x1f\x7f]", parts.netloc):
+        raise ConfigurationError(f"{setting}: not a URL with a host, like https://10.0.0.1:6443")
+    return parts
+
+
+def _escaped(key: str) -> str:
+    """*key* as a part of a header name: what may not stand in one becomes ``%XX``."""
+    return "".join(
+        chr(byte) if byte in _HEADER_NAME_CHARACTERS else f"%{byte:02X}" for byte in key.encode()
+    ).lower()

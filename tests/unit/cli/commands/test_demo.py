@@ -1,0 +1,63 @@
+"""The command ``demo``; that its story comes true is tests/integration/test_demo.py's."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+
+from reflet.cli.commands.demo import demo
+from reflet.cli.demo import story
+from reflet.cli.options.stop_signals import STOP_SIGNALS
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    level = logging.getLogger("reflet").level
+    handlers = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    yield
+    logging.getLogger("reflet").setLevel(level)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--keep"]])
+def test_the_story_is_told(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
+
+    async def play(*, keep: bool) -> int:
+        told.append(keep)
+        return 0
+
+    monkeypatch.setattr(story, "play", play)
+    result = CliRunner().invoke(demo, arguments, standalone_mode=False)
+
+    assert (result.return_value, told) == (0, [bool(arguments)])
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_story_that_is_cut_short_still_cleans_up(
+    number: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cleaned: list[bool] = []
+
+    async def play(*, keep: bool) -> int:
+        try:
+            os.kill(os.getpid(), number)
+            await asyncio.sleep(30)
+        finally:
+            cleaned.append(True)
+        return 0
+
+    monkeypatch.setattr(story, "play", play)
+
+    result = CliRunner().invoke(demo, standalone_mode=False)
+
+    assert (result.return_value, cleaned) == (code, [True])

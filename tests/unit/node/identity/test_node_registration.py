@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from reflet.api.core.nodes import Node
+from reflet.api.meta import ObjectMeta
+from reflet.client.client import Client
+from reflet.errors import (
+    ConnectionRefused,
+    CredentialsError,
+    DecodeError,
+    Forbidden,
+)
+from reflet.node.identity import node_registration
+from reflet.node.identity.machine import Pressure, read_machine, read_pressure
+from reflet.node.identity.node_object import NodeFacts
+from reflet.node.identity.node_registration import LOOK_EVERY, TELL_EVERY, NodeRegistration
+from reflet.testing.virtual_time import VirtualClock
+from tests.unit.node.fake_cluster import FakeCluster
+
+pytestmark = pytest.mark.virtual_time
+
+PASSING = [
+    ConnectionRefused("away"),
+    DecodeError("garbled"),
+    CredentialsError("no token"),
+    OSError(errno.EMFILE, "Too many open files"),
+]
+
+
+def registration_on(
+    cluster: FakeCluster, folder: Path, why: Callable[[], str | None] = lambda: None
+) -> NodeRegistration:
+    facts = NodeFacts(name="worker-1", machine=read_machine(), addresses=("10.0.0.1",))
+    return NodeRegistration(
+        cast("Client", cluster), facts, folder=folder, not_ready=why, clock=VirtualClock()
+    )
+
+
+def verbs(cluster: FakeCluster) -> list[str]:
+    return [verb for verb, _, _ in cluster.writes]
+
+
+def readiness(cluster: FakeCluster) -> list[tuple[str, str]]:
+    """What each report says about being ready."""
+    reports: list[Any] = [body["status"] for verb, _, body in cluster.writes if verb == "patch"]
+    return [
+        (each["status"], each["message"])
+        for report in reports
+        for each in report["conditions"]
+        if each["type"] == "Ready"
+    ]
+
+
+async def running(registration: NodeRegistration, seconds: float) -> None:
+    task = asyncio.create_task(registration.run())
+    await asyncio.sleep(seconds)
+    task.cancel()
+    await asyncio.wait((task,))
+
+
+# Being a node
+
+
+async def test_a_node_is_made_and_known(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    registration = registration_on(cluster, tmp_path)
+
+    node = await registration.register()
+
+    assert (node.metadata.name, registration.node) == ("worker-1", node)
+
+
+async def test_a_node_that_is_there_is_taken_over_as_it_is(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    there = cluster.objects["worker-1"] = Node(metadata=ObjectMeta(name="worker-1", uid="old"))
+
+    node = await registration_on(cluster, tmp_path).register()
+
+    assert node is there
+    assert verbs(cluster) == ["create", "get"]
+
+
+@pytest.mark.parametrize("failure", PASSING)
+async def test_a_server_that_is_away_is_asked_until_it_answers(
+    tmp_path: Path, failure: Exception
+) -> None:
+    cluster = FakeCluster()
+    cluster.failures.extend([failure] * 5)
+
+    node = await registration_on(cluster, tmp_path).register()
+
+    assert node.metadata.name == "worker-1"
+
+
+async def test_who_may_not_be_a_node_says_so(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    cluster.failures.append(Forbidden("no nodes for you", code=403))
+
+    with pytest.raises(Forbidden):
+        await registration_on(cluster, tmp_path).register()
+
+
+# Telling
+
+
+async def test_a_look_at_the_machine_that_fails_is_made_again_and_complained_of_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks: list[str] = []
+
+    def read(folder: Path) -> Pressure:
+        looks.append("look")
+        if len(looks) <= 3:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return read_pressure(folder)
+
+    monkeypatch.setattr(node_registration, "read_pressure", read)
+    cluster = FakeCluster()
+    node = registration_on(cluster, tmp_path)
+    await node.register()
+
+    await running(node, 3 * LOOK_EVERY + 1)
+
+    assert verbs(cluster) == ["create", "patch"]
+    assert [each.levelname for each in caplog.records if "not told" in each.message] == ["WARNING"]
+
+
+async def test_a_status_that_stays_is_told_every_five_minutes_only(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    registration = registration_on(cluster, tmp_path)
+    await registration.register()
+
+    await running(registration, TELL_EVERY + 2 * LOOK_EVERY)
+
+    assert verbs(cluster) == ["create", "patch", "patch"]
+
+
+async def test_a_change_is_told_at_the_next_look(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    problems = iter([None, "the keeper is away"])
+    registration = registration_on(cluster, tmp_path, lambda: next(problems, "the keeper is away"))
+    await registration.register()
+
+    await running(registration, 3 * LOOK_EVERY)
+
+    assert readiness(cluster) == [("True", "reflet is ready"), ("False", "the keeper is away")]
+
+
+async def test_the_agent_can_say_that_it_stops(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    registration = registration_on(cluster, tmp_path)
+    await registration.register()
+    await registration.report()
+
+    await registration.report(not_ready="the agent was told to stop")
+
+    assert readiness(cluster)[-1] == ("False", "the agent was told to stop")
+
+
+async def test_a_node_that_was_deleted_is_registered_again_and_told_of(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    registration = registration_on(cluster, tmp_path)
+    await registration.register()
+    cluster.objects.clear()
+
+    await running(registration, 2 * LOOK_EVERY)
+
+    assert verbs(cluster) == ["create", "patch", "create", "patch"]
+
+
+async def test_a_status_that_could_not_be_told_is_told_at_the_next_look(tmp_path: Path) -> None:
+    cluster = FakeCluster()
+    registration = registration_on(cluster, tmp_path)
+    await registration.register()
+    cluster.failures.append(ConnectionRefused("away"))
+
+    await running(registration, 2 * LOOK_EVERY)
+
+    assert verbs(cluster) == ["create", "patch"]
