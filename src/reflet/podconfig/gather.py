@@ -66,13 +66,14 @@ async def pod_inputs(
     *,
     namespace: str | None = None,
     selector: str = "",
-    needs: Needs = Needs(),  # noqa: B008 - frozen, and shows the default where it is read
+    needs: Needs | None = None,
 ) -> PodInputs:
     """Get a pod, or the pod that a workload makes, and everything its containers get.
 
     *target* is what the command line takes: ``deploy/web``, ``pod/web-1``, or ``web-1`` for a pod.
     Without one, *selector* must choose exactly one pod, with ``ALL_NAMESPACES`` of any namespace.
-    No *namespace* means the connection's own.  *needs* limits what is read besides the pod.  ::
+    No *namespace* means the connection's own.  *needs* limits what is read besides the pod; without
+    one, that is all ConfigMaps and Secrets that it names, the services and its node.  ::
 
         async with reflet.connect() as cluster:
             inputs = await reflet.pod_inputs(cluster, "deploy/web")
@@ -86,7 +87,7 @@ async def pod_inputs(
     """
     found = await _find(cluster, target, namespace, selector)
     pod = found if isinstance(found, Pod) else pod_of(found)
-    reading = _Reading(cluster, pod, needs)
+    reading = _Reading(cluster, pod, needs or Needs())
     async with asyncio.TaskGroup() as tasks:
         for name, work in reading.requests():
             tasks.create_task(work, name=name)

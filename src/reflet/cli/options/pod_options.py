@@ -72,7 +72,7 @@ class PodChoice:
             with progress("reading files"):
                 return self.read_files()
         with progress("asking the server"):
-            return lazy.asyncio.run(self._ask(needs or lazy.pod_inputs.Needs()))
+            return lazy.asyncio.run(self._ask(needs))
 
     def read_files(self) -> PodInputs:
         """Read the files, again if they have been read before."""
@@ -80,7 +80,7 @@ class PodChoice:
             self.files, self.target, namespace=self.connection.namespace
         )
 
-    async def _ask(self, needs: Needs) -> PodInputs:
+    async def _ask(self, needs: Needs | None) -> PodInputs:
         async with lazy.cluster.Cluster(self.connection()) as cluster:
             return await lazy.gather.pod_inputs(
                 cluster,
