@@ -10,9 +10,8 @@ from typing import Generic, Self
 
 from reflet.api.options import GetOptions
 from reflet.errors import CacheNotSynced, ConfigurationError
-from reflet.managers.object_changes import ObjectChanges
 from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer
+from reflet.managers.object_store import Follower, ObjectServer
 from reflet.managers.watches.stream_plan import StreamPlan
 
 
@@ -49,7 +48,7 @@ class DirectObjects(Generic[C]):
         """Raise CacheNotSynced: nothing is in memory."""
         raise CacheNotSynced(self._word, namespace, name, reason="the strategy get keeps nothing")
 
-    def follow(self, _changes: ObjectChanges[C], /) -> None:
+    def follow(self, _follower: Follower, /) -> None:
         """Raise ConfigurationError: nobody would notice a change."""
         raise ConfigurationError("the strategy get notices no changes: use watch or auto")
 

@@ -21,7 +21,7 @@ from typing import Any, Generic, Self
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.errors import CacheNotSynced, NotFound, NotRegistered
-from reflet.managers.object_changes import ObjectChange, ObjectChanges
+from reflet.managers.object_changes import ObjectChange, ObjectChanges, PodWaker
 from reflet.managers.object_kinds import C
 from reflet.managers.object_store import ObjectServer
 from reflet.managers.registry import PodKey, PodRegistry
@@ -120,6 +120,16 @@ class ObjectManager(Generic[C]):
         changes = ObjectChanges(self._describe)
         self._store.follow(changes)
         return changes
+
+    def wake_pods(self, wake: Callable[[PodKey], None]) -> PodWaker:
+        """Call *wake* at once, for each registered pod that uses what has changed.
+
+        As ``subscribe``, for whoever reads by himself: *wake* must neither wait nor fail.  Ends
+        when the answer is closed, or nothing refers to it any more.
+        """
+        waker = PodWaker(self.pods_using, wake)
+        self._store.follow(waker)
+        return waker
 
     def plan(self) -> StreamPlan:
         """The streams that are open, and why."""

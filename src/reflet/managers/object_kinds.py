@@ -19,3 +19,4 @@ class Configuration(KubernetesObject, Protocol):
 
 
 C = TypeVar("C", bound=Configuration)
+C_co = TypeVar("C_co", bound=Configuration, covariant=True)

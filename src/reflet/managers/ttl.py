@@ -19,9 +19,8 @@ from typing import Final, Generic, Self
 from reflet.api.core.nodes import Node
 from reflet.api.options import GetOptions
 from reflet.errors import CacheNotSynced, ConfigurationError, NotFound, NotRegistered, RefletError
-from reflet.managers.object_changes import ObjectChanges
 from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer
+from reflet.managers.object_store import Follower, ObjectServer
 from reflet.managers.watches.stream_plan import StreamPlan
 from reflet.runtime.clock import Clock, SystemClock
 
@@ -116,7 +115,7 @@ class ExpiringObjects(Generic[C]):
             raise CacheNotSynced(self._word, namespace, name, reason="nothing fresh is kept")
         return kept
 
-    def follow(self, _changes: ObjectChanges[C], /) -> None:
+    def follow(self, _follower: Follower, /) -> None:
         """Raise ConfigurationError: changes are noticed by reading only."""
         raise ConfigurationError("the strategy cache notices no changes: use watch or auto")
 

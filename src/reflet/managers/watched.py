@@ -50,9 +50,9 @@ from weakref import WeakSet
 
 from reflet.api.status import not_found
 from reflet.errors import CacheNotSynced, NotRegistered
-from reflet.managers.object_changes import ObjectChanges
 from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.object_kinds import C
+from reflet.managers.object_store import Follower
 from reflet.managers.watches.individual_streams import Streams
 from reflet.managers.watches.stream_plan import StreamPlan
 from reflet.runtime.clock import Clock, SystemClock
@@ -114,7 +114,7 @@ class WatchedObjects(Generic[C]):
         self._idle = idle
         self._sync_patience = sync_patience
         self._entries: dict[tuple[str, str], ObjectEntry[C]] = {}
-        self._followers: WeakSet[ObjectChanges[C]] = WeakSet()
+        self._followers: WeakSet[Follower] = WeakSet()
         self._now: Callable[[], float] = time.monotonic if clock is None else clock.monotonic
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ended = False
@@ -230,12 +230,12 @@ class WatchedObjects(Generic[C]):
 
     # Following
 
-    def follow(self, changes: ObjectChanges[C], /) -> None:
-        """Tell *changes* whatever changes from now on."""
+    def follow(self, follower: Follower, /) -> None:
+        """Tell *follower* whatever changes from now on, as long as somebody refers to it."""
         if self._ended:
-            changes.close()
+            follower.close()
             return
-        self._followers.add(changes)
+        self._followers.add(follower)
         for entry in tuple(self._entries.values()):
             if entry.idle:
                 self._resume(entry)

@@ -1,8 +1,11 @@
 """A registered pod's environments and volumes, now and as they change.
 
-Owns: registering the pod, resolving it, and deciding that the result is another one.  The
-arithmetic is ``resolution``; who notices changes is ``object_news``.  Must not know what is done
-about a change.
+The road of a change: a manager's stream shows an object, ``PodWaker`` calls ``PodWakeups``,
+that wakes the pod, and whoever looks after the pod calls ``resolve``, which reads each object
+once and computes.  The arithmetic is ``resolution``.
+
+Upstream: pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables; pkg/volume/configmap/configmap.go,
+pkg/volume/secret/secret.go and pkg/volume/projected/projected.go, SetUpAt
 """
 
 from __future__ import annotations
@@ -19,12 +22,12 @@ from reflet.errors import RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.registry import PodKey
-from reflet.podconfig.difference import difference
 from reflet.podconfig.last_known_objects import LastKnownObjects
-from reflet.podconfig.object_news import ObjectNews
-from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.pod_wakeups import PodWakeups, Wake
+from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens, TokenKey, token_keys
 from reflet.podconfig.trust_bundle_watch import TrustBundles
+from reflet.pods.registrar import PodRegistrar
 from reflet.resolution.env_files import MountedVolume
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
@@ -62,8 +65,11 @@ class PodConfiguration:
     The pod is registered with both managers as long as the context is open.  *services* give the
     variables of services, *node* is the pod's node or whoever knows it, *tokens* gives tokens of
     service accounts, *bundles* trust anchors, *volumes* the volumes in which environment files may
-    be.  *skip_invalid_names* is the rule of Kubernetes 1.19.  *news* is shared by many pods;
-    without one, this pod listens for itself.
+    be.  *skip_invalid_names* is the rule of Kubernetes 1.19.
+
+    *registrar* and *wakeups* are shared by many pods; without them, this pod is registered and
+    listens for itself.  *wake* is called when something that the pod
+    refers to has changed, and not for an ``update``.
 
     An object that could be read once stays known while the server is away: no result ever says
     that something is gone because nobody could tell.  Objects that are immutable are read once, by
@@ -82,7 +88,9 @@ class PodConfiguration:
         bundles: TrustBundles | None = None,
         volumes: Volumes | None = None,
         skip_invalid_names: bool = False,
-        news: ObjectNews | None = None,
+        registrar: PodRegistrar | None = None,
+        wakeups: PodWakeups | None = None,
+        wake: Wake | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._pod = pod
@@ -94,9 +102,11 @@ class PodConfiguration:
         self._bundles = bundles
         self._volumes = volumes
         self._skip_invalid_names = skip_invalid_names
-        self._news = news
+        self._registrar = registrar or PodRegistrar(self._managers)
+        self._wakeups = wakeups
+        self._wake = wake
+        self._readers: list[asyncio.Event] = []  # of ``changes``
         self._clock = clock or SystemClock()
-        self._wakers: set[asyncio.Event] = set()
         self._reading = asyncio.Lock()
         self._is_open = False
         self._closing = AsyncExitStack()
@@ -111,12 +121,12 @@ class PodConfiguration:
         return self._pod
 
     async def __aenter__(self) -> Self:
-        if self._news is None:
+        if self._wakeups is None:
             services = self._services if isinstance(self._services, Mirror) else None
-            own = ObjectNews(
+            own = PodWakeups(
                 *self._managers, services=services, bundles=self._bundles, clock=self._clock
             )
-            self._news = await self._closing.enter_async_context(own)
+            self._wakeups = await self._closing.enter_async_context(own)
         self._is_open = True
         self._register(self._pod)
         return self
@@ -129,7 +139,7 @@ class PodConfiguration:
     ) -> None:
         self._is_open = False
         self._unregister(self._pod)
-        self._wake()
+        self._wake_readers()
         await self._closing.__aexit__(kind, error, traceback)
 
     def update(self, pod: Pod) -> None:
@@ -143,12 +153,12 @@ class PodConfiguration:
         if PodKey.of(before) != PodKey.of(pod):
             self._unregister(before)
         self._register(pod)
-        self._wake()
+        self._wake_readers()
 
     async def resolve(self) -> ResolvedPod:
         """Read what the pod refers to and compute what its containers get.
 
-        Waits for objects that are not known yet, as long as the managers' patience lasts; what is
+        Waits for objects that are not known yet, as long as the managers' ``sync_timeout``; what is
         not known then, missing or forbidden is an error of the result, not of this call.
         """
         async with self._reading:
@@ -168,7 +178,7 @@ class PodConfiguration:
         results and never the last one.
         """
         news = asyncio.Event()
-        self._wakers.add(news)
+        self._readers.append(news)
         last: ResolvedPod | None = None
         try:
             while True:
@@ -184,7 +194,7 @@ class PodConfiguration:
                 if self._closed():
                     return
         finally:
-            self._wakers.discard(news)
+            self._readers.remove(news)
 
     # inside
 
@@ -192,21 +202,25 @@ class PodConfiguration:
         return not self._is_open
 
     def _register(self, pod: Pod) -> None:
-        for manager in self._managers:
-            manager.register_pod(pod)
-        if self._news is not None:
-            self._news.follow(PodKey.of(pod), self._wake)
+        self._registrar.register(pod)
+        if self._wakeups is not None:
+            self._wakeups.follow(PodKey.of(pod), self._woken)
 
     def _unregister(self, pod: Pod) -> None:
-        if self._news is not None:
-            self._news.unfollow(PodKey.of(pod), self._wake)
-        for manager in self._managers:
-            manager.unregister_pod(pod)
+        if self._wakeups is not None:
+            self._wakeups.unfollow(PodKey.of(pod), self._woken)
+        self._registrar.unregister(pod)
         if self._tokens is not None:
             self._tokens.forget(pod.metadata.uid)
 
-    def _wake(self) -> None:
-        for news in self._wakers:
+    def _woken(self) -> None:
+        """Something that the pod refers to has changed."""
+        self._wake_readers()
+        if self._wake is not None:
+            self._wake()
+
+    def _wake_readers(self) -> None:
+        for news in self._readers:
             news.set()
 
     async def _until_worth_a_look(self, news: asyncio.Event) -> bool:

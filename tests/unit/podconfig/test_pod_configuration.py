@@ -14,11 +14,10 @@ from reflet.api.core.services import Service
 from reflet.api.resources import SERVICES
 from reflet.errors import ConnectionRefused
 from reflet.informer.mirror import Mirror
-from reflet.podconfig.difference import difference
 from reflet.podconfig.mounted_folders import mounted_folder
-from reflet.podconfig.object_news import ObjectNews
 from reflet.podconfig.pod_configuration import PodConfiguration
-from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.pod_wakeups import PodWakeups
+from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.testing.scripted_source import After, ScriptedSource, added, listing
 from reflet.testing.virtual_time import VirtualClock
@@ -377,12 +376,12 @@ async def test_without_tokens_a_volume_that_needs_one_says_so() -> None:
 
 
 async def test_many_pods_share_one_ear() -> None:
-    async with served() as scene, ObjectNews(scene.config_maps, scene.secrets) as news:
+    async with served() as scene, PodWakeups(scene.config_maps, scene.secrets) as wakeups:
         pods = [web_pod(uid=f"u-{number}") for number in range(3)]
         async with (
-            followed(scene.configuration(pods[0], news=news)) as first,
-            followed(scene.configuration(pods[1], news=news)) as second,
-            followed(scene.configuration(pods[2], news=news)) as third,
+            followed(scene.configuration(pods[0], wakeups=wakeups)) as first,
+            followed(scene.configuration(pods[1], wakeups=wakeups)) as second,
+            followed(scene.configuration(pods[2], wakeups=wakeups)) as third,
         ):
             for changes in (first, second, third):
                 await anext(changes)

@@ -30,9 +30,8 @@ from reflet.errors import RefletError
 from reflet.informer.handlers.changes import Change
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.manifests.files import STANDARD_INPUT, SUFFIXES
-from reflet.podconfig.difference import difference
 from reflet.podconfig.pod_configuration import PodConfiguration
-from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.file_contents import VolumeContents

@@ -27,7 +27,6 @@ from reflet.managers.manager import ObjectManager
 from reflet.node.identity.heartbeat import Heartbeat
 from reflet.node.identity.node_object import LEASE_DURATION
 from reflet.node.identity.node_registration import NodeRegistration
-from reflet.node.pods.pod_feeds import PodFeed
 from reflet.node.pods.worker_parts import StatusSink
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.server.http_answers import Answer, Question, text
@@ -35,6 +34,7 @@ from reflet.node.server.log_service import LogService
 from reflet.node.shim.shim_client import KeeperClient
 from reflet.node.status.pod_statuses import LocalStatuses
 from reflet.pleg.relist import Pleg
+from reflet.pods.pod_sources import PodFeed
 from reflet.runtime.clock import Clock
 from reflet.runtime.metric_text import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks

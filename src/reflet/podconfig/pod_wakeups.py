@@ -1,7 +1,10 @@
-"""One ear for many pods: who has to look again because something of theirs has changed.
+"""Which pods have to look again, because something that they refer to has changed.
 
-Owns: listening to the managers and to services once, however many pods there are.  Must not know
-what is done by those who are woken.
+The managers, the services and the trust bundles are listened to once, however many pods there
+are.  A wake-up carries no object: whoever is woken reads what is there when he gets to it, so
+that ten changes in a row are one read.
+
+The kubelet has no wake-ups: it looks at each pod about once a minute.
 """
 
 from __future__ import annotations
@@ -17,7 +20,6 @@ from reflet.errors import ConfigurationError
 from reflet.informer.mirror import Mirror
 from reflet.informer.queues.queued_deltas import QueueClosed
 from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
-from reflet.managers.object_changes import ObjectChanges
 from reflet.managers.registry import PodKey
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.runtime.clock import Clock, SystemClock
@@ -28,10 +30,10 @@ POLL_EVERY: Final = 60.0
 """Seconds between two looks where nobody tells of changes, as the kubelet syncs its pods."""
 
 Wake = Callable[[], None]
-"""Is called when something may have changed; must not wait."""
+"""Is called when something may have changed; must neither wait nor fail."""
 
 
-class ObjectNews:
+class PodWakeups:
     """Wakes pods while the context is open.
 
     A pod is woken when a ConfigMap or Secret that it refers to has changed, and, with a mirror of
@@ -59,22 +61,18 @@ class ObjectNews:
         self._poll_every = poll_every
         self._clock = clock or SystemClock()
         self._permanent = permanent or PermanentTasks(clock=self._clock)
-        self._followers: dict[PodKey, dict[Wake, None]] = {}
+        self._wakes: dict[PodKey, dict[Wake, None]] = {}
         self._closing = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        tasks = await self._closing.enter_async_context(TaskOwner("news of objects"))
+        tasks = await self._closing.enter_async_context(TaskOwner("wake-ups of pods"))
         keep = partial(self._permanent.keep, tasks)
         polled = False
         for manager in self._managers:
             try:
-                # Here and not in the task: what changes from now on must not be missed.
-                changes = manager.subscribe()
+                self._closing.callback(manager.wake_pods(self._wake).close)
             except ConfigurationError:
-                polled = True
-                continue
-            keep(partial(self._hear, changes), name=f"news of {type(manager).__name__}")
-            self._closing.callback(changes.close)
+                polled = True  # the strategies cache and get notice nothing
         if polled:
             keep(self._poll, name="looking again")
         if self._bundles is not None:
@@ -92,21 +90,23 @@ class ObjectNews:
         await self._closing.__aexit__(kind, error, traceback)
 
     def follow(self, pod: PodKey, wake: Wake) -> None:
-        """Call *wake* for news of this pod's objects."""
-        self._followers.setdefault(pod, {})[wake] = None
+        """Call *wake* when something that this pod gets may have changed."""
+        self._wakes.setdefault(pod, {})[wake] = None
 
     def unfollow(self, pod: PodKey, wake: Wake) -> None:
         """Stop that; harmless when nobody followed."""
-        wakes = self._followers.get(pod, {})
+        wakes = self._wakes.get(pod, {})
         wakes.pop(wake, None)
         if not wakes:
-            self._followers.pop(pod, None)
+            self._wakes.pop(pod, None)
 
-    async def _hear(self, changes: ObjectChanges[Any]) -> None:
-        async for change in changes:
-            for pod in change.pods:
-                for wake in tuple(self._followers.get(pod, ())):
-                    wake()
+    def _wake(self, pod: PodKey) -> None:
+        for wake in tuple(self._wakes.get(pod, ())):
+            wake()
+
+    def _wake_all(self) -> None:
+        for pod in tuple(self._wakes):
+            self._wake(pod)
 
     async def _hear_services(self, services: Mirror[Service]) -> None:
         with services.changes() as changes:
@@ -123,8 +123,3 @@ class ObjectNews:
         while True:
             await self._clock.sleep(self._poll_every)
             self._wake_all()
-
-    def _wake_all(self) -> None:
-        for wakes in tuple(self._followers.values()):
-            for wake in tuple(wakes):
-                wake()

@@ -1,13 +1,24 @@
 from __future__ import annotations
 
 import logging
+from contextlib import aclosing
+from functools import partial
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from reflet.node.pods.pod_feeds import with_defaults
+from reflet.node.pods.manifest_defaults import with_defaults
+from reflet.pods.folder_pods import FolderPods
+from reflet.pods.pod_sources import PodSeen
 from tests.unit.node.pod_scenes import container, only, pod
 
+MANIFEST = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: main, image: none, command: [run]}]}
+"""
 REFUSED = pod(container("Not A Name"))
 
 
@@ -63,3 +74,14 @@ def test_why_it_would_be_refused_is_logged_with_its_name(caplog: pytest.LogCaptu
     (line,) = caplog.messages
     assert line.startswith("pod shop/web: ")
     assert "spec.containers[0].name" in line
+
+
+@pytest.mark.virtual_time
+async def test_pods_of_a_folder_are_bound_to_the_node_and_completed(tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(MANIFEST)
+    complete = partial(with_defaults, node="worker-1")
+    async with aclosing(FolderPods(tmp_path, complete=complete).news()) as news:
+        seen = await anext(news)
+
+    assert isinstance(seen, PodSeen)
+    assert (seen.pod.spec.node_name, seen.pod.spec.restart_policy) == ("worker-1", "Always")

@@ -7,7 +7,7 @@ import pytest
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.errors import CacheNotSynced, NotFound
 from reflet.managers.manager import ConfigMapManager, SecretManager
-from reflet.managers.pod_objects import objects_of
+from reflet.podconfig.last_known_objects import objects_of
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects
 from tests.unit.managers.pods import pod

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.podconfig.difference import Difference, NameChanges, difference
-from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.resolved_pod import Difference, NameChanges, ResolvedPod, difference
 from tests.unit.podconfig.scenes import result
 
 

@@ -1,3 +1,5 @@
+"""A feed tells what its source says, and misses nothing from one life to the next."""
+
 from __future__ import annotations
 
 import asyncio
@@ -5,18 +7,14 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from reflet.api.core.pods import Pod
-from reflet.api.resources import PODS
-from reflet.cluster import Cluster
 from reflet.errors import ConnectionRefused
-from reflet.informer.mirror import Mirror
-from reflet.node.pods.pod_feeds import FolderFeed, PodFeed, ServerFeed
-from reflet.pods.pod_sources import PodGone, PodNews, PodSeen
-from reflet.runtime.clock import Clock
+from reflet.pods.folder_pods import FolderPods
+from reflet.pods.pod_sources import PodFeed, PodGone, PodNews, PodSeen, pods_of_node
 from reflet.testing.scripted_source import (
     After,
     Quiet,
@@ -40,21 +38,22 @@ spec: {containers: [{name: main, image: none, command: [run]}]}
 
 
 class OneSource:
-    """A cluster that has one source for everything."""
+    """A server that has one source for everything."""
 
     def __init__(self, source: ScriptedSource[Pod]) -> None:
         self._source = source
-        self.selectors: list[str] = []
 
-    def mirror(
-        self, _: type[Pod], *, namespace: str, field_selector: Any, clock: Clock
-    ) -> Mirror[Pod]:
-        self.selectors.append(f"{namespace} {field_selector}")
-        return Mirror(self._source, PODS, clock=clock, streaming=False)
+    def resource(self, kind: type[Any], *, namespace: str) -> Any:
+        return self._source
 
 
-def feed_of(source: ScriptedSource[Pod]) -> ServerFeed:
-    return ServerFeed(cast("Cluster", OneSource(source)), "worker-1", clock=VirtualClock())
+def feed_of(source: ScriptedSource[Pod]) -> PodFeed:
+    pods = pods_of_node(OneSource(source), "worker-1", streaming=False, clock=VirtualClock())
+    return PodFeed(pods)
+
+
+def feed_of_folder(folder: Path) -> PodFeed:
+    return PodFeed(FolderPods(folder, clock=VirtualClock()))
 
 
 @asynccontextmanager
@@ -82,14 +81,6 @@ def named(name: str) -> Pod:
 
 
 # The server's
-
-
-def test_only_the_pods_of_the_node_are_asked_for() -> None:
-    cluster = OneSource(ScriptedSource())
-
-    ServerFeed(cast("Cluster", cluster), "worker-1", clock=VirtualClock())
-
-    assert cluster.selectors == ["* spec.nodeName=worker-1"]
 
 
 async def test_every_pod_is_told_of_and_then_what_happens_to_it() -> None:
@@ -126,7 +117,7 @@ async def test_it_is_complete_when_every_pod_that_is_there_was_told_of() -> None
 
         assert told == [("PodSeen", "u1")]
         assert (before, feed.why_not_ready()) == (
-            "the pods of this node have not been read yet",
+            "the pods have not been read yet",
             None,
         )
 
@@ -150,7 +141,7 @@ async def test_pods_that_are_gone_are_not_remembered() -> None:
         await feed.complete()
         await asyncio.sleep(1.0)
 
-    assert set(feed._told.pods) == {"u3"}
+    assert [told.metadata.uid for told in feed._told.values()] == ["u3"]
 
 
 async def test_another_life_tells_of_the_pods_that_went_between_the_two() -> None:
@@ -181,25 +172,11 @@ async def test_a_watch_that_ended_of_a_mistake_ends_the_feed() -> None:
 # A folder's
 
 
-async def test_pods_of_a_folder_are_bound_to_the_node_and_completed(tmp_path: Path) -> None:
-    (tmp_path / "web.yaml").write_text(MANIFEST)
-    seen: list[PodNews] = []
-    feed = FolderFeed(tmp_path, "worker-1", clock=VirtualClock(), every=1.0)
-    task = asyncio.create_task(feed.run(seen.append))
-    await feed.complete()
-    task.cancel()
-    await asyncio.wait((task,))
-
-    (news,) = seen
-    assert isinstance(news, PodSeen)
-    assert (news.pod.spec.node_name, news.pod.spec.restart_policy) == ("worker-1", "Always")
-
-
 async def test_a_manifest_that_is_removed_ends_its_pod(tmp_path: Path) -> None:
     path = tmp_path / "web.yaml"
     path.write_text(MANIFEST)
     os.utime(path, (1, 1))
-    feed = FolderFeed(tmp_path, "worker-1", clock=VirtualClock(), every=1.0)
+    feed = feed_of_folder(tmp_path)
     async with running(feed) as told:
         await feed.complete()
         path.unlink()
@@ -211,7 +188,7 @@ async def test_a_manifest_that_is_removed_ends_its_pod(tmp_path: Path) -> None:
 async def test_another_life_tells_of_manifests_that_went_between_the_two(tmp_path: Path) -> None:
     (tmp_path / "web.yaml").write_text(MANIFEST)
     (tmp_path / "other.yaml").write_text(MANIFEST.replace("web", "other"))
-    feed = FolderFeed(tmp_path, "worker-1", clock=VirtualClock(), every=1.0)
+    feed = feed_of_folder(tmp_path)
     async with running(feed) as first:
         await feed.complete()
     (tmp_path / "web.yaml").unlink()
@@ -223,8 +200,8 @@ async def test_another_life_tells_of_manifests_that_went_between_the_two(tmp_pat
 
 
 async def test_an_empty_folder_is_complete_and_a_missing_one_is_told(tmp_path: Path) -> None:
-    feed = FolderFeed(tmp_path, "worker-1", clock=VirtualClock(), every=1.0)
-    missing = FolderFeed(tmp_path / "none", "worker-1", clock=VirtualClock(), every=1.0)
+    feed = feed_of_folder(tmp_path)
+    missing = feed_of_folder(tmp_path / "none")
     async with running(feed) as told:
         await feed.complete()
 
