@@ -139,7 +139,7 @@ class Stage:
             case "advance":
                 await asyncio.sleep(what)
             case "recycleIdle":
-                self.cache.recycle_idle()
+                self.cache.stop_if_idle()
             case "repeat20":
                 for number in range(20):
                     self.cache.add_reference("ns", "name", f"pod-{number}")

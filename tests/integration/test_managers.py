@@ -168,7 +168,7 @@ async def test_an_idle_stream_is_closed_and_opened_again_by_a_read(
             await manager.get("default", "settings")
             store: Any = manager._store
             store._entries["default", "settings"].last_access -= 301
-            store.recycle_idle()
+            store.stop_if_idle()
             await until(lambda: open_streams(reflet_server) == 0)
             await writer.patch("settings", {"data": {"color": "green"}})
 

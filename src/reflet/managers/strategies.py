@@ -14,7 +14,7 @@ from reflet.managers.direct import DirectObjects
 from reflet.managers.object_kinds import C
 from reflet.managers.object_store import ObjectServer, ObjectStore
 from reflet.managers.ttl import DEFAULT_TTL, ExpiringObjects
-from reflet.managers.watched import SYNC_FREQUENCY, SYNC_PATIENCE, IdleRule, WatchedObjects
+from reflet.managers.watched import SYNC_FREQUENCY, SYNC_TIMEOUT, IdleRule, WatchedObjects
 from reflet.managers.watches.auto_streams import AutoStreams
 from reflet.managers.watches.individual_streams import IndividualStreams, Streams
 from reflet.managers.watches.object_watch import StreamSettings
@@ -34,7 +34,7 @@ class StrategyOptions:
     - *clock*: all but ``get``.
     - *sync_frequency*: ``watch`` and ``auto`` close the stream of an object that was not read
       for five times as many seconds, and at least a minute.
-    - *sync_patience*: the seconds that a read of ``watch`` and ``auto`` waits at most.
+    - *sync_timeout*: the seconds that a read of ``watch`` and ``auto`` waits at most.
     - *streaming*, *metrics*: those of the reflectors of ``watch`` and ``auto``.
     - *limits*: when ``auto`` watches a namespace as a whole.
     - *default_ttl*, *ttl*: for how many seconds an object stays fresh with ``cache``; *ttl* is
@@ -43,7 +43,7 @@ class StrategyOptions:
 
     clock: Clock | None = None
     sync_frequency: float = SYNC_FREQUENCY
-    sync_patience: float = SYNC_PATIENCE
+    sync_timeout: float = SYNC_TIMEOUT
     streaming: bool = True
     metrics: Metrics = NO_METRICS
     limits: StreamLimits = field(default_factory=StreamLimits)
@@ -101,5 +101,5 @@ class StoreMaker(Generic[C]):
             word=self.word,
             clock=self.options.clock,
             idle=IdleRule.for_syncs_every(self.options.sync_frequency),
-            sync_patience=self.options.sync_patience,
+            sync_timeout=self.options.sync_timeout,
         )

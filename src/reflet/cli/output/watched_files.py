@@ -98,8 +98,8 @@ async def _watch_cluster(
     async with AsyncExitStack() as opened:
         cluster = await opened.enter_async_context(Cluster(settings))
         managers = (
-            await opened.enter_async_context(ConfigMapManager(cluster, sync_patience=PATIENCE)),
-            await opened.enter_async_context(SecretManager(cluster, sync_patience=PATIENCE)),
+            await opened.enter_async_context(ConfigMapManager(cluster, sync_timeout=PATIENCE)),
+            await opened.enter_async_context(SecretManager(cluster, sync_timeout=PATIENCE)),
         )
         configuration = await opened.enter_async_context(
             PodConfiguration(

@@ -1,13 +1,13 @@
-"""A stream for each object.
+"""A stream for each object, as the kubelet has it; and what a strategy asks of streams.
 
-Owns: the watch behind each entry.  Must not know who reads entries, nor when one is idle.
+Upstream: pkg/kubelet/util/manager/watch_based_manager.go, objectCache.newReflectorLocked
 """
 
 from __future__ import annotations
 
 from typing import Generic, Protocol
 
-from reflet.managers.object_entry import ObjectEntry
+from reflet.managers.object_entry import EntryEvent, ObjectEntry
 from reflet.managers.object_kinds import C
 from reflet.managers.watches.object_watch import ObjectWatch, StreamSettings
 from reflet.managers.watches.stream_plan import OpenStream, StreamPlan
@@ -34,7 +34,7 @@ class Streams(Protocol[C]):
         ...
 
     def idle(self, entry: ObjectEntry[C]) -> None:
-        """Nobody has read an entry for long; one that is no longer kept fresh is hidden."""
+        """Nobody has read an entry for long; if its stream is closed now, the entry is told."""
         ...
 
     def release(self, entry: ObjectEntry[C]) -> None:
@@ -74,7 +74,7 @@ class IndividualStreams(Generic[C]):
     def idle(self, entry: ObjectEntry[C]) -> None:
         """Close the entry's stream, and remember how far it was."""
         self._watches[entry].stop()
-        entry.hide()
+        entry.happened(EntryEvent.STREAM_CLOSED)
 
     def release(self, entry: ObjectEntry[C]) -> None:
         """Close the entry's stream for good."""

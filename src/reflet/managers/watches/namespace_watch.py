@@ -116,10 +116,6 @@ class NamespaceWatch(Generic[C]):
         """Hear of a name no more."""
         self._wanted.discard(name)
 
-    def wants(self, name: str) -> bool:
-        """Whether a name is heard of."""
-        return name in self._wanted
-
     @property
     def running(self) -> bool:
         """Whether it is started and not stopped."""

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from reflet.api.core.config import ConfigMap
-from reflet.managers.object_entry import ObjectEntry
+from reflet.managers.object_entry import EntryEvent, EntryState, ObjectEntry
 from reflet.managers.watches.individual_streams import IndividualStreams
 from reflet.managers.watches.object_watch import StreamSettings
 from reflet.runtime.tasks import TaskOwner
@@ -60,9 +60,10 @@ async def test_an_idle_entry_has_no_answer() -> None:
         streams.open(tasks)
         streams.start(item)
         await asyncio.sleep(A_MOMENT)
+        item.happened(EntryEvent.UNREAD_FOR_LONG)
         streams.idle(item)
 
-        assert not item.synced
+        assert item.state is EntryState.IDLE
 
 
 async def test_nothing_begins_before_the_opening_or_after_the_end() -> None:
