@@ -1,11 +1,8 @@
 """The strategy ``cache``: what was read is kept, and asked for again when it is too old.
 
-Owns: how fresh kept objects are, and what an answer does to them.  Must not know why an object
-is referred to, nor what decides how long objects stay fresh.
+How long an object stays fresh is a minute, or what an annotation of the node says: ``ttl_from``.
 
-How long objects stay fresh, as the node's annotation says.
-
-Owns: reading that annotation.  Must not know where the node comes from, nor what is kept.
+Upstream: pkg/kubelet/util/manager/cache_based_manager.go, objectStore and GetObjectTTLFromNodeFunc
 """
 
 from __future__ import annotations
@@ -18,6 +15,7 @@ from typing import Final, Generic, Self
 
 from reflet.api.core.nodes import Node
 from reflet.api.options import GetOptions
+from reflet.api.resource_versions import number_of
 from reflet.errors import CacheNotSynced, ConfigurationError, NotFound, NotRegistered, RefletError
 from reflet.managers.object_kinds import C
 from reflet.managers.object_store import Follower, ObjectServer
@@ -180,10 +178,9 @@ class _Cell(Generic[C]):
 
 
 def _version(item: C) -> int:
-    """The version as a number; 0 for what is none."""
-    text = item.metadata.resource_version
-    version = int(text) if text.isascii() and text.isdigit() else 0
-    return version if version < _LARGEST_VERSION else 0
+    """The version as a number; 0 for what is none, as the kubelet has it."""
+    version = number_of(item.metadata.resource_version)
+    return version if version is not None and version < _LARGEST_VERSION else 0
 
 
 TTL_ANNOTATION: Final = "node.alpha.kubernetes.io/ttl"

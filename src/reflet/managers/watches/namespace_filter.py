@@ -14,10 +14,10 @@ from typing import Any, Generic
 from reflet.api.codec import Listing
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
+from reflet.api.resource_versions import rank
 from reflet.api.watch_events import WatchEvent
 from reflet.informer.reflector.source import Source, WatchStream
 from reflet.managers.object_kinds import C
-from reflet.managers.resource_versions import rank
 from reflet.runtime.gate import Gate
 
 

@@ -11,11 +11,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, assert_never
 
+from reflet.api.resource_versions import rank
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import Forbidden
 from reflet.informer.reflector.reflector import Reflector
 from reflet.managers.object_kinds import C
-from reflet.managers.resource_versions import rank
 from reflet.managers.watches.namespace_filter import NamespaceFilter
 from reflet.managers.watches.object_watch import MINIMUM_WATCH_TIMEOUT, OF_AN_OBJECT, StreamSettings
 from reflet.runtime.tasks import TaskOwner

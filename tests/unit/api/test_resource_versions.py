@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from reflet.managers.resource_versions import is_at_least, newest, number_of, rank
+from reflet.api.resource_versions import is_at_least, newest, number_of, rank
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
-"""Which of two versions is the newer.
+"""Which of two resourceVersions is the newer.
 
-Owns: comparing versions, which everything but moving between streams gets by without.  Must not
-know what has versions.
+Hardly anything needs to know: only moving between two streams, a write that is to be seen at
+once, and a cached answer that must not go back.  Pure.
+
+Upstream: apimachinery/pkg/util/resourceversion/resourceversion.go, CompareResourceVersion
 """
 
 from __future__ import annotations
