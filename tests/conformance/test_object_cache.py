@@ -18,8 +18,8 @@ from reflet.api.options import GetOptions, ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import MethodNotSupported, NotFound, RefletError
 from reflet.managers.watched import IdleRule, WatchedObjects
-from reflet.managers.watches.individual_streams import IndividualStreams
 from reflet.managers.watches.object_watch import StreamSettings
+from reflet.managers.watches.streams import IndividualStreams
 from reflet.testing.scripted_source import bookmark, listing
 from reflet.testing.virtual_time import VirtualClock
 

@@ -18,9 +18,8 @@ from reflet.managers.object_changes import ObjectChanges, PodWaker
 from reflet.managers.object_store import Follower, ObjectClient, ObjectServer, ObjectStore
 from reflet.managers.ttl import ExpiringObjects
 from reflet.managers.watched import WatchedObjects
-from reflet.managers.watches.auto_streams import AutoStreams
-from reflet.managers.watches.individual_streams import IndividualStreams, Streams
 from reflet.managers.watches.namespace_filter import NamespaceFilter
+from reflet.managers.watches.streams import AutoStreams, IndividualStreams, Streams
 from reflet.podconfig.last_known_objects import Readable
 from reflet.pods.folder_pods import FolderPods
 from reflet.pods.mirror_pods import PodWriter

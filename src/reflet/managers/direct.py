@@ -1,6 +1,7 @@
-"""The strategy ``get``: every read is a request.
+"""The strategy ``get``: every read is a request, and references mean nothing.
 
-Owns: nothing; references mean nothing to it.  Must not know who reads.
+Upstream: pkg/kubelet/configmap/configmap_manager.go and pkg/kubelet/secret/secret_manager.go,
+NewSimpleConfigMapManager and NewSimpleSecretManager
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from typing import Generic, Self
 
 from reflet.api.options import GetOptions
 from reflet.errors import CacheNotSynced, ConfigurationError
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import Follower, ObjectServer
+from reflet.managers.object_store import C, Follower, ObjectServer
 from reflet.managers.watches.stream_plan import StreamPlan
 
 

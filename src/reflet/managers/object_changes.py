@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, Self
 
-from reflet.managers.object_kinds import C
+from reflet.managers.object_store import C
 from reflet.managers.registry import PodKey
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, Generic
 
-from reflet.managers.object_kinds import C
+from reflet.managers.object_store import C
 
 
 class EntryState(enum.StrEnum):

@@ -1,5 +1,6 @@
 """What is between a manager and the outside: the store of a strategy, and the server behind it.
 
+``Configuration`` is what both have to do with: a ConfigMap or a Secret, as far as managers care.
 ``ObjectStore`` is what each strategy has to answer: references come and go, and objects are read.
 ``ObjectServer`` is what a strategy asks: one object, or a collection to list and watch.
 ``reflet.Cluster`` fits it without knowing it, and so can any other client.
@@ -15,8 +16,19 @@ from typing import Protocol, Self, TypeVar
 from reflet.api.meta import KubernetesObject
 from reflet.api.options import GetOptions
 from reflet.informer.reflector.source import Source
-from reflet.managers.object_kinds import C_co
 from reflet.managers.watches.stream_plan import StreamPlan
+
+
+class Configuration(KubernetesObject, Protocol):
+    """An object that can promise never to change."""
+
+    @property
+    def immutable(self) -> bool:
+        """Whether its content can never change."""
+
+
+C = TypeVar("C", bound=Configuration)
+C_co = TypeVar("C_co", bound=Configuration, covariant=True)
 
 
 class Follower(Protocol):

@@ -1,30 +1,42 @@
-"""From the name of a strategy to the store that follows it.
+"""From the name of a strategy to the store that follows it, and the options of both managers.
 
-Owns: the names, and which options each strategy takes.  Must not know who uses a store.
+Upstream: pkg/kubelet/kubelet.go, NewMainKubelet, the switch over
+ConfigMapAndSecretChangeDetectionStrategy
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Generic, Literal, TypeAlias
+from typing import Final, Generic, Literal, TypeAlias, TypedDict
 
 from reflet.errors import ConfigurationError
 from reflet.managers.direct import DirectObjects
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer, ObjectStore
+from reflet.managers.object_store import C, ObjectServer, ObjectStore
 from reflet.managers.ttl import DEFAULT_TTL, ExpiringObjects
 from reflet.managers.watched import SYNC_FREQUENCY, SYNC_TIMEOUT, IdleRule, WatchedObjects
-from reflet.managers.watches.auto_streams import AutoStreams
-from reflet.managers.watches.individual_streams import IndividualStreams, Streams
 from reflet.managers.watches.object_watch import StreamSettings
 from reflet.managers.watches.stream_plan import StreamLimits
+from reflet.managers.watches.streams import AutoStreams, IndividualStreams, Streams
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 
 Strategy: TypeAlias = Literal["watch", "auto", "cache", "get"]
 
 STRATEGIES: Final[tuple[Strategy, ...]] = ("watch", "auto", "cache", "get")
+
+
+class ManagerOptions(TypedDict, total=False):
+    """The options of managers as keywords; ``StrategyOptions`` says what each means."""
+
+    clock: Clock | None
+    sync_frequency: float
+    sync_timeout: float
+    streaming: bool
+    metrics: Metrics
+    limits: StreamLimits
+    default_ttl: float
+    ttl: Callable[[], float | None] | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,8 +17,7 @@ from reflet.api.core.nodes import Node
 from reflet.api.options import GetOptions
 from reflet.api.resource_versions import number_of
 from reflet.errors import CacheNotSynced, ConfigurationError, NotFound, NotRegistered, RefletError
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import Follower, ObjectServer
+from reflet.managers.object_store import C, Follower, ObjectServer
 from reflet.managers.watches.stream_plan import StreamPlan
 from reflet.runtime.clock import Clock, SystemClock
 

@@ -30,10 +30,9 @@ from weakref import WeakSet
 from reflet.api.status import not_found
 from reflet.errors import CacheNotSynced, NotRegistered
 from reflet.managers.object_entry import EntryEvent, EntryState, ObjectEntry
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import Follower
-from reflet.managers.watches.individual_streams import Streams
+from reflet.managers.object_store import C, Follower
 from reflet.managers.watches.stream_plan import StreamPlan
+from reflet.managers.watches.streams import Streams
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 

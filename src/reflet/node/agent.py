@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, NoReturn, Self
+from typing import Final, NoReturn, Self
 
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
@@ -24,6 +24,7 @@ from reflet.cluster import Cluster
 from reflet.errors import ConfigurationError, Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
+from reflet.managers.strategies import ManagerOptions
 from reflet.managers.ttl import ttl_from
 from reflet.node.agent_ending import clear_volumes, end_containers, tell_ends
 from reflet.node.agent_root import locked_root, memory_name
@@ -234,7 +235,7 @@ class NodeAgent:
 
     async def _open_configuration(self, undo: AsyncExitStack) -> None:
         cluster, options = self._cluster, self.options
-        settings: dict[str, Any] = {"clock": self._clock}
+        settings: ManagerOptions = {"clock": self._clock}
         if options.strategy == "cache":
             settings["ttl"] = ttl_from(lambda: self.node)
         if options.strategy in {"watch", "auto"}:

@@ -13,8 +13,8 @@ from reflet.errors import CacheNotSynced, ConnectionRefused, Forbidden, NotFound
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
 from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.watched import IdleRule, WatchedObjects
-from reflet.managers.watches.individual_streams import IndividualStreams
 from reflet.managers.watches.object_watch import StreamSettings
+from reflet.managers.watches.streams import IndividualStreams
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects
 from tests.unit.store.config_maps import config_map

@@ -16,7 +16,7 @@ from typing import Generic
 from reflet.api.resource_versions import is_at_least, newest, rank
 from reflet.api.watch_events import WatchEvent
 from reflet.managers.object_entry import EntryEvent, ObjectEntry
-from reflet.managers.object_kinds import C
+from reflet.managers.object_store import C
 from reflet.managers.watches.namespace_watch import NamespaceWatch
 from reflet.managers.watches.object_watch import ObjectWatch, StreamSettings
 from reflet.managers.watches.stream_plan import (

@@ -1,7 +1,6 @@
 """One stream for all objects of a namespace that somebody refers to.
 
-Owns: the reflector of a namespace and its task, and what is said of a namespace that must not
-be watched as a whole.  Must not know individual streams, nor who reads.
+It also says when a namespace may not, or should not, be watched as a whole.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from reflet.api.resource_versions import rank
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import Forbidden
 from reflet.informer.reflector.reflector import Reflector
-from reflet.managers.object_kinds import C
+from reflet.managers.object_store import C
 from reflet.managers.watches.namespace_filter import NamespaceFilter
 from reflet.managers.watches.object_watch import MINIMUM_WATCH_TIMEOUT, OF_AN_OBJECT, StreamSettings
 from reflet.runtime.tasks import TaskOwner

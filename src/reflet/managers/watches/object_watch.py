@@ -20,8 +20,7 @@ from reflet.api.selectors.fields import FieldSelector
 from reflet.informer.reflector.reflector import Reflector
 from reflet.informer.reflector.source import Source
 from reflet.managers.object_entry import ObjectEntry
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer
+from reflet.managers.object_store import C, ObjectServer
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics
 from reflet.runtime.tasks import TaskOwner

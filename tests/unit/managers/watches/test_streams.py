@@ -8,8 +8,8 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.managers.object_entry import EntryEvent, EntryState, ObjectEntry
-from reflet.managers.watches.individual_streams import IndividualStreams
 from reflet.managers.watches.object_watch import StreamSettings
+from reflet.managers.watches.streams import IndividualStreams
 from reflet.runtime.tasks import TaskOwner
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects

@@ -10,9 +10,9 @@ from reflet.api.core.config import ConfigMap
 from reflet.errors import NotFound
 from reflet.managers.manager import ConfigMapManager
 from reflet.managers.object_entry import ObjectEntry
-from reflet.managers.watches.auto_streams import AutoStreams
 from reflet.managers.watches.object_watch import StreamSettings
 from reflet.managers.watches.stream_plan import StreamLimits
+from reflet.managers.watches.streams import AutoStreams
 from reflet.runtime.tasks import TaskOwner
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects
