@@ -42,11 +42,11 @@ from reflet.node.pods.workers import PodWorkers
 from reflet.node.probes.handler_actions import HandlerActions
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.server.log_service import LogService
-from reflet.node.server.pages import AgentPages, keeper_problem
+from reflet.node.server.pages import AgentPages, shim_problem
 from reflet.node.server.ports import AgentPorts
 from reflet.node.server.review import ReaderReview
 from reflet.node.server.serving_certificates import ServingCertificates
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import NORMAL, EventRecorder
 from reflet.node.status.pod_statuses import LocalStatuses
 from reflet.node.status.reporter import StatusReporter
@@ -81,7 +81,7 @@ class NodeAgent:
             await agent.ready()
             await agent.ended()
 
-    Entering it finds the keeper or starts one, takes over what an earlier agent left, and
+    Entering it finds the shim or starts one, takes over what an earlier agent left, and
     begins to serve.  Leaving it ends all containers in order, unless *options* say to keep
     them; being killed, or left with the ``TaskEnded`` that ``ended`` raises, leaves them to the
     next agent.
@@ -200,8 +200,8 @@ class NodeAgent:
         remove_empty_folders(root, below=not self._containers_go_on)
 
     async def _open_runtime(self, undo: AsyncExitStack) -> None:
-        self._keeper = await undo.enter_async_context(
-            KeeperClient(
+        self._shim = await undo.enter_async_context(
+            ShimClient(
                 self.options.root,
                 on_ended=self._look,
                 on_lost=self._look_at_all,
@@ -209,11 +209,11 @@ class NodeAgent:
                 permanent=self._permanent,
             )
         )
-        # Behind the relist loop in the order of closing: nobody asks a keeper that has ended.
-        undo.push_async_callback(self._stop_keeper)
-        self._budget = budget_with(self._keeper.pid)
+        # Behind the relist loop in the order of closing: nobody asks a shim that has ended.
+        undo.push_async_callback(self._stop_shim)
+        self._budget = budget_with(self._shim.pid)
         self._runtime = ProcessRuntime(
-            self._directories, self._keeper, addresses=lambda: self.address, clock=self._clock
+            self._directories, self._shim, addresses=lambda: self.address, clock=self._clock
         )
         self._left = self._runtime.load()
         self._cache = StatusCache()
@@ -324,7 +324,7 @@ class NodeAgent:
             most=self._budget.logs,
         )
         pages = AgentPages(
-            keeper=self._keeper,
+            shim=self._shim,
             pleg=self._pleg,
             feed=self._feed,
             services=self._services,
@@ -365,7 +365,7 @@ class NodeAgent:
             self._cluster,
             facts,
             folder=self.options.root,
-            not_ready=lambda: keeper_problem(self._keeper) or self._pleg.why_unhealthy(),
+            not_ready=lambda: shim_problem(self._shim) or self._pleg.why_unhealthy(),
             clock=self._clock,
         )
         self._heartbeat = Heartbeat(self._cluster, lambda: self.node, clock=self._clock)
@@ -431,7 +431,7 @@ class NodeAgent:
             await self._workers.stop()
             ends = not self.options.keep_running
             workers = self._workers.workers
-            if ends and await end_containers(self._runtime, self._keeper, workers):
+            if ends and await end_containers(self._runtime, self._shim, workers):
                 self._containers_go_on = False
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):
@@ -443,9 +443,9 @@ class NodeAgent:
         except (OSError, RefletError) as failure:  # a TimeoutError is one, and has no words
             logger.warning("not everything was told before the end: %s", str(failure) or "no time")
 
-    async def _stop_keeper(self) -> None:
+    async def _stop_shim(self) -> None:
         if not self._containers_go_on:
-            await self._keeper.stop()
+            await self._shim.stop()
 
     # What parts ask
 
