@@ -25,13 +25,12 @@ from reflet.errors import ConfigurationError, Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.ttl import ttl_from
-from reflet.node.agent_ending import clear_volumes, end_containers, tell_ends
-from reflet.node.agent_root import locked_root, memory_name
 from reflet.node.descriptor_budget import budget_with
-from reflet.node.identity.heartbeat import Heartbeat
 from reflet.node.identity.machine import node_addresses, read_machine
-from reflet.node.identity.node_object import NodeFacts
+from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
+from reflet.node.identity.node_status import NodeFacts
+from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
 from reflet.node.options import NodeOptions
 from reflet.node.pods.binding import PodBinder
 from reflet.node.pods.configurations import Configurations
@@ -39,8 +38,9 @@ from reflet.node.pods.pod_feeds import FolderFeed, PodFeed, ServerFeed
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker_parts import StatusSink, WorkerParts
 from reflet.node.pods.workers import PodWorkers
-from reflet.node.probes.handler_actions import HandlerActions
+from reflet.node.probes.handlers import Handlers
 from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.root_lock import locked_root, memory_name
 from reflet.node.server.log_service import LogService
 from reflet.node.server.pages import AgentPages, shim_problem
 from reflet.node.server.ports import AgentPorts
@@ -49,7 +49,7 @@ from reflet.node.server.serving_certificates import ServingCertificates
 from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import NORMAL, EventRecorder
 from reflet.node.status.pod_statuses import LocalStatuses
-from reflet.node.status.reporter import StatusReporter
+from reflet.node.status.status_manager import StatusManager
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
 from reflet.podconfig.object_news import ObjectNews
@@ -99,7 +99,7 @@ class NodeAgent:
         self.metrics = MetricText()
         self.address: tuple[str, ...] = ()
         self._registration: NodeRegistration | None = None
-        self._heartbeat: Heartbeat | None = None
+        self._heartbeat: NodeLease | None = None
         self._secure: tuple[tuple[str, int], ssl.SSLContext] | None = None
         self._ports: AgentPorts | None = None
         self._containers_go_on = True
@@ -280,10 +280,10 @@ class NodeAgent:
         options = self.options
         self._feed: PodFeed
         self._statuses: StatusSink
-        self._reporter: StatusReporter | None = None
+        self._reporter: StatusManager | None = None
         if options.folder is None:
             self._feed = ServerFeed(self._cluster, options.name, clock=self._clock)
-            self._reporter = StatusReporter(self._cluster, clock=self._clock, metrics=self.metrics)
+            self._reporter = StatusManager(self._cluster, clock=self._clock, metrics=self.metrics)
             self._statuses = self._reporter
         else:
             self._feed = FolderFeed(
@@ -292,7 +292,7 @@ class NodeAgent:
             self._statuses = LocalStatuses()
         parts = WorkerParts(
             runtime=self._runtime,
-            handlers=HandlerActions(self._runtime, lambda: self.address),
+            handlers=Handlers(self._runtime, lambda: self.address),
             cache=self._cache,
             pleg=self._pleg,
             configurations=self._configurations,
@@ -368,7 +368,7 @@ class NodeAgent:
             not_ready=lambda: shim_problem(self._shim) or self._pleg.why_unhealthy(),
             clock=self._clock,
         )
-        self._heartbeat = Heartbeat(self._cluster, lambda: self.node, clock=self._clock)
+        self._heartbeat = NodeLease(self._cluster, lambda: self.node, clock=self._clock)
 
     def _start(self) -> None:
         keep = partial(self._permanent.keep, self._tasks)
@@ -405,7 +405,7 @@ class NodeAgent:
             self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
         await registration.run()
 
-    async def _renew(self, registration: NodeRegistration, heartbeat: Heartbeat) -> None:
+    async def _renew(self, registration: NodeRegistration, heartbeat: NodeLease) -> None:
         await registration.registered.wait()
         await heartbeat.run()
 

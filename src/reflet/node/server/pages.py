@@ -24,9 +24,9 @@ from reflet.api.core.services import Service
 from reflet.errors import CacheNotSynced, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ObjectManager
-from reflet.node.identity.heartbeat import Heartbeat
-from reflet.node.identity.node_object import LEASE_DURATION
+from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
+from reflet.node.identity.node_status import LEASE_DURATION
 from reflet.node.pods.pod_feeds import PodFeed
 from reflet.node.pods.worker_parts import StatusSink
 from reflet.node.pods.workers import PodWorkers
@@ -58,7 +58,7 @@ class AgentPages:
     workers: PodWorkers
     statuses: StatusSink
     registration: Callable[[], NodeRegistration | None]
-    heartbeat: Callable[[], Heartbeat | None]
+    heartbeat: Callable[[], NodeLease | None]
     logs: LogService
     permanent: PermanentTasks
     metrics: MetricText

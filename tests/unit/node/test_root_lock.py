@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.node.agent_root import LOCK, locked_root, memory_name
+from reflet.node.root_lock import LOCK, locked_root, memory_name
 
 
 def mode_of(path: Path) -> int:

@@ -8,12 +8,12 @@ from typing import Any, cast
 import pytest
 
 from reflet.api.core.pods import Pod
-from reflet.node.agent_ending import clear_volumes, end_containers, tell_ends
-from reflet.node.pods.endings import USUAL_GRACE
+from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
+from reflet.node.pods.killing import USUAL_GRACE
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.shim.protocol import ShimUnavailable
 from reflet.node.shim.shim_client import ShimClient
-from reflet.node.status.reporter import StatusReporter
+from reflet.node.status.status_manager import StatusManager
 from reflet.pods.pod_sources import PodSeen
 from reflet.volumes.volume_errors import VolumeError
 from tests.unit.node.paper_node import PaperNode, PaperStatuses, paper_node, passing, settings
@@ -205,7 +205,7 @@ async def test_the_end_of_every_pod_is_told_and_waited_for_before_the_next(tmp_p
         await stopped(node, named("one"), named("two"))
         reporter = Reporter(node.statuses)
 
-        await tell_ends(node.workers, node.runtime, cast("StatusReporter", reporter))
+        await tell_ends(node.workers, node.runtime, cast("StatusManager", reporter))
 
     reasons = {
         each.state.waiting.reason
@@ -232,6 +232,6 @@ async def test_a_pod_of_which_nothing_is_left_has_no_end_to_tell(tmp_path: Path)
         await node.runtime.remove_pod("one")
         reporter = Reporter(node.statuses)
 
-        await tell_ends(node.workers, node.runtime, cast("StatusReporter", reporter))
+        await tell_ends(node.workers, node.runtime, cast("StatusManager", reporter))
 
     assert list(reporter.written_after) == ["two"]

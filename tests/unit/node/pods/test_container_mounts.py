@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflet.node.pods.mount_layout import MountLayout, MountLink, mount_layout
+from reflet.node.pods.container_mounts import MountLayout, MountLink, mount_layout
 from tests.unit.node.pod_scenes import container, only, pod
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from reflet.node.probes.handler_actions import (
-    HandlerActions,
+from reflet.node.probes.handlers import (
     HandlerFailed,
+    Handlers,
     Outcome,
     Target,
     answer_outcome,
@@ -52,7 +52,7 @@ class Runner:
 async def probed(
     handler: Handler, *, runner: Runner | None = None, seconds: float = 5, **fields: Any
 ) -> Outcome:
-    actions = HandlerActions(runner or Runner(), lambda: (HERE,))
+    actions = Handlers(runner or Runner(), lambda: (HERE,))
     return await actions.probe(handler, Target(only(pod(container(**fields))), "main-0"), seconds)
 
 

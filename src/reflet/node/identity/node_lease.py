@@ -17,7 +17,7 @@ from reflet.api.core.small_kinds import Lease
 from reflet.api.field_types import MicroTime
 from reflet.client.client import Client
 from reflet.errors import AlreadyExists, Conflict, NotFound, RefletError
-from reflet.node.identity.node_object import LEASE_DURATION, LEASE_NAMESPACE, new_lease
+from reflet.node.identity.node_status import LEASE_DURATION, LEASE_NAMESPACE, new_lease
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 
@@ -26,7 +26,7 @@ RENEW_EVERY: Final = LEASE_DURATION / 4
 logger = logging.getLogger(__name__)
 
 
-class Heartbeat:
+class NodeLease:
     """Renews the lease of *node* every ten seconds while it runs."""
 
     def __init__(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reflet.api.core.pods import Pod
-from reflet.node.probes.handler_actions import Outcome
+from reflet.node.probes.handlers import Outcome
 from reflet.pods.pod_sources import PodSeen
 from tests.unit.node.paper_node import PaperNode, paper_node, passing
 from tests.unit.node.paper_node import stored_pod as pod

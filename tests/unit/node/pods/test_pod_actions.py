@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from reflet.node.pods.sync import (
-    Decision,
+from reflet.node.pods.pod_actions import (
     HeldContainer,
+    PodActions,
     UnhealthyContainer,
     decide,
     is_initialized,
@@ -32,7 +32,7 @@ def held(_: RuntimeContainerStatus) -> float:
 def test_a_new_pod_without_init_containers_starts_all_its_containers() -> None:
     decision = decide(pod(container("a"), container("b")), seen(), held_back=not_held)
 
-    assert decision == Decision(start=("a", "b"))
+    assert decision == PodActions(start=("a", "b"))
 
 
 def test_init_containers_start_one_after_the_other() -> None:
@@ -59,8 +59,8 @@ def test_an_init_container_that_fails_starts_again_unless_the_pod_never_restarts
         pod(initContainers=[container("one")], restartPolicy="Never"), failed, held_back=not_held
     )
 
-    assert again == Decision(start=("one",))
-    assert never == Decision(is_over=True)
+    assert again == PodActions(start=("one",))
+    assert never == PodActions(is_over=True)
 
 
 def test_a_sidecar_must_run_before_the_next_starts_and_runs_on() -> None:
@@ -90,7 +90,7 @@ def test_sidecars_stop_when_the_containers_have_ended_for_good() -> None:
         over, seen(life("proxy"), life("log"), life("main", EXITED, 0)), held_back=not_held
     )
 
-    assert decision == Decision(stop=("log", "proxy"), is_over=True)
+    assert decision == PodActions(stop=("log", "proxy"), is_over=True)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_container_whose_end_nobody_saw_counts_as_failed() -> None:
 def test_a_crash_holds_a_container_back() -> None:
     decision = decide(pod(), seen(life("main", EXITED, 1)), held_back=held)
 
-    assert decision == Decision(held=(HeldContainer("main", 10.0),))
+    assert decision == PodActions(held=(HeldContainer("main", 10.0),))
 
 
 def test_a_container_that_changed_is_stopped_and_then_started_at_once() -> None:
@@ -140,7 +140,7 @@ def test_a_container_that_changed_is_stopped_and_then_started_at_once() -> None:
         changed=changed,
     )
 
-    assert running == Decision(stop=("main",))
+    assert running == PodActions(stop=("main",))
     assert ended.is_over  # a pod that never restarts is over, whatever changes
 
 
@@ -173,7 +173,7 @@ def test_what_follows_the_end_of_an_init_container(
 
     decision = decide(steps, seen(life("one", EXITED, code)), held_back=not_held)
 
-    assert decision == Decision(start=(starts,) if starts else (), is_over=is_over)
+    assert decision == PodActions(start=(starts,) if starts else (), is_over=is_over)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_containers_own_policy_comes_before_the_pods(own: str, pods: str, star
 
     decision = decide(own_way, seen(life("main", EXITED, 1)), held_back=not_held)
 
-    assert decision == Decision(start=("main",) if starts else (), is_over=not starts)
+    assert decision == PodActions(start=("main",) if starts else (), is_over=not starts)
 
 
 def test_what_has_not_ended_does_not_start_again() -> None:
@@ -198,7 +198,7 @@ def test_an_init_container_that_crashed_is_held_back() -> None:
 
     decision = decide(steps, seen(life("one", EXITED, 1)), held_back=held)
 
-    assert decision == Decision(held=(HeldContainer("one", 10.0),))
+    assert decision == PodActions(held=(HeldContainer("one", 10.0),))
 
 
 def test_a_moment_is_long_enough_to_hold_a_container_back() -> None:
@@ -212,7 +212,7 @@ def test_one_that_ended_for_good_stays_down_while_others_run() -> None:
 
     decision = decide(both, seen(life("a", EXITED, 0), life("b")), held_back=not_held)
 
-    assert decision == Decision()
+    assert decision == PodActions()
 
 
 def test_one_that_changed_and_has_ended_starts_without_waiting_while_others_run() -> None:
@@ -222,7 +222,7 @@ def test_one_that_changed_and_has_ended_starts_without_waiting_while_others_run(
         both, seen(life("a", EXITED, 143), life("b")), held_back=held, changed=frozenset({"a"})
     )
 
-    assert decision == Decision(start=("a",))
+    assert decision == PodActions(start=("a",))
 
 
 def test_only_what_changed_is_stopped() -> None:
@@ -232,7 +232,7 @@ def test_only_what_changed_is_stopped() -> None:
         both, seen(life("a"), life("b")), held_back=not_held, changed=frozenset({"b"})
     )
 
-    assert decision == Decision(stop=("b",))
+    assert decision == PodActions(stop=("b",))
 
 
 def test_init_containers_of_a_pod_that_has_run_are_not_run_again() -> None:
@@ -240,7 +240,7 @@ def test_init_containers_of_a_pod_that_has_run_are_not_run_again() -> None:
 
     decision = decide(steps, seen(life("main", EXITED, 1)), held_back=not_held)
 
-    assert decision == Decision(start=("main",))
+    assert decision == PodActions(start=("main",))
 
 
 def test_containers_of_a_pod_that_has_run_do_not_wait_for_its_sidecars() -> None:
@@ -248,14 +248,14 @@ def test_containers_of_a_pod_that_has_run_do_not_wait_for_its_sidecars() -> None
 
     decision = decide(pod(initContainers=[SIDECAR]), both, held_back=not_held)
 
-    assert decision == Decision(start=("proxy", "main"))
+    assert decision == PodActions(start=("proxy", "main"))
 
 
 def test_a_pod_without_containers_is_never_over() -> None:
     empty = pod()
     empty = replace(empty, spec=replace(empty.spec, containers=()))
 
-    assert decide(empty, seen(), held_back=not_held) == Decision()
+    assert decide(empty, seen(), held_back=not_held) == PodActions()
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_who_fails_a_probe_is_stopped_in_the_kubelets_words(
         both, seen(life(), life("other")), held_back=not_held, health=failing("main", probe)
     )
 
-    assert decision == Decision(unhealthy=(UnhealthyContainer("main", probe, why, again),))
+    assert decision == PodActions(unhealthy=(UnhealthyContainer("main", probe, why, again),))
 
 
 def test_a_failed_probe_ends_a_pod_that_has_nothing_else_to_run() -> None:
@@ -325,7 +325,7 @@ def test_a_failed_probe_ends_a_pod_that_has_nothing_else_to_run() -> None:
         health=failing("main", ProbeKind.LIVENESS),
     )
 
-    assert decision == Decision(stop=("main", "proxy"), is_over=True)
+    assert decision == PodActions(stop=("main", "proxy"), is_over=True)
 
 
 def test_a_container_that_is_made_anew_anyway_is_not_told_to_be_unhealthy() -> None:
@@ -337,7 +337,7 @@ def test_a_container_that_is_made_anew_anyway_is_not_told_to_be_unhealthy() -> N
         health=failing("main", ProbeKind.LIVENESS),
     )
 
-    assert decision == Decision(stop=("main",))
+    assert decision == PodActions(stop=("main",))
 
 
 def test_who_was_ended_by_a_probe_starts_again_however_it_ended() -> None:
@@ -348,9 +348,9 @@ def test_who_was_ended_by_a_probe_starts_again_however_it_ended() -> None:
     later = decide(once, well, held_back=held, failed=frozenset({"main"}))
     by_itself = decide(once, well, held_back=not_held)
 
-    assert now == Decision(start=("main",))
-    assert later == Decision(held=(HeldContainer("main", 10.0),))
-    assert by_itself == Decision(is_over=True)
+    assert now == PodActions(start=("main",))
+    assert later == PodActions(held=(HeldContainer("main", 10.0),))
+    assert by_itself == PodActions(is_over=True)
 
 
 def test_a_sidecar_must_be_started_before_the_next_starts() -> None:
@@ -360,7 +360,7 @@ def test_a_sidecar_must_be_started_before_the_next_starts() -> None:
     waiting = decide(both, running, held_back=not_held, health=PodHealth({"proxy-0": STARTING}))
     started = decide(both, running, held_back=not_held)
 
-    assert (waiting, started.start) == (Decision(), ("two",))
+    assert (waiting, started.start) == (PodActions(), ("two",))
     assert not is_initialized(
         pod(initContainers=[SIDECAR]), running, PodHealth({"proxy-0": STARTING})
     )
@@ -377,7 +377,7 @@ def test_a_sidecar_that_fails_its_startup_probe_starts_again_before_anything_els
     )
 
     why = "Init container proxy failed startup probe"
-    assert decision == Decision(
+    assert decision == PodActions(
         unhealthy=(UnhealthyContainer("proxy", ProbeKind.STARTUP, why, True),)
     )
 

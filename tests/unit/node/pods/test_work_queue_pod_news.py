@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflet.node.pods.agenda import concerns_us
+from reflet.node.pods.work_queue import concerns_us
 from tests.unit.node.pod_scenes import pod
 
 GATES = [{"conditionType": "lb/attached"}]

@@ -20,7 +20,7 @@ from reflet.errors import (
     Invalid,
     NotFound,
 )
-from reflet.node.status.reporter import StatusReporter, status_patch
+from reflet.node.status.status_manager import StatusManager, status_patch
 from tests.unit.node.fake_cluster import FakeCluster
 from tests.unit.node.pod_scenes import pod
 
@@ -34,8 +34,8 @@ PASSING = [
 
 
 @asynccontextmanager
-async def reporting(cluster: Any) -> AsyncIterator[StatusReporter]:
-    reporter = StatusReporter(cluster)
+async def reporting(cluster: Any) -> AsyncIterator[StatusManager]:
+    reporter = StatusManager(cluster)
     running = asyncio.create_task(reporter.run())
     try:
         yield reporter
@@ -141,7 +141,7 @@ async def test_a_writer_that_fails_of_a_mistake_leaves_its_pod_to_the_next() -> 
     cluster = FakeCluster()
     cluster.objects["web"] = pod()
     cluster.failures.append(TypeError("a mistake"))
-    reporter = StatusReporter(cast("Client", cluster))
+    reporter = StatusManager(cast("Client", cluster))
     reporter.report(pod(), RUNNING)
     with pytest.raises(ExceptionGroup) as caught:
         await reporter.run()

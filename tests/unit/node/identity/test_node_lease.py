@@ -10,7 +10,7 @@ from reflet.api.core.nodes import Node
 from reflet.api.core.small_kinds import Lease
 from reflet.api.meta import ObjectMeta
 from reflet.errors import ConnectionRefused, CredentialsError, DecodeError, NotFound
-from reflet.node.identity.heartbeat import Heartbeat
+from reflet.node.identity.node_lease import NodeLease
 from tests.unit.node.fake_cluster import FakeCluster
 
 pytestmark = pytest.mark.virtual_time
@@ -24,8 +24,8 @@ PASSING = [
 NODE = Node(metadata=ObjectMeta(name="worker-1", uid="u"))
 
 
-async def beating(cluster: Any, seconds: float) -> Heartbeat:
-    heartbeat = Heartbeat(cluster, lambda: NODE)
+async def beating(cluster: Any, seconds: float) -> NodeLease:
+    heartbeat = NodeLease(cluster, lambda: NODE)
     running = asyncio.create_task(heartbeat.run())
     await asyncio.sleep(seconds)
     running.cancel()
@@ -53,7 +53,7 @@ async def test_a_lease_that_is_there_is_taken_over() -> None:
 
 async def test_a_lease_that_somebody_removed_is_made_again() -> None:
     cluster = FakeCluster()
-    heartbeat = Heartbeat(cluster, lambda: NODE)  # type: ignore[arg-type] # a fake
+    heartbeat = NodeLease(cluster, lambda: NODE)  # type: ignore[arg-type] # a fake
     await heartbeat.renew()
     cluster.objects.clear()
     cluster.failures.append(NotFound("gone", code=404))

@@ -49,7 +49,7 @@ class UnhealthyContainer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class PodActions:
     """What to do now, by names of containers, each list in its order.
 
     *unhealthy* are to be stopped too.  *held* are those that a crash holds back.  With *is_over*
@@ -117,7 +117,7 @@ def decide(
     changed: frozenset[str] = frozenset(),
     failed: frozenset[str] = frozenset(),
     health: PodHealth = UNPROBED,
-) -> Decision:
+) -> PodActions:
     """Say what to do about the pod now.
 
     *changed* are containers that are to start anew, because what they are made from is no
@@ -165,13 +165,13 @@ class _Deciding:
         self._unhealthy: list[UnhealthyContainer] = []
         self._held: list[HeldContainer] = []
 
-    def decide(self) -> Decision:
+    def decide(self) -> PodActions:
         if self._is_over():
-            return Decision(stop=self._running_names(), is_over=True)
+            return PodActions(stop=self._running_names(), is_over=True)
         if self._init():
             for container in self._pod.spec.containers:
                 self._attend(container)
-        return Decision(
+        return PodActions(
             start=tuple(self._start),
             stop=tuple(self._stop),
             unhealthy=tuple(self._unhealthy),

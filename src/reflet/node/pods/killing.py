@@ -18,9 +18,9 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, Final
 
 from reflet.api.core.pods import Pod
-from reflet.node.pods.sync import Decision, UnhealthyContainer, is_running, is_sidecar
+from reflet.node.pods.pod_actions import PodActions, UnhealthyContainer, is_running, is_sidecar
 from reflet.node.pods.worker_parts import WorkerParts
-from reflet.node.probes.handler_actions import Target
+from reflet.node.probes.handlers import Target
 from reflet.node.probes.lifecycle_hooks import HookFailed, run_hook, unless_told
 from reflet.node.probes.probe_spec import Handler, pre_stop_of, probe_of
 from reflet.node.status.events import NORMAL, WARNING
@@ -215,7 +215,7 @@ class ContainerStopper:
         self._patiently = patiently
         self.failed: set[str] = set()
 
-    async def stop(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> set[str]:
+    async def stop(self, pod: Pod, seen: RuntimeStatus, decision: PodActions) -> set[str]:
         """End what is to end; those of it that are to start anew because they changed."""
         anew: set[str] = set()
         if decision.is_over:

@@ -11,7 +11,7 @@ from reflet.api.codec import decode
 from reflet.api.core.nodes import Node
 from reflet.api.meta import ObjectMeta
 from reflet.node.identity.machine import Machine, Pressure
-from reflet.node.identity.node_object import (
+from reflet.node.identity.node_status import (
     NodeFacts,
     is_worth_telling,
     new_lease,

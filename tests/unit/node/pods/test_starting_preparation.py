@@ -6,7 +6,7 @@ from typing import Any
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.node.pods.admission import Allowance, RunAs
-from reflet.node.pods.pod_starts import PreparedStart, fingerprint_of, gate_group, prepare_start
+from reflet.node.pods.starting import PreparedStart, fingerprint_of, gate_group, prepare_start
 from reflet.node.status.container_statuses import Waiting
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand

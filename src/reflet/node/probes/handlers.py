@@ -98,7 +98,7 @@ class HandlerRunner(Protocol):
         ...
 
 
-class HandlerActions:
+class Handlers:
     """Runs handlers for the containers of *runtime*, whose address is the first of *addresses*."""
 
     def __init__(self, runtime: CommandRunner, addresses: Callable[[], tuple[str, ...]]) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from reflet.node.pods.agenda import JITTER, Agenda, Due
+from reflet.node.pods.work_queue import JITTER, Due, WorkQueue
 from reflet.testing.virtual_time import VirtualClock
 
 pytestmark = pytest.mark.virtual_time
@@ -12,21 +12,21 @@ pytestmark = pytest.mark.virtual_time
 BY_CLOCK = Due(sync=True, by_clock=True)
 
 
-async def after_the_first(chance: float = 0.0) -> Agenda:
+async def after_the_first(chance: float = 0.0) -> WorkQueue:
     """An agenda from which the first sync was taken."""
-    agenda = Agenda(VirtualClock(), lambda: chance)
+    agenda = WorkQueue(VirtualClock(), lambda: chance)
     await agenda.next()
     return agenda
 
 
-async def timed(agenda: Agenda) -> tuple[Due, float]:
+async def timed(agenda: WorkQueue) -> tuple[Due, float]:
     """What is due next, and after how many seconds."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     return await agenda.next(), loop.time() - began
 
 
-async def is_empty(agenda: Agenda) -> bool:
+async def is_empty(agenda: WorkQueue) -> bool:
     """Whether nothing comes in a day."""
     try:
         async with asyncio.timeout(86400):
@@ -37,7 +37,7 @@ async def is_empty(agenda: Agenda) -> bool:
 
 
 async def test_the_first_sync_is_due_at_once() -> None:
-    agenda = Agenda(VirtualClock(), lambda: 0.0)
+    agenda = WorkQueue(VirtualClock(), lambda: 0.0)
 
     assert await timed(agenda) == (Due(sync=True), 0)
 

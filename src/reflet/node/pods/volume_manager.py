@@ -25,7 +25,7 @@ class Delivered:
     to_restart: frozenset[str] = frozenset()
 
 
-class PodFiles:
+class VolumeManager:
     """The files of one pod, which is registered with the configurations.
 
     *resolved* is what was resolved last, None before the first time.

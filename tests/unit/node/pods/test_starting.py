@@ -10,7 +10,7 @@ import pytest
 
 from reflet.api.core.pods import Pod
 from reflet.node.pods.admission import Allowance, RunAs
-from reflet.node.pods.container_starts import ContainerStarter
+from reflet.node.pods.starting import ContainerStarter
 from reflet.node.shim.protocol import ShimUnavailable
 from reflet.node.status.container_statuses import Waiting
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState

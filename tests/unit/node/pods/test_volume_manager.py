@@ -14,8 +14,8 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
 from reflet.errors import TransportError
-from reflet.node.pods.pod_files import PodFiles
 from reflet.node.pods.pod_volumes import PodVolumes, Written
+from reflet.node.pods.volume_manager import VolumeManager
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.volumes.folders import opened
 from reflet.volumes.pod_directories import PodDirectories
@@ -41,11 +41,11 @@ WEB = mounting("settings")
 RESTARTING = mounting("settings", metadata={"annotations": {"reflet.dev/on-change": "restart"}})
 
 
-async def files_of(node: PaperNode, of: Pod = WEB) -> PodFiles:
+async def files_of(node: PaperNode, of: Pod = WEB) -> VolumeManager:
     """The files of a pod that is registered and has its folder."""
     await node.objects.register(of, lambda: None)
     node.runtime.make_sandbox(of)
-    return PodFiles(node.parts)
+    return VolumeManager(node.parts)
 
 
 def text(node: PaperNode, name: str = "settings", key: str = "color") -> str:

@@ -49,7 +49,7 @@ class _Report:
     version: int
 
 
-class StatusReporter:
+class StatusManager:
     """Writes the statuses of pods, several at a time, each pod's in order.
 
     ``report`` returns at once.  ``finish`` waits until a pod's last status is written and then

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.node.pods.container_roots import (
+from reflet.node.pods.container_mounts import (
     SYSTEM,
+    MountSource,
     capabilities_of,
     container_root,
     mounts_of,
     shared_paths,
 )
-from reflet.node.pods.pod_volumes import MountSource
 from reflet.processes.container_plan import CAPABILITIES, VolumeMount
 from tests.unit.node.pod_scenes import container, only, pod
 

@@ -9,14 +9,14 @@ from typing import Any, cast
 import pytest
 
 from reflet.api.core.pods import Pod
-from reflet.node.pods.endings import (
+from reflet.node.pods.killing import (
     end_container,
     end_pod,
     end_pod_in_time,
     grace_after_probe,
     grace_of,
 )
-from reflet.node.pods.sync import UnhealthyContainer
+from reflet.node.pods.pod_actions import UnhealthyContainer
 from reflet.node.pods.worker_parts import WorkerParts
 from reflet.node.probes.probe_spec import ProbeKind
 from reflet.node.shim.protocol import ShimUnavailable

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.node.pods.granted_ids import Accounts, GrantedIds, IdGrants, grants_of
+from reflet.node.pods.admission import Accounts, GrantedIds, IdGrants, grants_of
 
 ACCOUNTS = Accounts(
     users={"root": (0, 0), "app": (5005, 300), "operator": (11, 0), "www-data": (33, 33)},

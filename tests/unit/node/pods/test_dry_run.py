@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reflet.api.core.pods import Pod
-from reflet.node.pods.dry_runs import NOT_RUN, describe_instead
+from reflet.node.pods.dry_run import NOT_RUN, describe_instead
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
 from tests.unit.node.paper_node import PaperNode, settings
 from tests.unit.node.paper_node import stored_pod as pod

@@ -11,13 +11,13 @@ import logging
 from collections.abc import Sequence
 
 from reflet.errors import RefletError
-from reflet.node.pods.endings import USUAL_GRACE
+from reflet.node.pods.killing import USUAL_GRACE
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker import PodWorker
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.shim.shim_client import ShimClient
-from reflet.node.status.reporter import StatusReporter
+from reflet.node.status.status_manager import StatusManager
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.volumes.volume_errors import VolumeError
 
@@ -65,7 +65,7 @@ def clear_volumes(runtime: ProcessRuntime, volumes: PodVolumes) -> None:
 
 
 async def tell_ends(
-    workers: PodWorkers, runtime: ProcessRuntime, reporter: StatusReporter | None
+    workers: PodWorkers, runtime: ProcessRuntime, reporter: StatusManager | None
 ) -> None:
     """Tell how every pod ended, and return when *reporter*, if there is one, has written it."""
     for worker in workers.workers:

@@ -32,7 +32,7 @@ class Due:
     by_clock: bool = False
 
 
-class Agenda:
+class WorkQueue:
     """The agenda of one worker, whose first sync is due at once.
 
     ``ask_for_sync`` and ``ask_for_refresh`` wake whoever waits in ``next``.
