@@ -2,11 +2,18 @@
 
 Owns: the text.  People search logs and alert on messages that the kubelet made well known, so
 ours read the same.  Must not know what took so long.
+
+How long ago: durations as the columns of tables show them.
+
+Owns: the rounding and the units.  Must not know what time it is.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
+
+from reflet.gotext.times import MalformedTime, read_time
 
 NANOSECONDS: Final = 1_000_000_000
 _SMALL_UNITS: Final = ((1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
@@ -33,3 +40,58 @@ def _decimal(amount: int, size: int) -> str:
     whole, part = divmod(amount, size)
     digits = f"{part:0{len(str(size)) - 1}d}".rstrip("0") if part else ""
     return f"{whole}.{digits}" if digits else str(whole)
+
+
+UNKNOWN: Final = "<unknown>"
+INVALID: Final = "<invalid>"
+
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
+_DAY: Final = 24 * _HOUR
+_YEAR: Final = 365 * _DAY
+
+
+def duration_text(seconds: float) -> str:
+    """Write a duration with two units while it is short and with one when it is long."""
+    if seconds <= -2:
+        return INVALID
+    whole = max(0, int(seconds))
+    if whole < 2 * _MINUTE:
+        return f"{whole}s"
+    if whole < 10 * _MINUTE:
+        return _two(whole, _MINUTE, "m", 1, "s")
+    if whole < 3 * _HOUR:
+        return f"{whole // _MINUTE}m"
+    if whole < 8 * _HOUR:
+        return _two(whole, _HOUR, "h", _MINUTE, "m")
+    if whole < 2 * _DAY:
+        return f"{whole // _HOUR}h"
+    if whole < 8 * _DAY:
+        return _two(whole, _DAY, "d", _HOUR, "h")
+    if whole < 2 * _YEAR:
+        return f"{whole // _DAY}d"
+    if whole < 8 * _YEAR:
+        return _two(whole, _YEAR, "y", _DAY, "d")
+    return f"{whole // _YEAR}y"
+
+
+def _two(whole: int, large: int, large_name: str, small: int, small_name: str) -> str:
+    rest = whole % large // small
+    return f"{whole // large}{large_name}" + (f"{rest}{small_name}" if rest else "")
+
+
+def moment_of(text: object) -> datetime | None:
+    """Read a time of an object, or None when there is none."""
+    if not isinstance(text, str) or not text:
+        return None
+    try:
+        seconds = read_time(text)
+    except MalformedTime:
+        return None
+    return datetime.strptime(seconds, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+
+
+def age(text: object, now: datetime) -> str:
+    """Say how long ago a time of an object was."""
+    moment = moment_of(text)
+    return UNKNOWN if moment is None else duration_text((now - moment).total_seconds())

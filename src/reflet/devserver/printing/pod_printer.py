@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from reflet.gotext.ages import duration_text, moment_of
+from reflet.gotext.durations import duration_text, moment_of
 
 Document = Mapping[str, Any]
 

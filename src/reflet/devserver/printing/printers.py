@@ -16,7 +16,7 @@ import msgspec
 from reflet.api.selectors.labels import LabelSelector
 from reflet.devserver.printing.pod_printer import pod_cells
 from reflet.errors import ParseError
-from reflet.gotext.ages import age, duration_text, moment_of
+from reflet.gotext.durations import age, duration_text, moment_of
 
 Document = Mapping[str, Any]
 Cells = list[Any]
