@@ -16,8 +16,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.apirules.custom_objects import fill_custom_defaults
-from reflet.apirules.defaults.by_type import fill_defaults
+from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
 from reflet.apirules.schema.decoding import empty_object, in_order
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.service_allocation import ServiceAddresses

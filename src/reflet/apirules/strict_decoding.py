@@ -6,16 +6,19 @@ what becomes of unknown and repeated fields.  Must not know whether the values m
 
 from __future__ import annotations
 
+import copy
 import json
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.apirules.custom_objects import prune
 from reflet.apirules.schema import json_reading
 from reflet.apirules.schema.decoding import RepeatedKeys, decode
-from reflet.apirules.schema.schemas import OBJECT_META
+from reflet.apirules.schema.kinds import Kinds
+from reflet.apirules.schema.schemas import OBJECT_META, Schema
 from reflet.apirules.schema.served_kind import ServedKind, internal_package
 from reflet.errors import Cause, DecodeError
+from reflet.gotext.printing import json_type
+from reflet.gotext.quoting import quoted
 
 Document = dict[str, Any]
 
@@ -27,13 +30,6 @@ _TYPE_META: Final = (
 )
 # Kinds of the core group that are known, but not served.
 _NOT_SERVED: Final = frozenset({"List", "Binding", "ComponentStatus", "RangeAllocation"})
-
-
-class KnownKinds(Protocol):
-    """The register, as far as a body's own claims need it."""
-
-    def by_kind(self, api_version: str, kind: str) -> ServedKind | None:
-        """Find a kind by what a body says it is."""
 
 
 def read_json(kind: ServedKind, raw: bytes) -> Any:
@@ -60,8 +56,8 @@ def _readable(raw: bytes) -> bytes:
 def check_field_validation(field_validation: str, options: str = "CreateOptions") -> None:
     """Refuse a ``fieldValidation`` that does not exist; ``options`` is the request's kind."""
     if field_validation not in FIELD_VALIDATIONS:
-        quoted = ", ".join(f'"{known}"' for known in FIELD_VALIDATIONS)
-        message = f'Unsupported value: "{field_validation}": supported values: {quoted}'
+        known = ", ".join(map(quoted, FIELD_VALIDATIONS))
+        message = f"Unsupported value: {quoted(field_validation)}: supported values: {known}"
         cause = Cause("FieldValueNotSupported", message, "fieldValidation")
         raise refusals.invalid_options(options, [cause])
 
@@ -70,7 +66,7 @@ def check_body(
     kind: ServedKind,
     document: object,
     *,
-    kinds: KnownKinds,
+    kinds: Kinds,
     field_validation: str = "Warn",
     raw: bytes = b"",
     more_complaints: tuple[str, ...] = (),
@@ -113,12 +109,12 @@ def check_body(
 def _claims(kind: ServedKind, document: object, raw: bytes) -> tuple[str, str]:
     prefix = "couldn't get version/kind; json parse error: json: cannot unmarshal"
     if not isinstance(document, dict):
-        found = f"{_json_type(document)} into Go value of type {_TYPE_META}"
+        found = f"{json_type(document)} into Go value of type {_TYPE_META}"
         raise _unrecognized(kind, f"{prefix} {found}", raw)
     for name in ("apiVersion", "kind"):
         value = document.get(name)
         if value is not None and not isinstance(value, str):
-            found = f"{_json_type(value)} into Go struct field .{name} of type string"
+            found = f"{json_type(value)} into Go struct field .{name} of type string"
             raise _unrecognized(kind, f"{prefix} {found}", raw)
     api_version = document.get("apiVersion") or ""
     if api_version.count("/") > 1:
@@ -126,7 +122,7 @@ def _claims(kind: ServedKind, document: object, raw: bytes) -> tuple[str, str]:
     return api_version, document.get("kind") or ""
 
 
-def _check_built_in(kind: ServedKind, api_version: str, name: str, kinds: KnownKinds) -> None:
+def _check_built_in(kind: ServedKind, api_version: str, name: str, kinds: Kinds) -> None:
     api_version, name = api_version or kind.api_version, name or kind.kind
     if (api_version, name) == (kind.api_version, kind.kind):
         return
@@ -169,6 +165,44 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, RepeatedKeys) else value
 
 
+def prune(schema: Schema, value: Any, path: str, complaints: list[str]) -> Any:
+    """Copy a value without the fields that the schema does not know.
+
+    What is dropped, and keys that were repeated, go to ``complaints``.
+    """
+    if isinstance(value, dict):
+        return _pruned_object(schema, value, path, complaints)
+    if isinstance(value, list):
+        items = schema.items
+        return [
+            copy.deepcopy(inner)
+            if items is None
+            else prune(items, inner, f"{path}[{index}]", complaints)
+            for index, inner in enumerate(value)
+        ]
+    return value
+
+
+def _pruned_object(schema: Schema, value: Document, path: str, complaints: list[str]) -> Document:
+    structure = schema.structure
+    pairs = value.pairs if isinstance(value, RepeatedKeys) else value.items()
+    made: Document = {}
+    for name, inner in pairs:
+        place = f"{path}.{name}" if path else name
+        if name in made:
+            complaints.append(f'duplicate field "{place}"')
+        field = None if structure is None else structure.fields.get(name)
+        if field is None:
+            field = schema.values
+        if field is not None:
+            made[name] = prune(field, inner, place, complaints)
+        elif schema.preserves_unknown:
+            made[name] = copy.deepcopy(inner)
+        else:
+            complaints.append(f'unknown field "{place}"')
+    return made
+
+
 def _unrecognized(kind: ServedKind, why: str, raw: bytes) -> Exception:
     if not raw:
         summary = "<empty>"
@@ -200,11 +234,3 @@ def _other_kind(kind: ServedKind, name: str, document: Any) -> Exception:
     own = metadata.get("name") if isinstance(metadata, dict) else ""
     cause = Cause("FieldValueInvalid", f'Invalid value: "{name}": must be {kind.kind}', "kind")
     return refusals.invalid(name, own or "", [cause], group=kind.group)
-
-
-def _json_type(value: object) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "number"
-    return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"

@@ -9,6 +9,7 @@ Objects are changed in place: callers own what they pass.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -61,6 +62,39 @@ def _round_up(amounts: dict[str, str]) -> None:
         amount = Quantity.parse(text)
         if amount.nanos % _MILLI:
             amounts[name] = str(Quantity(-(-amount.nanos // _MILLI) * _MILLI, amount.notation))
+
+
+def fill_custom_defaults(schema: Schema, document: dict[str, Any]) -> None:
+    """Fill in the defaults that the definition names, in place.
+
+    Null counts as absent where the definition does not allow it, and goes.
+    """
+    structure = schema.structure
+    if structure is None:
+        return
+    for name, field in structure.fields.items():
+        if document.get(name) is None and not field.rules.get("nullable"):
+            document.pop(name, None)
+            if field.default is not None:
+                document[name] = copy.deepcopy(field.default)
+        if name in document and name != "metadata":
+            _fill_custom_value(field, document[name])
+
+
+def _fill_custom_value(schema: Schema, value: Any) -> None:
+    if isinstance(value, dict):
+        inner = schema.values
+        if inner is None:
+            fill_custom_defaults(schema, value)
+            return
+        for key in [key for key in value if value[key] is None]:
+            if not inner.rules.get("nullable"):
+                del value[key]
+        for each in value.values():
+            _fill_custom_value(inner, each)
+    elif isinstance(value, list) and schema.items is not None:
+        for each in value:
+            _fill_custom_value(schema.items, each)
 
 
 def _absent(name: str, value: Any) -> Defaulter:

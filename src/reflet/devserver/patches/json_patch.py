@@ -28,6 +28,7 @@ from reflet.apirules import refusals
 from reflet.devserver.patches.json_values import check_depth, copied, same
 from reflet.errors import ApiError, Cause, DecodeError, Invalid, RefletError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 MOST_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON, of all copies in a patch together
 MISSING: Final = object()
@@ -247,5 +248,5 @@ def without_prefix(message: str) -> str:
 
 
 def _unreadable(shown: str, problem: str) -> ApiError:
-    message = f"Invalid value: {printing.quoted(shown)}: {problem}"
+    message = f"Invalid value: {quoted(shown)}: {problem}"
     return refusals.invalid("", "", [Cause("FieldValueInvalid", message, "patch")])

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from reflet.apirules import refusals
-from reflet.apirules.schema.schema_protocol import Schema
+from reflet.apirules.schema.schemas import Schema
 from reflet.devserver.patches.field_sets import EMPTY, FieldSet, Path, path_text
 from reflet.devserver.patches.json_values import equivalent
 from reflet.devserver.patches.managed_fields import (

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reflet.apirules.schema.schema_protocol import Schema
+from reflet.apirules.schema.schemas import Schema
 from reflet.devserver.patches.field_sets import FieldSet, Path, field_element
 from reflet.devserver.patches.json_values import equivalent
 from reflet.devserver.patches.typed_values import (

@@ -19,8 +19,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from reflet.apirules.admission import clone
-from reflet.apirules.custom_objects import fill_custom_defaults
-from reflet.apirules.defaults.by_type import fill_defaults
+from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
 from reflet.apirules.schema.decoding import empty_object
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.patches.field_sets import EMPTY, FieldSet

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from reflet.apirules.schema.schema_protocol import ANYTHING, Schema
-from reflet.apirules.schema.schemas import Schemas
+from reflet.apirules.schema.schemas import ANYTHING, Schema, Schemas
 
 
 def test_the_recorded_schemas_fit() -> None:
