@@ -20,8 +20,7 @@ from typing import Any, Final
 
 import reflet
 from reflet.api.core.config import ConfigMap, Secret
-from reflet.api.core.pod_status import ContainerStateTerminated, ContainerStateWaiting
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStateTerminated, ContainerStateWaiting, Pod
 from reflet.api.core.small_kinds import Event
 from reflet.cluster import Cluster
 from reflet.errors import NotFound

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from reflet.api.core.config import ConfigMap, Secret
-from reflet.api.core.pod_status import PodStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import Pod, PodStatus
 from reflet.api.meta import ObjectMeta
 from reflet.errors import RefletError
 from reflet.node.pods.admission import Allowance

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from reflet.api.codec import encode
-from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import PodStatus
 from reflet.api.core.services import Service
 from reflet.errors import CacheNotSynced, RefletError
 from reflet.informer.mirror import Mirror

@@ -1,8 +1,8 @@
-"""Everything it takes to reach one API server, as one frozen value.
+"""Everything it takes to reach one API server, as one frozen value, and the TLS context of it.
 
-Owns: ``ConnectionSettings``, the checks of its small texts, and the TLS context made from it.
-Must not know where settings come from (``kubeconfig``, ``in_cluster``) or how HTTP is spoken;
-ALPN is set by whoever speaks it.
+Made by ``kubeconfig`` or ``in_cluster``, or by hand.
+
+Upstream: client-go/rest/config.go, Config; client-go/transport/transport.go, TLSConfigFor
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from reflet.api.core.nodes import Node
-from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import PodStatus
 from reflet.errors import CacheNotSynced, Forbidden, NotFound, NotRegistered, RefletError
 from reflet.managers.watches.stream_plan import OpenStream, StreamPlan
 from reflet.node.identity.node_status import LEASE_DURATION

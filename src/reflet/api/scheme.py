@@ -12,8 +12,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, get_args
 
+from reflet.api.json_reader import fields_of
 from reflet.api.meta import TypedObject
-from reflet.api.reading import fields_of
 from reflet.api.unstructured import AnyObject
 
 if TYPE_CHECKING:  # The catalogue is not needed to decode.

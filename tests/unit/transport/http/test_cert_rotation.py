@@ -1,4 +1,4 @@
-"""Which wire a request gets, and how what runs on an outdated one moves over."""
+"""Which transport a request gets, and how what runs on an outdated one moves over."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reflet.testing.virtual_time import VirtualClock
 from reflet.transport.auth.certificates import ClientCertificate, Pem
 from reflet.transport.auth.credentials import NoCredentials
 from reflet.transport.config.settings import ConnectionSettings
-from reflet.transport.http.wires import SETTLE, SPREAD, TRY_AGAIN, Wires
+from reflet.transport.http.cert_rotation import RETRY_DELAY, SETTLE_DELAY, SPREAD, TransportRotation
 from reflet.transport.interface import Request, Response, Stream
 from tests.unit.transport.pem_material import make_pair
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.virtual_time
 FIRST, SECOND, THIRD = (make_pair(name) for name in ("first", "second", "third"))
 
 
-class PaperWire:
+class PaperTransport:
     """Remembers what is done to it, and when."""
 
     def __init__(self, streams: int = 0) -> None:
@@ -76,13 +76,13 @@ class BusyClock(VirtualClock):
 
 
 class Scene:
-    """Wires over an authority in a file."""
+    """A rotation over an authority in a file."""
 
     def __init__(self, folder: Path, server: str, clock: Clock) -> None:
         self.file = folder / "ca.crt"
         self.file.write_bytes(FIRST.certificate)
         self.badges = Badges()
-        self.opened: list[PaperWire] = []
+        self.opened: list[PaperTransport] = []
         self.failure: TransportError | None = None
         self.streams = 0
         settings = ConnectionSettings(
@@ -90,25 +90,25 @@ class Scene:
             certificate_authority=Pem("authority", path=self.file),
             credentials=self.badges,
         )
-        self.wires = Wires(settings, self._open, clock=clock)
+        self.rotation = TransportRotation(settings, self._open, clock=clock)
 
-    async def _open(self, context: ssl.SSLContext | None) -> PaperWire:
+    async def _open(self, context: ssl.SSLContext | None) -> PaperTransport:
         await asyncio.sleep(0.1)
         if self.failure is not None:
             raise self.failure
-        self.opened.append(PaperWire(self.streams))
+        self.opened.append(PaperTransport(self.streams))
         return self.opened[-1]
 
-    async def rotated(self) -> PaperWire:
-        """The wire after the file was replaced and a look at it is due."""
+    async def rotated(self) -> PaperTransport:
+        """The transport after the file was replaced and a look at it is due."""
         self.file.write_bytes(SECOND.certificate)
         await asyncio.sleep(1.0)
         return await self.current()
 
-    async def current(self) -> PaperWire:
-        wire = await self.wires.current()
-        assert isinstance(wire, PaperWire)
-        return wire
+    async def current(self) -> PaperTransport:
+        transport = await self.rotation.current()
+        assert isinstance(transport, PaperTransport)
+        return transport
 
 
 @asynccontextmanager
@@ -119,7 +119,7 @@ async def scene(
     try:
         yield made
     finally:
-        await made.wires.close()
+        await made.rotation.close()
 
 
 def badge() -> ClientCertificate:
@@ -128,10 +128,10 @@ def badge() -> ClientCertificate:
 
 async def test_requests_share_one_wire(tmp_path: Path) -> None:
     async with scene(tmp_path) as stage:
-        wires = await asyncio.gather(*(stage.current() for _ in range(10)))
+        transports = await asyncio.gather(*(stage.current() for _ in range(10)))
 
         assert len(stage.opened) == 1
-        assert set(wires) == set(stage.opened)
+        assert set(transports) == set(stage.opened)
 
 
 async def test_over_plain_http_no_file_is_read(tmp_path: Path) -> None:
@@ -173,9 +173,9 @@ async def test_everybody_waits_for_a_wire_with_another_certificate_of_the_creden
     async with scene(tmp_path) as stage:
         before = await stage.current()
         stage.badges.certificate = badge()
-        wires = await asyncio.gather(stage.current(), stage.current())
+        transports = await asyncio.gather(stage.current(), stage.current())
 
-        assert before not in wires
+        assert before not in transports
         assert len(stage.opened) == 2
 
 
@@ -196,11 +196,11 @@ async def test_streams_are_ended_one_by_one_in_a_bounded_time(tmp_path: Path, co
         before = await stage.current()
         await stage.rotated()
         began = asyncio.get_running_loop().time()
-        await asyncio.sleep(2 * (SETTLE + SPREAD))
+        await asyncio.sleep(2 * (SETTLE_DELAY + SPREAD))
 
-        moments = [began + SETTLE + number * SPREAD / count for number in range(count)]
+        moments = [began + SETTLE_DELAY + number * SPREAD / count for number in range(count)]
         assert before.ended == pytest.approx(moments)
-        assert before.closed_at == pytest.approx(began + SETTLE + SPREAD)
+        assert before.closed_at == pytest.approx(began + SETTLE_DELAY + SPREAD)
 
 
 async def test_a_busy_loop_does_not_make_it_longer(tmp_path: Path) -> None:
@@ -209,9 +209,9 @@ async def test_a_busy_loop_does_not_make_it_longer(tmp_path: Path) -> None:
         before = await stage.current()
         await stage.rotated()
         began = asyncio.get_running_loop().time()
-        await asyncio.sleep(2 * (SETTLE + SPREAD))
+        await asyncio.sleep(2 * (SETTLE_DELAY + SPREAD))
 
-        assert before.closed_at == pytest.approx(began + SETTLE + SPREAD, abs=0.1)
+        assert before.closed_at == pytest.approx(began + SETTLE_DELAY + SPREAD, abs=0.1)
 
 
 async def test_requests_that_are_under_way_are_waited_for(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ async def test_requests_that_are_under_way_are_waited_for(tmp_path: Path) -> Non
         await asyncio.sleep(60.0)
         was_open = before.closed_at is None
         before.requests = 0
-        await asyncio.sleep(SETTLE)
+        await asyncio.sleep(SETTLE_DELAY)
 
         assert was_open
         assert before.closed_at is not None
@@ -235,7 +235,7 @@ async def test_a_stream_that_was_late_is_ended_in_the_next_round(tmp_path: Path)
         await stage.rotated()
         before.streams.append(0)
         before.requests = 0
-        await asyncio.sleep(3 * SETTLE + SPREAD)
+        await asyncio.sleep(3 * SETTLE_DELAY + SPREAD)
 
         assert len(before.ended) == 1
         assert before.closed_at is not None
@@ -259,7 +259,7 @@ async def test_a_wire_that_cannot_be_replaced_for_new_files_stays_and_that_is_to
         with caplog.at_level(logging.WARNING):
             stayed = [await stage.rotated(), await stage.current(), await stage.current()]
         stage.failure = None
-        await asyncio.sleep(TRY_AGAIN)
+        await asyncio.sleep(RETRY_DELAY)
         after = await stage.current()
 
     assert stayed == [before] * 3
@@ -295,9 +295,9 @@ async def test_closing_closes_the_outdated_too_and_refuses_what_comes(tmp_path: 
         stage.streams = 1
         await stage.current()
         await stage.rotated()
-        await stage.wires.close()
+        await stage.rotation.close()
 
-        assert [wire.closed_at is not None for wire in stage.opened] == [True, True]
+        assert [transport.closed_at is not None for transport in stage.opened] == [True, True]
         with pytest.raises(TransportError, match="the client is closed"):
             await stage.current()
 
@@ -306,7 +306,7 @@ async def test_a_wire_that_was_opened_while_everything_closed_is_closed(tmp_path
     async with scene(tmp_path) as stage:
         opening = asyncio.create_task(stage.current())
         await asyncio.sleep(0.05)
-        await stage.wires.close()
+        await stage.rotation.close()
 
         with pytest.raises(TransportError, match="the client is closed"):
             await opening

@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pytest
 
 from reflet.api.frozen import EMPTY, Frozen
-from reflet.api.reading import LONGEST, Reader, problem, reader, untyped
+from reflet.api.json_reader import LONGEST, Reader, problem, reader, untyped
 from reflet.errors import DecodeError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.watch_events import EventDecoder
-from reflet.client.requests import Watch
+from reflet.client.watch import Watch
 from reflet.errors import DecodeError, Expired, TransportError
 from tests.unit.client.scripted_transport import ScriptedStream
 

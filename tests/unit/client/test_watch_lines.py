@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from reflet.client.watch import line_runs
 from reflet.errors import TransportError
 from reflet.transport.failures import ConnectionReplaced
-from reflet.transport.lines import line_runs
 
 
 class Chunks:

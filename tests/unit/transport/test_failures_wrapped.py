@@ -5,8 +5,8 @@ import ssl
 
 import pytest
 
-from reflet.adapters.failures import broken_connection
 from reflet.errors import ConnectionRefused, DeadlineExceeded, TLSFailure, TransportError
+from reflet.transport.failures import wrapped_failure
 
 
 class ForeignError(Exception):
@@ -33,7 +33,7 @@ def foreign(cause: BaseException | None, words: str = "wrapped") -> ForeignError
 def test_what_happened_is_found_behind_wrappers(
     cause: Exception, expected: type[TransportError]
 ) -> None:
-    error = broken_connection(foreign(foreign(cause)), "server", timed_out=False)
+    error = wrapped_failure(foreign(foreign(cause)), "server", timed_out=False)
 
     assert type(error) is expected
 
@@ -42,14 +42,14 @@ def test_the_innermost_words_count() -> None:
     vague = OSError("All connection attempts failed")
     vague.__cause__ = ExceptionGroup("two addresses", [OSError(113, "?"), ConnectionRefusedError()])
 
-    assert type(broken_connection(foreign(vague), "server", timed_out=False)) is ConnectionRefused
+    assert type(wrapped_failure(foreign(vague), "server", timed_out=False)) is ConnectionRefused
 
 
 def test_an_error_that_was_handled_on_the_way_is_found_too() -> None:
     error = foreign(None)
     error.__context__ = ConnectionRefusedError()
 
-    assert type(broken_connection(error, "server", timed_out=False)) is ConnectionRefused
+    assert type(wrapped_failure(error, "server", timed_out=False)) is ConnectionRefused
 
 
 def test_a_context_that_is_hidden_from_tracebacks_is_found_too() -> None:
@@ -57,22 +57,22 @@ def test_a_context_that_is_hidden_from_tracebacks_is_found_too() -> None:
     error.__context__ = ConnectionRefusedError()
     error.__suppress_context__ = True
 
-    assert type(broken_connection(error, "server", timed_out=False)) is ConnectionRefused
+    assert type(wrapped_failure(error, "server", timed_out=False)) is ConnectionRefused
 
 
 def test_what_was_handled_before_the_real_failure_is_not_looked_at() -> None:
     cause = TimeoutError()
     cause.__context__ = ConnectionRefusedError()
 
-    assert type(broken_connection(foreign(cause), "server", timed_out=False)) is DeadlineExceeded
+    assert type(wrapped_failure(foreign(cause), "server", timed_out=False)) is DeadlineExceeded
 
 
 def test_a_library_s_own_time_out_counts() -> None:
-    assert type(broken_connection(foreign(None), "s", timed_out=True)) is DeadlineExceeded
+    assert type(wrapped_failure(foreign(None), "s", timed_out=True)) is DeadlineExceeded
 
 
 def test_other_words_are_quoted_in_one_line() -> None:
-    error = broken_connection(foreign(None, "half\n an answer"), "https://s", timed_out=False)
+    error = wrapped_failure(foreign(None, "half\n an answer"), "https://s", timed_out=False)
 
     assert str(error) == "https://s: half an answer"
 
@@ -81,4 +81,4 @@ def test_a_circle_of_causes_ends() -> None:
     first, second = foreign(None), foreign(None)
     first.__cause__, second.__cause__ = second, first
 
-    assert type(broken_connection(first, "s", timed_out=False)) is TransportError
+    assert type(wrapped_failure(first, "s", timed_out=False)) is TransportError

@@ -5,7 +5,7 @@ import pytest
 
 from reflet.api.field_types import QuantityText
 from reflet.api.frozen import EMPTY, Frozen
-from reflet.api.reading import element_of, fields_of, present, tolerated
+from reflet.api.json_reader import element_of, fields_of, present, tolerated
 
 
 class Inner(Frozen, frozen=True, kw_only=True):

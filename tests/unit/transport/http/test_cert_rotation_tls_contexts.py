@@ -16,7 +16,7 @@ from reflet.errors import ConfigurationError
 from reflet.testing.manual_clock import ManualClock
 from reflet.transport.auth.certificates import ClientCertificate, Pem
 from reflet.transport.config.settings import ConnectionSettings
-from reflet.transport.http.tls_contexts import TlsContexts
+from reflet.transport.http.cert_rotation import TlsContexts
 from tests.unit.transport.pem_material import Pair, make_pair, server_context, shake_hands
 
 AUTHORITY = make_pair("authority")
