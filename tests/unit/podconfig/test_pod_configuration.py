@@ -426,3 +426,19 @@ async def test_nothing_shows_a_secret() -> None:
         resolved = await configuration.resolve()
 
     assert "hunter2" not in f"{configuration!r} {resolved!r}"
+
+
+async def test_whoever_looks_after_the_pod_is_woken_by_changes_and_not_by_his_own_updates() -> None:
+    woken: list[str] = []
+    async with (
+        served() as scene,
+        scene.configuration(web_pod(), wake=lambda: woken.append("woken")) as configuration,
+    ):
+        await configuration.resolve()
+        woken.clear()
+        configuration.update(web_pod(labels={"a": "b"}))
+        by_update = list(woken)
+        scene.config_map_server.put("shop", "settings", text="two")
+        await asyncio.sleep(A_WHILE)
+
+    assert (by_update, woken) == ([], ["woken"])
