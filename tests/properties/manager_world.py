@@ -1,6 +1,7 @@
 """A server, a manager of its objects, and what is to be true of the manager, by other means.
 
-Owns: the steps of which stories are made, and the claims.  Must not know which stories are told.
+The steps of which stories are made, and the claims; the stories are ``manager_stories``, and other
+threads that look on are ``manager_onlookers``.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Model:
     pods: dict[str, frozenset[str]] = field(default_factory=dict)
     last_read: dict[str, float] = field(default_factory=dict)
     last_tick: dict[str, float] = field(default_factory=dict)
-    frozen: dict[str, Any] = field(default_factory=dict)
+    immutable: dict[str, Any] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     heard: dict[str, ConfigMap | None] = field(default_factory=dict)
 
@@ -88,7 +89,7 @@ class Model:
         else:
             self.pods[name] = names
         for gone in before - self.needed:
-            for known in (self.last_read, self.last_tick, self.frozen, self.seen, self.heard):
+            for known in (self.last_read, self.last_tick, self.immutable, self.seen, self.heard):
                 known.pop(gone, None)
         for new in self.needed - before:
             self.last_read[new] = now
@@ -98,7 +99,7 @@ class Model:
         last_look = now // self.idle.look_every * self.idle.look_every
         return {
             name
-            for name in self.needed - self.frozen.keys()
+            for name in self.needed - self.immutable.keys()
             if not self.idle.is_idle(
                 self.last_read[name], max(last_look, self.last_tick.get(name, 0.0))
             )
@@ -223,7 +224,7 @@ class World:
         """It is time to look for idle objects."""
         now = asyncio.get_running_loop().time()
         if self.changes is None:
-            for name in self.model.needed - self.model.frozen.keys():
+            for name in self.model.needed - self.model.immutable.keys():
                 if self.store._entries["shop", name].synced:
                     self.model.last_tick[name] = now
         self.store.stop_if_idle()
@@ -246,7 +247,7 @@ class World:
         self._reads(name)  # it may have waited
         self.saw(name, found)
         if found is not None and found.immutable:
-            self.model.frozen.setdefault(name, found)
+            self.model.immutable.setdefault(name, found)
         return found
 
     def _reads(self, name: str) -> None:
@@ -283,8 +284,8 @@ class World:
         """Claim that an answer may be given to a reader who has seen all that was seen."""
         if isinstance(found, str) or self._restored:
             return
-        if name in self.model.frozen:
-            if found != self.model.frozen[name]:
+        if name in self.model.immutable:
+            if found != self.model.immutable[name]:
                 self.wrong.append(f"{name} is immutable, and {found} is another")
             return
         seen = self.seen(name)
@@ -360,7 +361,7 @@ class World:
 
     def awake(self) -> set[str]:
         if self.changes is not None:
-            return self.model.needed - self.model.frozen.keys()
+            return self.model.needed - self.model.immutable.keys()
         return self.model.awake(asyncio.get_running_loop().time())
 
     def claim_streams(self) -> None:
