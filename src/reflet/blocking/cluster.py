@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
     from reflet.managers.strategies import ManagerOptions
+    from reflet.resolution.pod_inputs import Needs, PodInputs
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -367,6 +368,21 @@ class BlockingCluster:
 
         manager = SecretManager(self._cluster, strategy=strategy, **options)
         return BlockingManager(self._loop, manager)
+
+    def pod_inputs(
+        self,
+        target: str = "",
+        *,
+        namespace: str | None = None,
+        selector: str = "",
+        needs: Needs | None = None,
+    ) -> PodInputs:
+        """What a pod's containers get: ``cluster.pod_inputs("deploy/web").environment("web")``."""
+        from reflet.podconfig.gather import pod_inputs  # noqa: PLC0415 - rare, and not light
+
+        return self._loop.run(
+            pod_inputs(self._cluster, target, namespace=namespace, selector=selector, needs=needs)
+        )
 
     def find(self, name: str) -> Resource:
         """The resource that *name* means on this server."""

@@ -1,13 +1,15 @@
 """A pod and what it needs, asked of a server: the pod first, then all the rest at once.
 
-Owns: which requests are made, and what becomes of those that are refused.  Must not know files,
-nor what a command shows.
+``pod_inputs`` makes the fewest requests that ``Needs`` allows, none of them twice.  The pod itself
+must be had; what it names and cannot be read is no error here but part of the answer, because the
+kubelet too goes on and says what is wrong with the container.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from reflet.api.core.config import ConfigMap, Secret
@@ -17,10 +19,7 @@ from reflet.api.core.services import Service
 from reflet.api.core.small_kinds import Event
 from reflet.api.options import ListOptions
 from reflet.api.resources import PODS, Resource
-from reflet.cli.options.targets import Target
-from reflet.cli.pod_gathering import Needs, PodInHand, with_tokens
-from reflet.client.client import ALL_NAMESPACES
-from reflet.cluster import Cluster
+from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.errors import (
     ConfigurationError,
     CredentialsError,
@@ -29,50 +28,74 @@ from reflet.errors import (
     TransportError,
     Unauthorized,
 )
+from reflet.podconfig.service_account_tokens import token_keys
 from reflet.podconfig.trust_bundle_watch import list_trust_bundles
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
-from reflet.resolution.projected_contents import USUAL_EXPIRATION, TokenSource
-from reflet.resolution.references import Reference, references_of, shows_node
+from reflet.resolution.pod_inputs import Needs, PodInputs, unknown_token
+from reflet.resolution.projected_contents import TokenSource
+from reflet.resolution.references import references_of, shows_node
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
-from reflet.resolution.templates import WORKLOADS, Workload, assumptions_of, pod_of, pod_resource
+from reflet.resolution.templates import (
+    WORKLOADS,
+    Workload,
+    assumptions_of,
+    parse_target,
+    pod_of,
+    pod_resource,
+)
 from reflet.resolution.trust_bundles import (
     UNKNOWN_BUNDLES,
     BundlesInHand,
     wants_trust_bundles,
 )
-from reflet.transport.config.settings import ConnectionSettings
 
 T = TypeVar("T")
 
-HOPELESS: Final = (TransportError, CredentialsError, Unauthorized)
-"""Errors that mean the server, whatever was asked for."""
+SERVER_FAILURES: Final = (TransportError, CredentialsError, Unauthorized)
+"""Errors that every other request would have ended in too: the server, or our standing with it."""
+
+DEFAULT_ACCOUNT: Final = "default"
 
 _MOST_SHOWN: Final = 8
 
 
-async def gather_from_cluster(
-    settings: ConnectionSettings,
-    target: Target | None,
+async def pod_inputs(
+    cluster: Client,
+    target: str = "",
     *,
-    selector: str,
-    all_namespaces: bool,
-    needs: Needs,
-) -> PodInHand:
-    """Get the pod and what *needs* says; everything after the pod is asked for at once."""
-    async with Cluster(settings) as cluster:
-        found = await _find(cluster, target, selector, everywhere=all_namespaces)
-        pod = found if isinstance(found, Pod) else pod_of(found)
-        reading = _Reading(cluster, pod, needs)
-        async with asyncio.TaskGroup() as tasks:
-            for name, work in reading.requests():
-                tasks.create_task(work, name=name)
-        reading.raise_hopeless()
-    return PodInHand(
+    namespace: str | None = None,
+    selector: str = "",
+    needs: Needs | None = None,
+) -> PodInputs:
+    """Get a pod, or the pod that a workload makes, and everything its containers get.
+
+    *target* is what the command line takes: ``deploy/web``, ``pod/web-1``, or ``web-1`` for a pod.
+    Without one, *selector* must choose exactly one pod, with ``ALL_NAMESPACES`` of any namespace.
+    No *namespace* means the connection's own.  *needs* limits what is read besides the pod; without
+    one, that is all ConfigMaps and Secrets that it names, the services and its node.  ::
+
+        async with reflet.connect() as cluster:
+            inputs = await reflet.pod_inputs(cluster, "deploy/web")
+            for name, value in inputs.environment("web").values.items():
+                print(f"{name}={value}")
+
+    Raises ConfigurationError when it is not clear which pod is meant, ApiError (NotFound,
+    Forbidden) when the pod itself cannot be had, TransportError, CredentialsError or Unauthorized
+    when the server cannot be asked.  A ConfigMap or Secret that is missing or may not be read is
+    no error here: it is a problem of the environment or volume that needs it.
+    """
+    found = await _find(cluster, target, namespace, selector)
+    pod = found if isinstance(found, Pod) else pod_of(found)
+    reading = _Reading(cluster, pod, needs or Needs())
+    async with asyncio.TaskGroup() as tasks:
+        for name, work in reading.requests():
+            tasks.create_task(work, name=name)
+    reading.raise_server_failure()
+    return PodInputs(
         pod=pod,
         kind=found.kind,
         name=found.metadata.name,
-        source="cluster",
         objects=ObjectsInHand(reading.objects, failures=reading.failures),
         services=reading.services,
         node=reading.node,
@@ -83,26 +106,62 @@ async def gather_from_cluster(
     )
 
 
+async def read_objects(
+    cluster: Client, keys: Iterable[ObjectKey]
+) -> dict[ObjectKey, ConfigMap | Secret | RefletError]:
+    """Get ConfigMaps and Secrets, all at once: each, or the error of reading it.
+
+    Raises the error of a server that cannot be asked.
+    """
+    answers: dict[ObjectKey, ConfigMap | Secret | RefletError] = {}
+
+    async def read(key: ObjectKey) -> None:
+        try:
+            answers[key] = await _read_object(cluster, key)
+        except RefletError as error:
+            answers[key] = error
+
+    async with asyncio.TaskGroup() as tasks:
+        for key in keys:
+            tasks.create_task(read(key), name="get " + "/".join(key))
+    for answer in answers.values():
+        if isinstance(answer, SERVER_FAILURES):
+            raise answer
+    return answers
+
+
+async def _read_object(cluster: Client, key: ObjectKey) -> ConfigMap | Secret:
+    kind, namespace, name = key
+    if kind == "ConfigMap":
+        return await cluster.resource(ConfigMap, namespace=namespace).get(name)
+    return await cluster.resource(Secret, namespace=namespace).get(name)
+
+
 async def _find(
-    cluster: Cluster, target: Target | None, selector: str, *, everywhere: bool
+    cluster: Client, target: str, namespace: str | None, selector: str
 ) -> Pod | Workload:
-    if target is not None and target.name is not None:
-        resource = pod_resource(target.type)
-        found = await cluster.resource(resource).get(target.name)
+    if target:
+        if selector:
+            raise ConfigurationError("a name needs no selector: leave out one of them")
+        kind, name = parse_target(target)
+        found = await cluster.resource(pod_resource(kind), namespace=namespace).get(name)
         if not isinstance(found, (Pod, *WORKLOADS)):
-            raise ConfigurationError(f"{target.type}/{target.name} is no pod and makes none")
+            raise ConfigurationError(f"{target} is no pod and makes none")
         return found
-    resource = PODS if target is None else pod_resource(target.type)
-    client = cluster.resource(resource, namespace=ALL_NAMESPACES if everywhere else None)
+    if not selector:
+        raise ConfigurationError("name the pod, as in: pod/NAME, deploy/NAME, or give a selector")
+    client = cluster.resource(PODS, namespace=namespace)
     listing = await client.list(ListOptions(label_selector=selector))
-    items = [item for item in listing.items if isinstance(item, (Pod, *WORKLOADS))]
+    items = [item for item in listing.items if isinstance(item, Pod)]
     if len(items) != 1:
-        raise _unclear(items, resource, selector, cluster.namespace if not everywhere else "")
+        everywhere = namespace == ALL_NAMESPACES
+        where = "" if everywhere else namespace or cluster.namespace
+        raise _unclear(items, PODS, selector, where)
     return items[0]
 
 
 def _unclear(
-    items: list[Pod | Workload], resource: Resource, selector: str, namespace: str
+    items: list[Pod], resource: Resource, selector: str, namespace: str
 ) -> ConfigurationError:
     where = f" in namespace {namespace}" if namespace else ""
     if not items:
@@ -120,16 +179,16 @@ def _unclear(
 class _Reading:
     """What the pod needs, as it arrives."""
 
-    def __init__(self, cluster: Cluster, pod: Pod, needs: Needs) -> None:
+    def __init__(self, cluster: Client, pod: Pod, needs: Needs) -> None:
         self._cluster = cluster
         self._pod = pod
         self._needs = needs
-        self._wanted = {
-            (reference.kind, reference.name): reference
+        self._wanted: dict[ObjectKey, None] = {
+            (reference.kind, pod.metadata.namespace, reference.name): None
             for reference in references_of(pod)
             if needs.references(pod, reference)
         }
-        self._hopeless: list[RefletError] = []
+        self._server_failures: list[RefletError] = []
         self._tokens: dict[tuple[str, int], str | RefletError] = {}
         self.objects: list[ConfigMap | Secret] = []
         self.failures: dict[ObjectKey, RefletError] = {}
@@ -145,8 +204,8 @@ class _Reading:
 
     def requests(self) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
         """Yield each request that is to be made, with a name."""
-        for reference in self._wanted.values():
-            yield f"get {reference.kind} {reference.name}", self._read_object(reference)
+        for key in self._wanted:
+            yield "get " + "/".join(key), self._take_object(key)
         if self._needs.services:
             yield "list services", self._read_services()
         if self._needs.node and self._pod.spec.node_name and shows_node(self._pod):
@@ -154,36 +213,36 @@ class _Reading:
         if self._needs.bundles and wants_trust_bundles(self._pod):
             yield "list trust bundles", self._read_bundles()
         if self._needs.tokens:
-            for audience, seconds in sorted(set(_tokens_of(self._pod))):
+            for audience, seconds in sorted(
+                {(k.audience, k.seconds) for k in token_keys(self._pod)}
+            ):
                 yield f"request token for {audience}", self._request_token(audience, seconds)
         if self._needs.events and self._pod.metadata.name:
             yield "list events", self._read_events()
 
-    def raise_hopeless(self) -> None:
+    def raise_server_failure(self) -> None:
         """Raise the error that every request would have ended in."""
-        for error in self._hopeless:
+        for error in self._server_failures:
             raise error
 
     def token_source(self) -> TokenSource:
-        """Return the tokens that were asked for, or one that gives none."""
-        return with_tokens(self._tokens) if self._needs.tokens else _no_token
+        """Return the tokens that were asked for, or one that knows none."""
+        return partial(_token_of, self._tokens) if self._needs.tokens else unknown_token
 
     async def _answer(self, work: Coroutine[Any, Any, T]) -> T | RefletError:
         try:
             return await work
         except RefletError as error:
-            if isinstance(error, HOPELESS):
-                self._hopeless.append(error)
+            if isinstance(error, SERVER_FAILURES):
+                self._server_failures.append(error)
             return error
 
-    async def _read_object(self, reference: Reference) -> None:
-        kind = ConfigMap if reference.kind == "ConfigMap" else Secret
-        client = self._cluster.resource(kind, namespace=self._namespace)
-        answer = await self._answer(client.get(reference.name))
-        if isinstance(answer, ConfigMap | Secret):
+    async def _take_object(self, key: ObjectKey) -> None:
+        answer = await self._answer(_read_object(self._cluster, key))
+        if not isinstance(answer, RefletError):
             self.objects.append(answer)
-        elif isinstance(answer, RefletError) and not isinstance(answer, NotFound):
-            self.failures[reference.kind, self._namespace, reference.name] = answer
+        elif not isinstance(answer, NotFound):
+            self.failures[key] = answer
 
     async def _read_services(self) -> None:
         found: list[Service] = []
@@ -236,7 +295,7 @@ class _Reading:
         metadata = self._pod.metadata
         answer = await self._answer(
             self._cluster.request_token(
-                self._pod.spec.service_account_name or "default",
+                self._pod.spec.service_account_name or DEFAULT_ACCOUNT,
                 namespace=self._namespace,
                 audiences=(audience,) if audience else (),
                 expiration_seconds=seconds,
@@ -249,16 +308,7 @@ class _Reading:
         )
 
 
-def _no_token(_: str, __: int) -> str:
-    """Stand for a token that was not asked for: an empty text, shown as not known."""
-    return ""
-
-
-def _tokens_of(pod: Pod) -> Iterator[tuple[str, int]]:
-    """Yield the audience and life of every token that a volume of the pod holds."""
-    for volume in pod.spec.volumes:
-        for source in () if volume.projected is None else volume.projected.sources:
-            token = source.service_account_token
-            if token is not None:
-                seconds = token.expiration_seconds
-                yield token.audience, USUAL_EXPIRATION if seconds is None else seconds
+def _token_of(
+    tokens: Mapping[tuple[str, int], str | RefletError], audience: str, seconds: int
+) -> str | RefletError:
+    return tokens[audience, seconds]

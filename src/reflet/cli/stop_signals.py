@@ -1,7 +1,4 @@
-"""Being told to stop.
-
-Owns: which signals mean it.  Must not know what is stopped.
-"""
+"""Being told to stop: Ctrl-C, a service manager, a terminal that is closed."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from collections.abc import Callable
 from typing import Final
 
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, a service manager, a terminal that is closed."""
 
 
 def when_told_to_stop(act: Callable[[signal.Signals], object]) -> None:

@@ -1,7 +1,4 @@
-"""Findings of lint, for people, for programs, for code scanning and for GitHub's checks.
-
-Owns: the four forms.  Must not know what a rule checks.
-"""
+"""Findings of lint, for people, for programs, for code scanning and for GitHub's checks."""
 
 from __future__ import annotations
 
@@ -11,11 +8,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from reflet._version import __version__
-from reflet.cli.output.output import visible
-from reflet.cli.output.report_text import counted, paragraph, styled
+from reflet.cli.output.output import API_VERSION, counted, paragraph, styled, visible
 from reflet.insight.lint.rules import RULES, Finding, Severity
 
-API_VERSION: Final = "reflet.dev/v1alpha1"
 SARIF_VERSION: Final = "2.1.0"
 SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from reflet.cli.options.file_names import FILE_NAME
+from reflet.cli.options.arguments import FILE_NAME
 
 
 @click.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.cli.output.origin_text import origin_text
+from reflet.cli.output.environment_output import origin_text
 from reflet.resolution.origins import (
     ConfigMapOrigin,
     FieldOrigin,

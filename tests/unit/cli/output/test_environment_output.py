@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from reflet.cli.output.environment_forms import CannotBeWritten, written
+from reflet.cli.output.environment_output import CannotBeWritten, written
 from reflet.resolution.origins import ValueOrigin
 from reflet.resolution.places import Place
 from reflet.resolution.variables import Assignment, Environment, Variable

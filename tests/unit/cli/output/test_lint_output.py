@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflet.cli.output.lint_forms import github_lines, json_document, sarif_document, text_lines
+from reflet.cli.output.lint_output import github_lines, json_document, sarif_document, text_lines
 from reflet.insight.lint.rules import MASKED, MISSING_KEY, NEVER_REFRESHED, RULES, Finding
 
 

@@ -1,7 +1,7 @@
 """What ``reflet demo`` tells: three pods, two changes, one outage and one reason.
 
-Owns: the scenes and their order.  Each scene waits for what it shows and says how long that took;
-a scene that waits in vain ends the story with an error.  Must not know how anything is done.
+Each scene waits for what it shows and says how long that took; a scene that waits in vain ends the
+story with an error.  On a terminal tables are redrawn, elsewhere they are lines.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final, final
@@ -21,26 +22,24 @@ from msgspec import structs
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
-from reflet.cli.cluster_gathering import gather_from_cluster
-from reflet.cli.commands.env import print_environment
-from reflet.cli.commands.files import print_files
-from reflet.cli.commands.why import diagnosed, report, title_of
-from reflet.cli.demo.stage import LiveTable, title
-from reflet.cli.options.stop_signals import when_told_to_stop
-from reflet.cli.options.targets import Target
+from reflet.cli.output.environment_output import print_environment
 from reflet.cli.output.masking import mask
-from reflet.cli.pod_gathering import Needs, PodInHand
+from reflet.cli.output.output import clipped, columns, obeys_escapes, styled, visible, width_of
+from reflet.cli.output.volume_files import print_files
+from reflet.cli.output.why_output import report, title_of
+from reflet.cli.stop_signals import when_told_to_stop
 from reflet.cluster import Cluster, settings_from
 from reflet.devserver.server import DevServer
 from reflet.errors import RefletError
 from reflet.informer.mirror import Mirror
+from reflet.insight.why import diagnose
 from reflet.node.agent import NodeAgent
 from reflet.node.options import NodeOptions
 from reflet.node.pods.admission import RunAs
+from reflet.podconfig.gather import pod_inputs
 from reflet.resolution.origins import ServiceOrigin
-from reflet.resolution.volume_contents import configuration_volumes
+from reflet.resolution.pod_inputs import Needs, PodInputs
 from reflet.transport.config.kubeconfig import Overrides
-from reflet.transport.config.settings import ConnectionSettings
 
 OBJECTS: Final = Path(__file__).with_name("demo.yaml")
 NODE: Final = "demo"
@@ -53,6 +52,9 @@ PATIENCE: Final = 30.0  # seconds for any one thing to happen
 AWAY: Final = 1.0  # seconds for which the server is gone
 LOOK_EVERY: Final = 0.0005  # seconds between two looks at a file whose change is timed
 REDRAW_EVERY: Final = 0.05
+GAP: Final = 3
+_UP: Final = "\x1b[{}A"
+_REST_OF_SCREEN: Final = "\x1b[J"
 
 
 class StoryStuck(RefletError):
@@ -70,7 +72,7 @@ async def play(*, keep: bool) -> int:
         cluster = await closing.enter_async_context(Cluster(settings))
         agent = await closing.enter_async_context(NodeAgent(cluster, _options(root)))
         pods = await closing.enter_async_context(cluster.mirror(Pod, namespace="default"))
-        story = _Story(settings, server, cluster, agent, pods)
+        story = _Story(server, cluster, agent, pods)
         await story.tell()
         _end(story, time.monotonic() - begun)
         if keep:
@@ -99,13 +101,11 @@ class _Story:
 
     def __init__(
         self,
-        settings: ConnectionSettings,
         server: DevServer,
         cluster: Cluster,
         agent: NodeAgent,
         pods: Mirror[Pod],
     ) -> None:
-        self._settings = settings
         self._server = server
         self._cluster = cluster
         self._agent = agent
@@ -134,8 +134,8 @@ class _Story:
 
     async def _what_a_container_gets(self) -> None:
         title("What the container of pod shop gets, and where it comes from")
-        hand = await self._in_hand("shop")
-        environment = hand.environment("web")
+        inputs = await self._inputs_of("shop")
+        environment = inputs.environment("web")
         own = {
             name: variable
             for name, variable in environment.variables.items()
@@ -145,8 +145,7 @@ class _Story:
         print_environment(shown, reveal=False, no_headers=False)
         others = len(environment.variables) - len(own)
         click.echo(f"… and {others} that every container gets, of the service kubernetes\n")
-        names = configuration_volumes(hand.pod)
-        print_files([hand.volume(name) for name in names], no_headers=False)
+        print_files(list(inputs.volumes().values()), no_headers=False)
 
     async def _changes_arrive(self) -> None:
         title("A ConfigMap and a Secret change, and so do the files of the running pod")
@@ -175,8 +174,8 @@ class _Story:
 
     async def _why_one_does_not_start(self) -> None:
         title("reflet why dapi-test-pod")
-        hand = await self._in_hand("dapi-test-pod", events=True)
-        for line in report(title_of(hand), diagnosed(hand)):
+        inputs = await self._inputs_of("dapi-test-pod", events=True)
+        for line in report(title_of(inputs), diagnose(inputs)):
             click.echo(line)
         click.echo()
         began = await self._patch(ConfigMap, "special-config", {"data": {"special.how": "very"}})
@@ -215,14 +214,8 @@ class _Story:
             self.delays.append(delay)
         return delay
 
-    async def _in_hand(self, name: str, *, events: bool = False) -> PodInHand:
-        return await gather_from_cluster(
-            self._settings,
-            Target("pods", name),
-            selector="",
-            all_namespaces=False,
-            needs=Needs(events=events),
-        )
+    async def _inputs_of(self, name: str, *, events: bool = False) -> PodInputs:
+        return await pod_inputs(self._cluster, f"pods/{name}", needs=Needs(events=events))
 
     async def _until(
         self, happened: Callable[[], bool], otherwise: str, *, every: float = 0.01
@@ -274,3 +267,51 @@ async def _linger(server: DevServer) -> None:
     ended = asyncio.Event()
     when_told_to_stop(lambda _: ended.set())
     await ended.wait()
+
+
+# The stage
+
+
+def title(text: str) -> None:
+    """Begin a scene."""
+    click.echo(f"\n{styled(f'── {text}', bold=True)}\n")
+
+
+class LiveTable:
+    """Rows by their first cell.
+
+    On a terminal the table stays where it is and changes; elsewhere a row is printed whenever it
+    is a new one.
+    """
+
+    def __init__(self, headings: tuple[str, ...], *, widths: tuple[int, ...]) -> None:
+        self._headings = headings
+        self._widths = widths
+        self._shown: dict[str, tuple[str, ...]] = {}
+        self._lines = 0
+
+    def show(self, rows: Mapping[str, tuple[str, ...]]) -> None:
+        """Show these rows; those that are shown already cost nothing."""
+        if rows == self._shown:
+            return
+        if obeys_escapes(sys.stdout):
+            if self._lines:
+                click.echo(_UP.format(self._lines) + _REST_OF_SCREEN, nl=False)
+            lines = [self._line(self._headings), *(self._line((k, *v)) for k, v in rows.items())]
+            click.echo("\n".join(lines))
+            self._lines = len(lines)
+        else:
+            if not self._shown:
+                click.echo(self._line(self._headings))
+            for key, row in rows.items():
+                if self._shown.get(key) != row:
+                    click.echo(self._line((key, *row)))
+        self._shown = dict(rows)
+
+    def _line(self, cells: tuple[str, ...]) -> str:
+        padded = []
+        for cell, width in zip(cells, self._widths, strict=True):
+            text = visible(cell)
+            padded.append(text + " " * max(width - width_of(text), 0))
+        # A line that wraps would be two, and the next drawing would begin too low.
+        return clipped((" " * GAP).join(padded).rstrip(), columns())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from reflet.cli.options.targets import Target, parse_targets
+from reflet.cli.options.arguments import Target, parse_targets
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from reflet.cli.output.report_text import WIDTH, counted, labelled, paragraph, styled
+from reflet.cli.output.output import USUAL_COLUMNS, counted, labelled, paragraph, styled
 
 
 def test_lines_hang_below_what_comes_first() -> None:
@@ -14,7 +14,7 @@ def test_lines_hang_below_what_comes_first() -> None:
 
     assert lines[0].startswith("1. word")
     assert all(line.startswith("   word") for line in lines[1:])
-    assert max(map(len, lines)) <= WIDTH
+    assert max(map(len, lines)) <= USUAL_COLUMNS
 
 
 def test_names_are_never_broken() -> None:
@@ -54,7 +54,7 @@ def test_a_dumb_terminal_gets_no_escapes(monkeypatch: pytest.MonkeyPatch) -> Non
     assert styled("a", bold=True) == "a"
 
 
-@pytest.mark.parametrize(("columns", "longest"), [("50", 50), ("10", 40), ("200", WIDTH)])
+@pytest.mark.parametrize(("columns", "longest"), [("50", 50), ("10", 40), ("200", USUAL_COLUMNS)])
 def test_paragraphs_fit_the_terminal(
     columns: str, longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,14 +8,14 @@ from reflet.api import codec
 from reflet.api.core.config import ConfigMap
 from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
-from reflet.cli.pod_gathering import PodInHand
-from reflet.cli.pod_volumes import resolve_volumes, writable
+from reflet.cli.output.volume_files import writable
 from reflet.resolution.objects import ObjectsInHand
+from reflet.resolution.pod_inputs import PodInputs
 
 SETTINGS = ConfigMap(metadata=ObjectMeta(name="settings", namespace="shop"), data={"a": "1"})
 
 
-def hand(token: str) -> PodInHand:
+def inputs(token: str) -> PodInputs:
     sources = [{"configMap": {"name": "settings"}}, {"serviceAccountToken": {"path": "token"}}]
     spec = {
         "containers": [{"name": "web"}],
@@ -25,22 +25,19 @@ def hand(token: str) -> PodInHand:
         ],
     }
     raw = {"metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
-    return PodInHand(
+    return PodInputs(
         pod=codec.decode(json.dumps(raw).encode(), Pod),
-        kind="Pod",
-        name="web",
-        source="files",
         objects=ObjectsInHand([SETTINGS]),
         token=lambda _audience, _seconds: token,
     )
 
 
 def test_volumes_without_configuration_are_not_meant() -> None:
-    assert [contents.volume for contents in resolve_volumes(hand("t"))] == ["all"]
+    assert [contents.volume for contents in inputs("t").volumes().values()] == ["all"]
 
 
 def test_a_token_that_was_not_asked_for_is_not_known_and_not_written() -> None:
-    (contents,) = resolve_volumes(hand(""))
+    (contents,) = inputs("").volumes().values()
 
     known, unknown = writable(contents)
 
@@ -49,6 +46,6 @@ def test_a_token_that_was_not_asked_for_is_not_known_and_not_written() -> None:
 
 
 def test_a_token_that_was_given_is_written() -> None:
-    (contents,) = resolve_volumes(hand("abc"))
+    (contents,) = inputs("abc").volumes().values()
 
     assert writable(contents) == (contents, ())

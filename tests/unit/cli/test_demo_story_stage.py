@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from reflet.cli.demo.stage import LiveTable, title
+from reflet.cli.demo_story import LiveTable, title
 
 
 def table() -> LiveTable:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from reflet.cli.options.stop_signals import STOP_SIGNALS, when_told_to_stop
+from reflet.cli.stop_signals import STOP_SIGNALS, when_told_to_stop
 
 
 @pytest.fixture(autouse=True)

@@ -1,14 +1,20 @@
-"""What a person means by ``TYPE/NAME``, ``TYPE NAME`` or ``TYPE``.
-
-Owns: the reading of targets as kubectl reads them.  Must not know which types a server has.
-"""
+"""What people type behind a command: ``TYPE/NAME`` as kubectl reads it, and names of files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
+
+from reflet.cli import lazy
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    Text = click.ParamType[str]
+else:
+    Text = click.ParamType  # older versions of click have no types here
 
 
 class Target(NamedTuple):
@@ -43,3 +49,24 @@ def _slashed(argument: str) -> Target:
     if not kind or not name or "/" in name or "," in argument:
         raise click.UsageError(f"{argument!r} is not of the form TYPE/NAME")
     return Target(kind, name)
+
+
+class FileName(Text):
+    """A text that names a file or folder, which Tab completes.
+
+    It stays the text it is, because ``-`` and names of files that do not exist yet are good too.
+    """
+
+    name = "file"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's shape
+        param: click.Parameter,  # noqa: ARG002 - the same
+        incomplete: str,
+    ) -> list[CompletionItem[str]]:
+        """Leave it to the shell, which knows its files."""
+        return [lazy.shell_completion.CompletionItem(incomplete, type="file")]
+
+
+FILE_NAME: Final = FileName()
