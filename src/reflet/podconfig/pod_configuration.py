@@ -11,7 +11,7 @@ pkg/volume/secret/secret.go and pkg/volume/projected/projected.go, SetUpAt
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Final, Self
@@ -25,16 +25,14 @@ from reflet.managers.registry import PodKey
 from reflet.podconfig.last_known_objects import LastKnownObjects
 from reflet.podconfig.pod_wakeups import PodWakeups, Wake
 from reflet.podconfig.resolved_pod import ResolvedPod, difference
-from reflet.podconfig.service_account_tokens import ServiceAccountTokens, TokenKey, token_keys
+from reflet.podconfig.service_account_tokens import ServiceAccountTokens, token_keys
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.pods.registrar import PodRegistrar
 from reflet.resolution.env_files import MountedVolume
-from reflet.resolution.environment import resolve_environment
-from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.places import containers_of
+from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.resource_fields import NodeInHand
 from reflet.resolution.trust_bundles import BundlesInHand, wants_trust_bundles
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.waits import came_within
 
@@ -155,8 +153,8 @@ class PodConfiguration:
         self._register(pod)
         self._wake_readers()
 
-    async def resolve(self) -> ResolvedPod:
-        """Read what the pod refers to and compute what its containers get.
+    async def inputs(self) -> PodInputs:
+        """Read what the pod's configuration is made from, each object once.
 
         Waits for objects that are not known yet, as long as the managers' ``sync_timeout``; what is
         not known then, missing or forbidden is an error of the result, not of this call.
@@ -165,10 +163,26 @@ class PodConfiguration:
             while True:
                 pod = self._pod
                 objects = await self._objects.read(pod)
-                tokens = await self._tokens_of(pod)
+                token = await self._token_source(pod)
                 bundles = await self._bundles_for(pod)
                 if pod is self._pod:  # else half of it was about another one
-                    return self._resolved(pod, objects, tokens, bundles)
+                    break
+        services = self._services
+        return PodInputs(
+            pod=pod,
+            objects=objects,
+            services=services.values() if isinstance(services, Mirror) else services,
+            services_read=services.is_synced if isinstance(services, Mirror) else True,
+            node=self._node() if callable(self._node) else self._node,
+            token=token,
+            bundles=bundles,
+            mounted=None if self._volumes is None else self._volumes(pod),
+            skip_invalid_names=self._skip_invalid_names,
+        )
+
+    async def resolve(self) -> ResolvedPod:
+        """Compute what the pod's containers get now, from ``inputs``."""
+        return ResolvedPod.of(await self.inputs())
 
     async def changes(self, *, debounce: float = DEBOUNCE) -> AsyncGenerator[ResolvedPod, None]:
         """Yield the present result, then each that differs from the one before, until closed.
@@ -236,60 +250,18 @@ class PodConfiguration:
             if due <= LONGEST_WAIT:
                 return False
 
-    async def _tokens_of(self, pod: Pod) -> Mapping[TokenKey, str | RefletError]:
+    async def _token_source(self, pod: Pod) -> TokenSource | None:
+        """The pod's tokens, asked for at once; None where nobody gives any."""
         if self._tokens is None:
-            return {}
+            return None
         keys = token_keys(pod)
         answers = await asyncio.gather(*(self._tokens.get(key) for key in keys))
-        return dict(zip(keys, answers, strict=True))
+        given = {
+            (key.audience, key.seconds): answer for key, answer in zip(keys, answers, strict=True)
+        }
+        return lambda audience, seconds: given[audience, seconds]
 
     async def _bundles_for(self, pod: Pod) -> BundlesInHand:
         if self._bundles is None or not wants_trust_bundles(pod):
             return None
         return await self._bundles.read()
-
-    def _resolved(
-        self,
-        pod: Pod,
-        objects: ObjectsInHand,
-        tokens: Mapping[TokenKey, str | RefletError],
-        bundles: BundlesInHand,
-    ) -> ResolvedPod:
-        node = self._node() if callable(self._node) else self._node
-        services, services_read = self._services_now()
-        mounted = None if self._volumes is None else self._volumes(pod)
-        environments = {
-            placed.container.name: resolve_environment(
-                pod,
-                placed.container.name,
-                objects,
-                node=node,
-                services=services,
-                services_read=services_read,
-                volumes=mounted,
-                skip_invalid_names=self._skip_invalid_names,
-            )
-            for placed in containers_of(pod.spec)
-        }
-        by_request = {(key.audience, key.seconds): answer for key, answer in tokens.items()}
-
-        def token(audience: str, seconds: int) -> str | RefletError:
-            return by_request[audience, seconds]
-
-        contents = {
-            name: resolve_volume(
-                pod,
-                name,
-                objects,
-                node=node,
-                token=None if self._tokens is None else token,
-                bundles=bundles,
-            )
-            for name in configuration_volumes(pod)
-        }
-        return ResolvedPod(pod=pod, environments=environments, volumes=contents)
-
-    def _services_now(self) -> tuple[Iterable[Service] | RefletError | None, bool]:
-        if isinstance(self._services, Mirror):
-            return self._services.values(), self._services.is_synced
-        return self._services, True

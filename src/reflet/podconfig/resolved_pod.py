@@ -15,6 +15,7 @@ from typing import TypeVar
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY
 from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import Problem
 from reflet.resolution.variables import Environment
 
@@ -32,6 +33,11 @@ class ResolvedPod:
     pod: Pod
     environments: Mapping[str, Environment]
     volumes: Mapping[str, VolumeContents]
+
+    @classmethod
+    def of(cls, inputs: PodInputs) -> ResolvedPod:
+        """What follows from *inputs*.  Pure."""
+        return cls(pod=inputs.pod, environments=inputs.environments(), volumes=inputs.volumes())
 
     @property
     def errors(self) -> tuple[str, ...]:
