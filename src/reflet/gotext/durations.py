@@ -1,22 +1,28 @@
-"""Durations as Go writes them.
+"""Durations: as Go writes and reads them, and as the columns of ``kubectl get`` show them.
 
-Owns: the text.  People search logs and alert on messages that the kubelet made well known, so
-ours read the same.  Must not know what took so long.
+People search logs and alert on messages that the kubelet made well known, so ours read the same.
 
-How long ago: durations as the columns of tables show them.
-
-Owns: the rounding and the units.  Must not know what time it is.
+Upstream: time/time.go, Duration.String and ParseDuration;
+apimachinery/pkg/util/duration/duration.go, HumanDuration
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final
 
 from reflet.gotext.times import MalformedTime, read_time
 
 NANOSECONDS: Final = 1_000_000_000
+LONGEST_DURATION: Final = 100  # characters; more are no duration that anybody means
 _SMALL_UNITS: Final = ((1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+_PART: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_UNIT_SECONDS: Final[Mapping[str, float]] = MappingProxyType(
+    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+)
 
 
 def go_duration(seconds: float) -> str:
@@ -35,6 +41,17 @@ def go_duration(seconds: float) -> str:
     return f"{sign}{large}{_decimal(rest, NANOSECONDS)}s"
 
 
+def parse_duration(text: str) -> float:
+    """Return the seconds of ``10s`` or ``1h30m``; ValueError for what is no duration.
+
+    Without Go's signs: nobody here waits for a time that is past.
+    """
+    parts = list(_PART.finditer(text[:LONGEST_DURATION]))
+    if not parts or "".join(part.group() for part in parts) != text:
+        raise ValueError("not a duration")
+    return sum(float(part[1]) * _UNIT_SECONDS[part[2]] for part in parts)
+
+
 def _decimal(amount: int, size: int) -> str:
     """Return amount / size without a needless digit; sizes are powers of ten."""
     whole, part = divmod(amount, size)
@@ -51,7 +68,7 @@ _DAY: Final = 24 * _HOUR
 _YEAR: Final = 365 * _DAY
 
 
-def duration_text(seconds: float) -> str:
+def human_duration(seconds: float) -> str:
     """Write a duration with two units while it is short and with one when it is long."""
     if seconds <= -2:
         return INVALID
@@ -94,4 +111,4 @@ def moment_of(text: object) -> datetime | None:
 def age(text: object, now: datetime) -> str:
     """Say how long ago a time of an object was."""
     moment = moment_of(text)
-    return UNKNOWN if moment is None else duration_text((now - moment).total_seconds())
+    return UNKNOWN if moment is None else human_duration((now - moment).total_seconds())

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reflet.gotext.durations import age, duration_text
+from reflet.gotext.durations import age, human_duration
 
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 365 * 86400
 
@@ -34,7 +34,7 @@ MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 365 * 86400
     ],
 )
 def test_two_units_while_short_and_one_when_long(seconds: int, text: str) -> None:
-    assert duration_text(seconds) == text
+    assert human_duration(seconds) == text
 
 
 @pytest.mark.parametrize("moment", [None, "", "yesterday", 5])
