@@ -32,7 +32,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 
 
-class Problem(Enum):
+class YamlProblem(Enum):
     """What can be wrong with a text that has YAML's syntax.  The comments name the details."""
 
     NOT_A_KEY = auto()  # what it is instead, as a type of Python
@@ -62,7 +62,7 @@ class Dialect(Protocol):
     def binary_errors(self) -> str:
         """What becomes of ``!!binary`` that is no text: ``strict`` or ``replace``."""
 
-    def complaint(self, problem: Problem, line: int, *details: Any) -> DecodeError:
+    def complaint(self, problem: YamlProblem, line: int, *details: Any) -> DecodeError:
         """Say what is wrong; without repeating values, which may be secret, unless it must."""
 
     def syntax_complaint(self, error: Any, text: str) -> DecodeError:
@@ -79,9 +79,9 @@ class ManifestDialect:
     def __init__(self, source: str) -> None:
         self._source = source
 
-    def complaint(self, problem: Problem, line: int, *details: Any) -> DecodeError:
+    def complaint(self, problem: YamlProblem, line: int, *details: Any) -> DecodeError:
         """Return the error, with the place."""
-        if problem is Problem.REPEATED_KEY:
+        if problem is YamlProblem.REPEATED_KEY:
             details = (field_path.with_key("", details[0])[1:-1],)
         return DecodeError(f"{self._source}:{line}: {_WORDS[problem].format(*details)}")
 
@@ -98,28 +98,30 @@ class ManifestDialect:
         return DecodeError(f"{self._source}:{line}: {problem}")
 
 
-_WORDS: Final[Mapping[Problem, str]] = MappingProxyType(
+_WORDS: Final[Mapping[YamlProblem, str]] = MappingProxyType(
     {
-        Problem.NOT_A_KEY: "a key must be text, a number or a boolean",
-        Problem.REPEATED_KEY: "the key {0} is there twice",
-        Problem.TOO_DEEP: "nested too deeply",
-        Problem.NOT_A_JSON_NUMBER: "{0} is not a number that JSON has",
-        Problem.NOT_BASE64: "!!binary that is not base64 of text",
-        Problem.WRONG_TAG: "a value that is no {0} is marked as !!{0}",
-        Problem.NOT_MERGEABLE: "only mappings can be merged with <<",
-        Problem.UNKNOWN_ANCHOR: "an alias of something that is not there",
-        Problem.CONTAINS_ITSELF: "a value that contains itself",
-        Problem.TOO_MANY_ALIASES: "aliases make this too large",
+        YamlProblem.NOT_A_KEY: "a key must be text, a number or a boolean",
+        YamlProblem.REPEATED_KEY: "the key {0} is there twice",
+        YamlProblem.TOO_DEEP: "nested too deeply",
+        YamlProblem.NOT_A_JSON_NUMBER: "{0} is not a number that JSON has",
+        YamlProblem.NOT_BASE64: "!!binary that is not base64 of text",
+        YamlProblem.WRONG_TAG: "a value that is no {0} is marked as !!{0}",
+        YamlProblem.NOT_MERGEABLE: "only mappings can be merged with <<",
+        YamlProblem.UNKNOWN_ANCHOR: "an alias of something that is not there",
+        YamlProblem.CONTAINS_ITSELF: "a value that contains itself",
+        YamlProblem.TOO_MANY_ALIASES: "aliases make this too large",
     }
 )
 
 
-class Node:
+class YamlNode:
     """A value, the line it starts on, and the nodes of its parts."""
 
     __slots__ = ("depth", "line", "parts", "size", "value")
 
-    def __init__(self, value: Any, line: int, parts: "dict[str, Node] | list[Node] | None") -> None:
+    def __init__(
+        self, value: Any, line: int, parts: "dict[str, YamlNode] | list[YamlNode] | None"
+    ) -> None:
         inner = list(parts.values()) if isinstance(parts, dict) else parts or []
         self.value = value
         self.line = line
@@ -139,7 +141,7 @@ class Node:
             node = inner
         return node.line
 
-    def _part(self, step: str | int) -> "Node | None":
+    def _part(self, step: str | int) -> "YamlNode | None":
         if isinstance(self.parts, dict) and isinstance(step, str):
             return self.parts.get(step)
         if isinstance(self.parts, list) and isinstance(step, int) and step < len(self.parts):
@@ -157,9 +159,9 @@ class _Frame:
         self.anchor = anchor
         self.is_mapping = is_mapping
         self.key: str | None = None
-        self.members: dict[str, Node] = {}
-        self.merged: list[Node] = []
-        self.nodes: list[Node] = []
+        self.members: dict[str, YamlNode] = {}
+        self.merged: list[YamlNode] = []
+        self.nodes: list[YamlNode] = []
 
 
 _MERGE: Final = "<<"
@@ -167,7 +169,7 @@ _MERGE: Final = "<<"
 _MERGE_MARK: Final = "m"
 
 
-def documents(text: str, dialect: Dialect) -> Iterator[Node]:
+def documents(text: str, dialect: Dialect) -> Iterator[YamlNode]:
     """Yield the documents of YAML text, each as soon as it is complete."""
     # A parser that most programs never need.
     import yaml  # noqa: PLC0415
@@ -184,18 +186,18 @@ def documents(text: str, dialect: Dialect) -> Iterator[Node]:
         # Unchained: the original error quotes the text, which may be secret.
         raise dialect.syntax_complaint(error, text) from None
     except RecursionError as error:
-        raise dialect.complaint(Problem.TOO_DEEP, 1) from error
+        raise dialect.complaint(YamlProblem.TOO_DEEP, 1) from error
 
 
 class _Builder:
     """Puts events together."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.finished: Node | None = None
+        self.finished: YamlNode | None = None
         self._dialect = dialect
         self._complaint = dialect.complaint
         self._frames: list[_Frame] = []
-        self._anchors: dict[str, Node | None] = {}
+        self._anchors: dict[str, YamlNode | None] = {}
         self._surplus = 0
 
     def take(self, event: Any, name: str) -> None:
@@ -224,11 +226,11 @@ class _Builder:
             else:
                 self._key(value, line)
             if event.anchor:
-                self._anchors[event.anchor] = Node(value, line, None)
+                self._anchors[event.anchor] = YamlNode(value, line, None)
             return
         if isinstance(value, float) and not math.isfinite(value):
-            raise self._complaint(Problem.NOT_A_JSON_NUMBER, line, event.value)
-        self._add(Node(value, line, None), event.anchor)
+            raise self._complaint(YamlProblem.NOT_A_JSON_NUMBER, line, event.value)
+        self._add(YamlNode(value, line, None), event.anchor)
 
     def _tagged(self, event: Any, line: int) -> Scalar:
         tag = event.tag.removeprefix(_TAGS)
@@ -237,12 +239,12 @@ class _Builder:
                 decoded = base64.b64decode("".join(event.value.split()), validate=True)
                 return decoded.decode("utf-8", self._dialect.binary_errors)
             except ValueError:
-                raise self._complaint(Problem.NOT_BASE64, line) from None
+                raise self._complaint(YamlProblem.NOT_BASE64, line) from None
         if tag not in _TYPES:
             return str(event.value)
         value: Scalar = resolved(str(event.value))
         if type(value) not in _TYPES[tag]:
-            raise self._complaint(Problem.WRONG_TAG, line, tag, _tag_of(value), event.value)
+            raise self._complaint(YamlProblem.WRONG_TAG, line, tag, _tag_of(value), event.value)
         return value
 
     def _expects_key(self) -> bool:
@@ -252,16 +254,16 @@ class _Builder:
         frame = self._frames[-1]
         key = None if isinstance(value, dict | list) else key_text(value)
         if key is None:
-            raise self._complaint(Problem.NOT_A_KEY, line, type(value))
+            raise self._complaint(YamlProblem.NOT_A_KEY, line, type(value))
         if key in frame.members and not self._dialect.repeated_keys:
-            raise self._complaint(Problem.REPEATED_KEY, line, key)
+            raise self._complaint(YamlProblem.REPEATED_KEY, line, key)
         frame.key = f"k{key}"
 
     def _start(self, event: Any, line: int, *, is_mapping: bool) -> None:
         if self._expects_key():
-            raise self._complaint(Problem.NOT_A_KEY, line, dict if is_mapping else list)
+            raise self._complaint(YamlProblem.NOT_A_KEY, line, dict if is_mapping else list)
         if len(self._frames) >= self._dialect.deepest:
-            raise self._complaint(Problem.TOO_DEEP, line)
+            raise self._complaint(YamlProblem.TOO_DEEP, line)
         if event.anchor:
             self._anchors[event.anchor] = None
         self._frames.append(_Frame(line, event.anchor, is_mapping=is_mapping))
@@ -269,38 +271,38 @@ class _Builder:
     def _end(self) -> None:
         frame = self._frames.pop()
         if not frame.is_mapping:
-            node = Node([part.value for part in frame.nodes], frame.line, frame.nodes)
+            node = YamlNode([part.value for part in frame.nodes], frame.line, frame.nodes)
         else:
             members = self._merged(frame) if frame.merged else frame.members
-            node = Node({key: part.value for key, part in members.items()}, frame.line, members)
+            node = YamlNode({key: part.value for key, part in members.items()}, frame.line, members)
         if len(self._frames) + node.depth > self._dialect.deepest + 1:
-            raise self._complaint(Problem.TOO_DEEP, frame.line)
+            raise self._complaint(YamlProblem.TOO_DEEP, frame.line)
         self._add(node, frame.anchor)
 
-    def _merged(self, frame: _Frame) -> dict[str, Node]:
-        members: dict[str, Node] = {}
+    def _merged(self, frame: _Frame) -> dict[str, YamlNode]:
+        members: dict[str, YamlNode] = {}
         for source in frame.merged:
             for each in source.parts if isinstance(source.parts, list) else [source]:
                 if not isinstance(each.parts, dict):
-                    raise self._complaint(Problem.NOT_MERGEABLE, source.line)
+                    raise self._complaint(YamlProblem.NOT_MERGEABLE, source.line)
                 members = each.parts | members
         return members | frame.members
 
     def _alias(self, anchor: str, line: int) -> None:
         if anchor not in self._anchors:
-            raise self._complaint(Problem.UNKNOWN_ANCHOR, line, anchor)
+            raise self._complaint(YamlProblem.UNKNOWN_ANCHOR, line, anchor)
         node = self._anchors[anchor]
         if node is None:
-            raise self._complaint(Problem.CONTAINS_ITSELF, line, anchor)
+            raise self._complaint(YamlProblem.CONTAINS_ITSELF, line, anchor)
         if self._expects_key():
             self._key(node.value, line)
             return
         self._surplus += node.size
         if self._surplus > LARGEST_SURPLUS:
-            raise self._complaint(Problem.TOO_MANY_ALIASES, line)
+            raise self._complaint(YamlProblem.TOO_MANY_ALIASES, line)
         self._add(node, None)
 
-    def _add(self, node: Node, anchor: str | None) -> None:
+    def _add(self, node: YamlNode, anchor: str | None) -> None:
         if anchor:
             self._anchors[anchor] = node
         if not self._frames:

@@ -14,7 +14,7 @@ import msgspec
 from reflet.api import codec, field_path
 from reflet.api.meta import TypedObject
 from reflet.api.unstructured import AnyObject
-from reflet.api.yaml.nodes import ManifestDialect, Node, documents
+from reflet.api.yaml.nodes import ManifestDialect, YamlNode, documents
 from reflet.api.yaml.scalars import needs_quotes
 from reflet.errors import DecodeError
 
@@ -121,7 +121,7 @@ def _documents(text: str, source: str) -> list[_Found]:
         raise
 
 
-def _found(node: Node) -> _Found:
+def _found(node: YamlNode) -> _Found:
     return _Found(node.value, node.line, node.line_of)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from reflet.api.yaml.nodes import Problem, documents
+from reflet.api.yaml.nodes import YamlProblem, documents
 from reflet.errors import DecodeError
 
 # The real server reads 10,000 levels.  Python's own stack ends earlier, and no real object has
@@ -22,19 +22,19 @@ DEEPEST: Final = 128
 TOO_DEEP: Final = "exceeded max depth"
 
 _TO_JSON: Final = "error converting YAML to JSON: "
-_WORDS: Final[Mapping[Problem, str]] = MappingProxyType(
+_WORDS: Final[Mapping[YamlProblem, str]] = MappingProxyType(
     {
-        Problem.NOT_A_KEY: f"{_TO_JSON}Unsupported map key of type: {{0}}",
-        Problem.TOO_DEEP: TOO_DEEP,
-        Problem.NOT_A_JSON_NUMBER: f"{_TO_JSON}json: unsupported value: {{0}}",
-        Problem.NOT_BASE64: f"{_TO_JSON}yaml: !!binary value contains invalid base64 data",
-        Problem.WRONG_TAG: f"{_TO_JSON}yaml: cannot decode !!{{1}} `{{2}}` as a !!{{0}}",
-        Problem.NOT_MERGEABLE: (
+        YamlProblem.NOT_A_KEY: f"{_TO_JSON}Unsupported map key of type: {{0}}",
+        YamlProblem.TOO_DEEP: TOO_DEEP,
+        YamlProblem.NOT_A_JSON_NUMBER: f"{_TO_JSON}json: unsupported value: {{0}}",
+        YamlProblem.NOT_BASE64: f"{_TO_JSON}yaml: !!binary value contains invalid base64 data",
+        YamlProblem.WRONG_TAG: f"{_TO_JSON}yaml: cannot decode !!{{1}} `{{2}}` as a !!{{0}}",
+        YamlProblem.NOT_MERGEABLE: (
             f"{_TO_JSON}yaml: map merge requires map or sequence of maps as the value"
         ),
-        Problem.UNKNOWN_ANCHOR: f"{_TO_JSON}yaml: unknown anchor '{{0}}' referenced",
-        Problem.CONTAINS_ITSELF: f"{_TO_JSON}yaml: anchor '{{0}}' value contains itself",
-        Problem.TOO_MANY_ALIASES: f"{_TO_JSON}yaml: document contains excessive aliasing",
+        YamlProblem.UNKNOWN_ANCHOR: f"{_TO_JSON}yaml: unknown anchor '{{0}}' referenced",
+        YamlProblem.CONTAINS_ITSELF: f"{_TO_JSON}yaml: anchor '{{0}}' value contains itself",
+        YamlProblem.TOO_MANY_ALIASES: f"{_TO_JSON}yaml: document contains excessive aliasing",
     }
 )
 _GO_TYPES: Final[Mapping[type, str]] = MappingProxyType(
@@ -69,8 +69,8 @@ class _ServerDialect:
     repeated_keys = True
     binary_errors = "replace"
 
-    def complaint(self, problem: Problem, line: int, *details: Any) -> DecodeError:  # noqa: ARG002 - Go names no line here
-        if problem is Problem.NOT_A_KEY:
+    def complaint(self, problem: YamlProblem, line: int, *details: Any) -> DecodeError:  # noqa: ARG002 - Go names no line here
+        if problem is YamlProblem.NOT_A_KEY:
             details = (_GO_TYPES[details[0]],)
         return DecodeError(_WORDS[problem].format(*details))
 
