@@ -1,8 +1,8 @@
 """From the named pipes of a container to its log file.
 
-Owns: the two pipes.  They are named ones, and the container itself keeps its end open for
-reading too: so it neither ends nor fails when whoever reads is gone, it waits when a pipe is
-full, and the next reader goes on where the last one stopped.  Must not know processes.
+The pipes are named ones, and the container itself keeps its end open for reading too: so it
+neither ends nor fails when whoever reads is gone, it waits when a pipe is full, and the next
+reader goes on where the last one stopped.
 """
 
 from __future__ import annotations

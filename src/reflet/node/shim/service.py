@@ -1,7 +1,6 @@
 """The shim's process: it answers agents on a socket, and outlives them.
 
-Owns: the socket, who is heard, and when there is nothing left to keep.  What is kept is
-``shim``.  Must not know containers.
+It ends when an agent tells it to, or when it has had neither agent nor container for a while.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
-"""Keeping containers: their processes are the children of whoever runs this.
+"""Looks after containers, whose processes are the children of whoever runs this.
 
-Owns: starting and ending them, their logs, and a record on disk of each one's life, its exit code
-above all.  It outlives the agent: one that is killed and started again finds everything as it
-is, and what ended meanwhile is on record.  A shim that is killed itself is replaced, and the
-new one adopts what runs; only the exit codes of those it adopts are lost.  Must not know pods,
-the API server, or why anything runs.
+It starts and ends them, reads what they write, and puts a record of each life on disk, its exit
+code above all.  An agent that is killed and started again finds everything as it is, and what ended
+meanwhile is on record.  A shim that is killed itself is replaced, and the new one adopts what
+runs; only the exit codes of those it adopts are lost.
+
+The process has one thread, always: it forks, and a child that forks with locks held by other
+threads may never run.
+
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer, getTerminationMessage
 """
 
 from __future__ import annotations
@@ -95,7 +99,7 @@ class Shim:
             try:
                 yield
             finally:
-                for _ in ("seen", "and seen again"):
+                for _ in range(2):  # it reaps what it has seen twice
                     reaper.look()
                 for kept in self._kept.values():
                     if kept.child is not None:

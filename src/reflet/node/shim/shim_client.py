@@ -1,8 +1,4 @@
-"""The agent's line to its shim.
-
-Owns: finding the shim or starting one, asking it, and asking again after it was lost.  Must not
-know what containers are for.
-"""
+"""The agent's line to its shim: finds it or starts one, asks it, and finds it again when lost."""
 
 from __future__ import annotations
 
