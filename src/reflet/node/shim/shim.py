@@ -29,7 +29,7 @@ from reflet.node.server.log_reading import last_words
 from reflet.node.shim import protocol
 from reflet.node.shim.container_records import ContainerRecord, records_below
 from reflet.node.shim.log_files import LogFile, utc_now
-from reflet.node.shim.log_pumps import STREAMS, LogPump
+from reflet.node.shim.log_pumps import STREAMS, CommandOutput, LogPump
 from reflet.node.shim.strays import (
     CONTAINER_ID,
     all_strays,
@@ -37,7 +37,6 @@ from reflet.node.shim.strays import (
     kill_processes,
 )
 from reflet.processes.child import Child, adopt_child, kill_left_behind
-from reflet.processes.command_output import CommandOutput
 from reflet.processes.container_plan import ContainerPlan
 from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.endings import Ending, Vanished
