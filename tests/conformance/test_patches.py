@@ -28,7 +28,7 @@ from reflet.devserver.patches.patch_bodies import (
     read_merge_patch,
     read_strategic_patch,
 )
-from reflet.devserver.patches.server_side_apply import Target, apply, track_update
+from reflet.devserver.patches.server_side_apply import ApplyTarget, apply, track_update
 from reflet.devserver.patches.strategic_merge import strategic_merge
 from reflet.devserver.verbs.field_managers import custom_reset_fields, reset_fields
 from reflet.errors import ApiError
@@ -52,10 +52,10 @@ WRITTEN_BY_THE_SERVER: Final = (
 
 
 @cache
-def target_of(kind: str, subresource: str) -> Target:
+def target_of(kind: str, subresource: str) -> ApplyTarget:
     if kind == "Widget":
         (widget,) = custom_kinds(WIDGET_DEFINITION, Schemas.recorded())
-        return Target(
+        return ApplyTarget(
             schema=widget.schema,
             api_version="example.test/v1",
             kind=kind,
@@ -66,7 +66,7 @@ def target_of(kind: str, subresource: str) -> Target:
     type_name, api_version, resource = TYPES[kind]
     schema = Schemas.recorded().lookup(type_name)
     assert schema.structure is not None
-    return Target(
+    return ApplyTarget(
         schema=schema,
         api_version=api_version,
         kind=kind,

@@ -17,7 +17,7 @@ from reflet.devserver.patches.patch_bodies import (
     read_json_patch,
     read_strategic_patch,
 )
-from reflet.devserver.patches.server_side_apply import Target, apply, track_update
+from reflet.devserver.patches.server_side_apply import ApplyTarget, apply, track_update
 from reflet.devserver.patches.strategic_merge import strategic_merge
 from reflet.devserver.patches.typed_merge import compared, fields_of, merged
 from reflet.devserver.patches.typed_values import misfits
@@ -25,7 +25,7 @@ from reflet.errors import ApiError, DecodeError
 from tests.unit.devserver.small_schemas import KIND, SPEC
 
 NOW: Final = "2026-01-01T00:00:00Z"
-THINGS: Final = Target(
+THINGS: Final = ApplyTarget(
     schema=KIND,
     api_version="v1",
     kind="Thing",

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from reflet import errors
-from reflet.api.status import status_from_error
 from reflet.errors import ApiError, Cause
 from reflet.gotext.quoting import quoted
 
@@ -46,23 +45,26 @@ class ExpiredContinue(errors.Expired):
 
 
 def status_document(error: BaseException) -> dict[str, Any]:
-    """Make the ``Status`` that the server answers with; what is no API error is a 500."""
-    status = status_from_error(error)
-    # An error without a reason is one that the real server did not expect either.
-    reason = error.reason if isinstance(error, ApiError) and error.code else status.reason
+    """Make the ``Status`` that the server answers with; what is no refusal of its own is a 500."""
+    if isinstance(error, ApiError) and error.code:
+        # One without a reason is one that the real server did not expect either.
+        code, reason, message = error.code, error.reason, error.message
+    else:
+        said = " ".join(str(error).split())
+        code, reason, message = 500, "InternalError", f"Internal error occurred: {said}"
     document: dict[str, Any] = {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {"continue": error.token} if isinstance(error, ExpiredContinue) else {},
         "status": "Failure",
-        "message": error.message if isinstance(error, ApiError) else status.message,
+        "message": message,
     }
     if reason:
         document["reason"] = reason
     details = _details(error)
-    if details or reason in _ALWAYS_WITH_DETAILS or status.message.startswith(_GENERIC):
+    if details or reason in _ALWAYS_WITH_DETAILS or message.startswith(_GENERIC):
         document["details"] = details
-    document["code"] = status.code
+    document["code"] = code
     return document
 
 
@@ -228,6 +230,12 @@ def invalid(kind: str, name: str, causes: Iterable[Cause], *, group: str = "") -
         name=name,
         causes=found,
     )
+
+
+def rejected() -> ApiError:
+    """A patch cannot be carried out; the real server says no more than that."""
+    said = "the server rejected our request due to an error in our request"
+    return errors.Invalid(said, code=422, reason="Invalid")
 
 
 def invalid_options(kind: str, causes: Iterable[Cause]) -> ApiError:

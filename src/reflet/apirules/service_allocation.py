@@ -110,8 +110,8 @@ Document = dict[str, Any]
 HEADLESS: Final = "None"
 
 
-class Places(Protocol):
-    """Where addresses, numbers and the time come from."""
+class Outside(Protocol):
+    """What rules need from the outside world: free addresses, chance and the time."""
 
     @property
     def addresses(self) -> ServiceAddresses:
@@ -125,18 +125,18 @@ class Places(Protocol):
         """Give a number below the one given."""
 
 
-def prepare_service(document: Document, places: Places) -> None:
+def prepare_service(document: Document, outside: Outside) -> None:
     """Give a new service its addresses, families and ports."""
     spec = document["spec"]
     document["status"] = {"loadBalancer": {}}
     if spec["type"] == "ExternalName":
         return
-    _check_wanted(document, {}, places)
-    _settle_addresses(spec, places)
-    _settle_ports(spec, places)
+    _check_wanted(document, {}, outside)
+    _settle_addresses(spec, outside)
+    _settle_ports(spec, outside)
 
 
-def prepare_service_update(old: Document, document: Document, places: Places) -> None:
+def prepare_service_update(old: Document, document: Document, outside: Outside) -> None:
     """Keep what an update leaves out of addresses and ports, and add what it newly needs."""
     spec, before = document["spec"], old["spec"]
     if spec["type"] == "ExternalName":
@@ -160,14 +160,14 @@ def prepare_service_update(old: Document, document: Document, places: Places) ->
             if name in before:
                 spec.setdefault(name, before[name])
         _keep_ports(spec, before)
-    _check_wanted(document, before, places)
-    _settle_addresses(spec, places)
-    _settle_ports(spec, places)
+    _check_wanted(document, before, outside)
+    _settle_addresses(spec, outside)
+    _settle_ports(spec, outside)
 
 
-def _check_wanted(document: Document, before: Document, places: Places) -> None:
+def _check_wanted(document: Document, before: Document, outside: Outside) -> None:
     """Refuse addresses and ports that cannot be had; malformed ones are validation's."""
-    spec, addresses = document["spec"], places.addresses
+    spec, addresses = document["spec"], outside.addresses
     wanted = spec.get("clusterIPs") or [spec.get("clusterIP") or HEADLESS]
     errors = FieldErrors()
     for address in wanted:
@@ -210,7 +210,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _settle_addresses(spec: Document, places: Places) -> None:
+def _settle_addresses(spec: Document, outside: Outside) -> None:
     address, addresses = spec.get("clusterIP"), spec.get("clusterIPs")
     if addresses and not address:
         spec["clusterIP"] = addresses[0]
@@ -224,11 +224,11 @@ def _settle_addresses(spec: Document, places: Places) -> None:
     spec.setdefault("ipFamilyPolicy", "SingleStack")
     spec.setdefault("ipFamilies", ["IPv4"])
     if not spec.get("clusterIP"):
-        chosen = places.addresses.choose_address(places.chance)
+        chosen = outside.addresses.choose_address(outside.chance)
         spec["clusterIP"], spec["clusterIPs"] = chosen, [chosen]
 
 
-def _settle_ports(spec: Document, places: Places) -> None:
+def _settle_ports(spec: Document, outside: Outside) -> None:
     needed = spec["type"] == "NodePort" or (
         spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
     )
@@ -237,12 +237,12 @@ def _settle_ports(spec: Document, places: Places) -> None:
         taken = {port["nodePort"] for port in ports if port.get("nodePort")}
         for port in ports:
             if not port.get("nodePort"):
-                port["nodePort"] = places.addresses.choose_port(places.chance, taken)
+                port["nodePort"] = outside.addresses.choose_port(outside.chance, taken)
                 taken.add(port["nodePort"])
     local = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     if local and not spec.get("healthCheckNodePort"):
         taken = {port["nodePort"] for port in ports if port.get("nodePort")}
-        spec["healthCheckNodePort"] = places.addresses.choose_port(places.chance, taken)
+        spec["healthCheckNodePort"] = outside.addresses.choose_port(outside.chance, taken)
 
 
 def _keep_ports(spec: Document, before: Document) -> None:

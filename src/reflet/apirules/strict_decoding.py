@@ -16,7 +16,7 @@ from reflet.apirules.schema.decoding import RepeatedKeys, decode
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.schemas import OBJECT_META, Schema
 from reflet.apirules.schema.served_kind import ServedKind, internal_package
-from reflet.errors import Cause, DecodeError
+from reflet.errors import ApiError, Cause, DecodeError
 from reflet.gotext.printing import json_type
 from reflet.gotext.quoting import quoted
 
@@ -96,10 +96,10 @@ def check_body(
         else:
             made = _custom(kind, document, complaints)
     except DecodeError as error:
-        raise _cannot_be_handled(kind, api_version, name, str(error)) from None
+        raise cannot_be_handled(kind, api_version, name, str(error)) from None
     if field_validation == "Strict" and complaints:
         said = f"strict decoding error: {', '.join(complaints)}"
-        raise _cannot_be_handled(kind, api_version, name, said)
+        raise cannot_be_handled(kind, api_version, name, said)
     made["kind"] = name or kind.kind
     made["apiVersion"] = kind.api_version
     warnings = [] if field_validation == "Ignore" else complaints
@@ -134,13 +134,13 @@ def _check_built_in(kind: ServedKind, api_version: str, name: str, kinds: Kinds)
             f'no kind "{name}" is registered for version "{api_version}" in scheme '
             '"pkg/runtime/scheme.go:111"'
         )
-        raise _cannot_be_handled(kind, api_version, name, said)
+        raise cannot_be_handled(kind, api_version, name, said)
     if other is not None and other.storage_key == kind.storage_key and other.kind == name:
         raise _other_version(kind, api_version)
     version = api_version.rpartition("/")[2]
     wanted = f"{internal_package(kind.group)}.{kind.kind}"
     said = f"converting ({version}.{name}) to ({wanted}): unknown conversion"
-    raise _cannot_be_handled(kind, api_version, name, said)
+    raise cannot_be_handled(kind, api_version, name, said)
 
 
 def _custom(kind: ServedKind, document: Any, complaints: list[str]) -> Document:
@@ -203,7 +203,7 @@ def _pruned_object(schema: Schema, value: Document, path: str, complaints: list[
     return made
 
 
-def _unrecognized(kind: ServedKind, why: str, raw: bytes) -> Exception:
+def _unrecognized(kind: ServedKind, why: str, raw: bytes) -> ApiError:
     if not raw:
         summary = "<empty>"
     else:
@@ -215,21 +215,22 @@ def _unrecognized(kind: ServedKind, why: str, raw: bytes) -> Exception:
     )
 
 
-def _cannot_be_handled(kind: ServedKind, api_version: str, name: str, why: str) -> Exception:
+def cannot_be_handled(kind: ServedKind, api_version: str, name: str, why: str) -> ApiError:
+    """Refuse a body that says it is of a kind, and cannot be read as one."""
     version = (api_version or kind.api_version).rpartition("/")[2]
     return refusals.bad_request(
         f'{name or kind.kind} in version "{version}" cannot be handled as a {kind.kind}: {why}'
     )
 
 
-def _other_version(kind: ServedKind, api_version: str) -> Exception:
+def _other_version(kind: ServedKind, api_version: str) -> ApiError:
     return refusals.bad_request(
         f"the API version in the data ({api_version}) does not match the expected API version "
         f"({kind.api_version})"
     )
 
 
-def _other_kind(kind: ServedKind, name: str, document: Any) -> Exception:
+def _other_kind(kind: ServedKind, name: str, document: Any) -> ApiError:
     metadata = document.get("metadata")
     own = metadata.get("name") if isinstance(metadata, dict) else ""
     cause = Cause("FieldValueInvalid", f'Invalid value: "{name}": must be {kind.kind}', "kind")

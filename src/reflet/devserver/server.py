@@ -36,8 +36,8 @@ from reflet.devserver.http.secure_serving import (
     tls_factory,
     write_private,
 )
-from reflet.devserver.request.authentication import Credentials, TokenIssuer, is_loopback
-from reflet.devserver.storage.journal import SqliteJournal
+from reflet.devserver.request.authentication import Authenticator, TokenIssuer, is_loopback
+from reflet.devserver.storage.sqlite_journal import SqliteJournal
 from reflet.devserver.storage.storage import Storage
 from reflet.devserver.verbs import loading
 from reflet.devserver.verbs.state import LogSource, State, utc_now
@@ -109,7 +109,9 @@ class DevServer:
             issuer = TokenIssuer(self._secret)
             self.state = State(storage, tokens=issuer)
             undo.callback(self.state.watchers.close)
-            credentials = Credentials(self.token, issuer, now=utc_now, needs_token=self.needs_token)
+            credentials = Authenticator(
+                self.token, issuer, now=utc_now, needs_token=self.needs_token
+            )
             self._application = Application(
                 self.state,
                 credentials,

@@ -64,7 +64,7 @@ from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metric_text import MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 from reflet.runtime.tasks import TaskOwner
-from reflet.volumes.memory_folders import memory_backed_root, remove_empty_folders
+from reflet.volumes.mounts import memory_backed_root, remove_empty_folders
 from reflet.volumes.pod_directories import PodDirectories
 
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops

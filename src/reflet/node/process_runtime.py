@@ -12,14 +12,14 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from reflet.api.core.pods import Pod
 from reflet.node.shim.container_records import KEPT_LIVES, ContainerRecord, write_private
-from reflet.node.shim.protocol import Executed, Listing, StartOrder
+from reflet.node.shim.protocol import ContainerList, Executed, StartContainer
 from reflet.node.shim.shim_client import ShimClient
 from reflet.pleg.runtime_status import (
     RuntimeContainer,
@@ -28,7 +28,7 @@ from reflet.pleg.runtime_status import (
     RuntimeState,
     RuntimeStatus,
 )
-from reflet.processes.container_plan import ContainerRoot, fields_of
+from reflet.processes.container_plan import ContainerRoot
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.volumes.pod_directories import PodDirectories
 
@@ -95,7 +95,7 @@ class ProcessRuntime:
         self._sandboxes: dict[str, Sandbox] = {}
         self._made: set[str] = set()
         # What the pods were made of that were listed last.
-        self._seen: tuple[Listing, tuple[Sandbox, ...]] = (Listing(), ())
+        self._seen: tuple[ContainerList, tuple[Sandbox, ...]] = (ContainerList(), ())
         self._pods: list[RuntimePod] = []
 
     # Sandboxes
@@ -137,7 +137,7 @@ class ProcessRuntime:
         self._made.add(uid)
         path = self._sandbox_file(uid)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(path, json.dumps(fields_of(made)).encode())
+        write_private(path, json.dumps(asdict(made)).encode())
         self._sandboxes[uid] = made
 
     async def remove_pod(self, uid: str) -> tuple[str, ...]:
@@ -162,17 +162,17 @@ class ProcessRuntime:
             self._seen, self._pods = seen, self._pods_in(listing)
         return self._pods
 
-    def _pods_in(self, listing: Listing) -> list[RuntimePod]:
+    def _pods_in(self, listing: ContainerList) -> list[RuntimePod]:
         containers: dict[str, list[RuntimeContainer]] = {uid: [] for uid in self._sandboxes}
         for container, uid, name, state in listing.containers:
-            known = RuntimeContainer(container, name, RuntimeState(state))
+            known = RuntimeContainer(container, name, state)
             containers.setdefault(uid, []).append(known)
         return [self._pod(uid, found) for uid, found in containers.items()]
 
     async def find_pod(self, uid: str, /) -> RuntimePod | None:
         """Return one pod as ``list_pods`` would, None when it would not."""
         found = [
-            RuntimeContainer(container, name, RuntimeState(state))
+            RuntimeContainer(container, name, state)
             for container, _, name, state in await self._shim.listed(uid)
         ]
         return self._pod(uid, found) if found or uid in self._sandboxes else None
@@ -231,8 +231,8 @@ class ProcessRuntime:
             capabilities=launch.capabilities,
             is_isolated=launch.root is not None,
         )
-        order = StartOrder(
-            record=record.document(),
+        order = StartContainer(
+            record=record,
             arguments=launch.arguments,
             environment=launch.environment,
             root=launch.root,

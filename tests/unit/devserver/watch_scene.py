@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from reflet.devserver.storage.changes import JsonObject, Key
-from reflet.devserver.watches.watch_events import WatchRequest
+from reflet.devserver.storage.stored import JsonObject, Key
+from reflet.devserver.watches.event_lines import WatchRequest
 from reflet.devserver.watches.watch_feed import WatchEnding, WatchFeed
 from reflet.devserver.watches.watchers import Watchers
 

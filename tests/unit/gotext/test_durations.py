@@ -43,9 +43,7 @@ def test_a_duration_is_read_as_in_go(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "10", "s", "10 s", "-1s", "1d", "\N{ARABIC-INDIC DIGIT ONE}s", "1s" * 51]
-)
+@pytest.mark.parametrize("text", ["", "10", "s", "10 s", "-1s", "1d", "\u0661s", "1s" * 51])
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a duration"):
         parse_duration(text)

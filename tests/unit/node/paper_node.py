@@ -31,7 +31,7 @@ from reflet.node.probes.http_probes import HttpAnswer
 from reflet.node.probes.probe_spec import ExecAction, Handler, HttpGetAction
 from reflet.node.process_runtime import Launch, ProcessRuntime
 from reflet.node.shim.container_records import ContainerRecord
-from reflet.node.shim.protocol import Executed, Listing, StartOrder
+from reflet.node.shim.protocol import ContainerList, Executed, ListedContainer, StartContainer
 from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import EventRecorder
 from reflet.pleg.relist import Pleg
@@ -75,7 +75,7 @@ class PaperShim:
         self._clock = clock
         self._pids = itertools.count(100)
         self.kept: dict[str, ContainerRecord] = {}
-        self.orders: list[StartOrder] = []
+        self.orders: list[StartContainer] = []
         self.asked: list[str] = []
         self.failures: dict[str, RefletError] = {}
         self.takes = 0.0
@@ -84,8 +84,8 @@ class PaperShim:
     async def up(self) -> None:
         self._fail("up")
 
-    async def start(self, order: StartOrder) -> ContainerRecord:
-        record = ContainerRecord.of(order.record)
+    async def start(self, order: StartContainer) -> ContainerRecord:
+        record = order.record
         self._note(f"start {record.name} {record.attempt}")
         self.orders.append(order)
         now = self._clock.now()
@@ -96,17 +96,17 @@ class PaperShim:
         self.kept[record.id] = record
         return record
 
-    async def listed(self, uid: str = "") -> list[tuple[str, str, str, str]]:
+    async def listed(self, uid: str = "") -> tuple[ListedContainer, ...]:
         self._fail("list")
-        return [
-            (each.id, each.uid, each.name, each.state.value)
+        return tuple(
+            ListedContainer(each.id, each.uid, each.name, each.state)
             for each in self.kept.values()
             if uid in {"", each.uid}
-        ]
+        )
 
-    async def listing(self, _: Listing) -> Listing:
-        listed = tuple(await self.listed())
-        return Listing(str(hash(listed)), listed)
+    async def listing(self, _: ContainerList) -> ContainerList:
+        listed = await self.listed()
+        return ContainerList(str(hash(listed)), listed)
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         self._fail("records")

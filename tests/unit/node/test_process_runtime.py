@@ -184,7 +184,7 @@ async def test_each_container_of_a_pod_has_lives_of_its_own(node: Node) -> None:
 async def test_a_record_holds_neither_arguments_nor_variables(node: Node) -> None:
     record = await node.runtime.start("u1", launch())
 
-    assert "s3cret" not in str(record.document())
+    assert "s3cret" not in str(record)
     assert "s3cret" not in repr(launch())
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.validation import definitions, objects, pods, services, workloads
+from reflet.apirules.validation import definitions, other_kinds, pods, services, workloads
 from reflet.apirules.validation.custom_objects import check_custom_object, check_value
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
@@ -31,13 +31,13 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 _DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
 
 _CREATE: Final[Mapping[str, CreateCheck]] = {
-    "configmaps": objects.check_config_map,
-    "secrets": objects.check_secret,
+    "configmaps": other_kinds.check_config_map,
+    "secrets": other_kinds.check_secret,
     "pods": pods.check_pod,
     "services": services.check_service,
     "endpoints": services.check_endpoints,
-    "nodes": objects.check_node,
-    "events": objects.check_event,
+    "nodes": other_kinds.check_node,
+    "events": other_kinds.check_event,
     "replicationcontrollers": workloads.check_replication_controller,
     "deployments.apps": workloads.check_deployment,
     "replicasets.apps": workloads.check_replica_set,
@@ -45,26 +45,26 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     "daemonsets.apps": workloads.check_daemon_set,
     "jobs.batch": workloads.check_job,
     "cronjobs.batch": workloads.check_cron_job,
-    "leases.coordination.k8s.io": objects.check_lease,
-    f"roles.{_RBAC}": objects.check_role,
-    f"clusterroles.{_RBAC}": objects.check_cluster_role,
-    f"rolebindings.{_RBAC}": objects.check_role_binding,
-    f"clusterrolebindings.{_RBAC}": objects.check_cluster_role_binding,
+    "leases.coordination.k8s.io": other_kinds.check_lease,
+    f"roles.{_RBAC}": other_kinds.check_role,
+    f"clusterroles.{_RBAC}": other_kinds.check_cluster_role,
+    f"rolebindings.{_RBAC}": other_kinds.check_role_binding,
+    f"clusterrolebindings.{_RBAC}": other_kinds.check_cluster_role_binding,
     _DEFINITIONS: definitions.check_definition,
 }
 # Besides these, an update is checked like a new object; those of pods is another story.
 _UPDATE: Final[Mapping[str, UpdateCheck]] = {
-    "configmaps": objects.check_config_map_update,
-    "secrets": objects.check_secret_update,
+    "configmaps": other_kinds.check_config_map_update,
+    "secrets": other_kinds.check_secret_update,
     "services": services.check_service_update,
-    "nodes": objects.check_node_update,
+    "nodes": other_kinds.check_node_update,
     "deployments.apps": workloads.check_selector_kept,
     "replicasets.apps": workloads.check_selector_kept,
     "daemonsets.apps": workloads.check_selector_kept,
     "statefulsets.apps": workloads.check_stateful_set_update,
     "jobs.batch": workloads.check_job_update,
-    f"rolebindings.{_RBAC}": objects.check_binding_update,
-    f"clusterrolebindings.{_RBAC}": objects.check_binding_update,
+    f"rolebindings.{_RBAC}": other_kinds.check_binding_update,
+    f"clusterrolebindings.{_RBAC}": other_kinds.check_binding_update,
     _DEFINITIONS: definitions.check_definition_update,
 }
 # Kinds of which an update checks the metadata once more, and so says the same again.
@@ -101,9 +101,9 @@ def validate_create(kind: ServedKind, document: Document) -> None:
 
 def _check_event(kind: ServedKind, document: Document, errors: FieldErrors) -> None:
     if kind.group:
-        objects.check_new_event(document, errors)
+        other_kinds.check_new_event(document, errors)
     else:
-        objects.check_event(document, errors)
+        other_kinds.check_event(document, errors)
 
 
 def _check_custom(kind: ServedKind, document: Document, errors: FieldErrors) -> None:
@@ -142,7 +142,7 @@ def validate_update(
     if kind.storage_key == "events":
         _check_event(kind, new, errors)
         if kind.group:
-            objects.check_new_event_update(new, old, errors)
+            other_kinds.check_new_event_update(new, old, errors)
     elif check is not None and kind.storage_key not in _NOT_CHECKED_AS_NEW:
         check(new, errors)
     _refuse(kind, new, errors)

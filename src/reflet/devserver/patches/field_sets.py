@@ -18,7 +18,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from reflet.devserver.patches.json_values import TOO_DEEP
+from reflet.apirules.schema.yaml_reading import TOO_DEEP
 from reflet.errors import DecodeError
 from reflet.gotext import printing
 from reflet.gotext.quoting import quoted

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from reflet.apirules import refusals
 from reflet.devserver.patches.json_values import check_depth, copied, same
-from reflet.errors import ApiError, Cause, DecodeError, Invalid, RefletError
+from reflet.errors import ApiError, Cause, DecodeError, RefletError
 from reflet.gotext import printing
 from reflet.gotext.quoting import quoted
 
@@ -55,11 +55,7 @@ def json_patch(document: Mapping[str, Any], operations: Iterable[Operation]) -> 
     try:
         patched = _Patching(document).result(operations)
     except (OperationFailed, DecodeError) as error:
-        raise Invalid(
-            "the server rejected our request due to an error in our request",
-            code=422,
-            reason="Invalid",
-        ) from error
+        raise refusals.rejected() from error
     if not isinstance(patched, dict):
         raise unreadable_result(patched, NO_OBJECT)
     return patched

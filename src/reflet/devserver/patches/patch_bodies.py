@@ -13,9 +13,9 @@ from reflet import errors
 from reflet.apirules import refusals
 from reflet.apirules.schema.decoding import RepeatedKeys
 from reflet.apirules.schema.json_reading import read_json
+from reflet.apirules.schema.yaml_reading import TOO_DEEP, read_yaml
 from reflet.devserver.patches.json_patch import MISSING, Operation
-from reflet.devserver.patches.json_values import TOO_DEEP, check_depth
-from reflet.devserver.patches.yaml_text import read_yaml
+from reflet.devserver.patches.json_values import check_depth
 from reflet.errors import ApiError, DecodeError
 from reflet.gotext import printing
 from reflet.gotext.quoting import quoted

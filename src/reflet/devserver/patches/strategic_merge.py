@@ -25,7 +25,7 @@ from typing import Any, Final
 from reflet.apirules import refusals
 from reflet.apirules.schema.schemas import Schema
 from reflet.devserver.patches.json_values import identity
-from reflet.errors import ApiError, Invalid
+from reflet.errors import ApiError
 from reflet.gotext import printing
 from reflet.gotext.quoting import quoted
 
@@ -261,11 +261,7 @@ def _items_are_maps(original: list[Any], patch: list[Any]) -> bool:
     """Tell whether the items are maps; all must be of one type, and no lists."""
     kinds = {printing.type_name(item) for item in (*original, *patch)}
     if printing.type_name([]) in kinds:
-        raise Invalid(
-            "the server rejected our request due to an error in our request",
-            code=422,
-            reason="Invalid",
-        )
+        raise refusals.rejected()
     if len(kinds) > 1:
         shown = printing.plain([original, patch])
         raise refusals.unexpected(f"list element types are not identical: {shown}")

@@ -29,12 +29,12 @@ from reflet.devserver.printing.answers import (
 )
 from reflet.devserver.printing.table_output import IncludeObject, include_object, partial, table
 from reflet.devserver.request.request_info import ApiRequest
-from reflet.devserver.storage.changes import Stored
-from reflet.devserver.verbs.conversion import is_own_face, shown
-from reflet.devserver.watches.watch_events import (
+from reflet.devserver.storage.stored import Stored
+from reflet.devserver.verbs.conversion import in_version, is_storage_version
+from reflet.devserver.watches.event_lines import (
     CHUNKED_JSON_LINES,
-    Event,
     Representation,
+    ServedEvent,
     event_of,
     http_chunk,
     json_line,
@@ -156,7 +156,7 @@ def render(answer: Answer, form: Form, now: datetime) -> Rendered:
         case DocumentAnswer(document=document, code=code):
             return render_document(document, form, code)
         case ObjectAnswer(kind=kind, document=document, encoded=encoded, code=code):
-            if form == PLAIN and encoded is not None and is_own_face(kind):
+            if form == PLAIN and encoded is not None and is_storage_version(kind):
                 return Rendered(code, encoded + b"\n")
             return render_document(_one(kind, document, form, now), form, code)
         case ListAnswer():
@@ -186,7 +186,7 @@ def _one(kind: ServedKind, document: dict[str, Any], form: Form, now: datetime) 
         raise refusals.not_a_list(form.as_, _go_type(kind))
     if form.as_:
         return partial(document)
-    return shown(kind, document)
+    return in_version(kind, document)
 
 
 def _go_type(kind: ServedKind, suffix: str = "") -> str:
@@ -215,7 +215,7 @@ def _table(
     )
     if form.include == "Object":
         for row in made["rows"]:
-            row["object"] = shown(kind, row["object"])
+            row["object"] = in_version(kind, row["object"])
     return made
 
 
@@ -232,7 +232,7 @@ def _many(answer: ListAnswer, form: Form, now: datetime) -> dict[str, Any]:
             "metadata": answer.metadata,
             "items": [partial(document) for document in documents],
         }
-    items = [shown(kind, document) for document in documents]
+    items = [in_version(kind, document) for document in documents]
     if kind.custom is None:
         # The real server says of lists of its own kinds once, at the top, what is in them.
         items = [
@@ -266,8 +266,8 @@ def _plain_list(answer: ListAnswer) -> bytes:
 
 
 def _items(kind: ServedKind, items: Any) -> list[bytes]:
-    if not is_own_face(kind):
-        documents = [shown(kind, stored.object) for stored in items]
+    if not is_storage_version(kind):
+        documents = [in_version(kind, stored.object) for stored in items]
         if kind.custom is None:
             documents = [_without_type(document) for document in documents]
         return [msgspec.json.encode(document) for document in documents]
@@ -301,7 +301,7 @@ class EventForms:
     def form(self, kind: ServedKind, form: Form) -> Representation:
         """Give the representation of a kind's events, in chunks of HTTP/1.1."""
         wanted = Form(as_=form.as_, include=form.include)
-        if wanted == PLAIN and is_own_face(kind):
+        if wanted == PLAIN and is_storage_version(kind):
             return CHUNKED_JSON_LINES
         found = self._made.get((kind, wanted))
         if found is None:
@@ -316,24 +316,24 @@ class EventForms:
     def _representation(self, kind: ServedKind, form: Form) -> Representation:
         if form.as_ == "Table":
 
-            def with_columns(event: Event) -> bytes:
+            def with_columns(event: ServedEvent) -> bytes:
                 return self._table_line(kind, form, event, with_columns=True)
 
-            def without_columns(event: Event) -> bytes:
+            def without_columns(event: ServedEvent) -> bytes:
                 return self._table_line(kind, form, event, with_columns=False)
 
             return Representation(without_columns, with_columns)
 
-        def line(event: Event) -> bytes:
+        def line(event: ServedEvent) -> bytes:
             if event.type == "ERROR":
                 return http_chunk(json_line(event))
-            document = partial(event.object) if form.as_ else shown(kind, event.object)
+            document = partial(event.object) if form.as_ else in_version(kind, event.object)
             return http_chunk(json_line(event_of(event.type, document)))
 
         return Representation(line)
 
     def _table_line(
-        self, kind: ServedKind, form: Form, event: Event, *, with_columns: bool
+        self, kind: ServedKind, form: Form, event: ServedEvent, *, with_columns: bool
     ) -> bytes:
         if event.type == "ERROR":
             return http_chunk(json_line(event))

@@ -1,13 +1,11 @@
-"""Who asks: from the headers of a request to a user.
+"""Who asks: the administrator, or a service account with a token that was made here.
 
-Owns: which tokens are good, and who needs none.  Must not know what is asked, nor what a user
-may do: whoever is known may do everything.
+Whoever is known may do everything; there is no access control.  A service account's token looks
+like the real one, but is signed with a secret of the server's own (HS256): nobody else needs to
+check it.
 
-Tokens of service accounts: made, and recognized again.
-
-Owns: what is in a token and whether it is good.  A token looks like the real one, but is signed
-with a secret of the server's own (HS256): nobody else needs to check it.  Must not know
-requests, nor what a token allows.
+Upstream: apiserver/pkg/authentication/request/bearertoken/bearertoken.go, Authenticator;
+pkg/serviceaccount/jwt.go, JWTTokenGenerator
 """
 
 from __future__ import annotations
@@ -23,79 +21,33 @@ from datetime import datetime, timedelta
 from ipaddress import ip_address
 from typing import Any, Final, final
 
-from reflet.devserver.verbs.reviews import User
-
-ADMIN: Final = User("reflet:admin", "reflet:admin", ("system:masters", "system:authenticated"))
-
-
-@final
-class Credentials:
-    """The administrator's token, and those that service accounts were given.
-
-    With ``needs_token=False`` whoever shows no credentials at all is the administrator, as with
-    ``kubectl proxy``: clients do not send theirs where they could be overheard, that is over
-    plain HTTP.  Wrong credentials are wrong all the same, and web pages still need a token.
-    """
-
-    def __init__(
-        self,
-        token: str,
-        issuer: TokenIssuer,
-        *,
-        now: Callable[[], datetime],
-        needs_token: bool = True,
-    ) -> None:
-        self.token = token
-        self._issuer = issuer
-        self._now = now
-        self._needs_token = needs_token
-
-    def user(self, headers: Mapping[str, str]) -> User | None:
-        """Say who sends a request with these headers; None when nobody known does."""
-        authorization = headers.get("Authorization", "")
-        if not authorization and not self._needs_token and not _comes_from_a_page(headers):
-            return ADMIN
-        scheme, _, token = authorization.partition(" ")
-        return self.owner(token.strip()) if scheme.lower() == "bearer" else None
-
-    def owner(self, token: str) -> User | None:
-        """Say whose a token is; None when it is not a good one."""
-        if hmac.compare_digest(token.encode(), self.token.encode()):
-            return ADMIN
-        account = self._issuer.recognize(token, self._now())
-        if account is None:
-            return None
-        return User(account.user, account.uid, account.groups)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host, as a name or an address, is this machine and nothing else."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _comes_from_a_page(headers: Mapping[str, str]) -> bool:
-    """Whether some web page may have made a browser on this machine send the request.
-
-    A page of another origin is given away by ``Origin``, which browsers add to whatever can
-    change something.  A page that gave its own name this machine's address is not of another
-    origin, but says that name in ``Host``.
-    """
-    host = headers.get("Host", "")
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
-    return "Origin" in headers or not is_loopback(name.removeprefix("[").removesuffix("]"))
-
-
 ISSUER: Final = "https://kubernetes.default.svc"
 PREFIX: Final = "system:serviceaccount:"
 
 
 @dataclass(frozen=True, slots=True)
-class ServiceAccount:
+class UserInfo:
+    """Who asks."""
+
+    name: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Describe the user as reviews do."""
+        described: dict[str, Any] = {"username": self.name}
+        if self.uid:
+            described["uid"] = self.uid
+        if self.groups:
+            described["groups"] = list(self.groups)
+        return described
+
+
+ADMIN: Final = UserInfo("reflet:admin", "reflet:admin", ("system:masters", "system:authenticated"))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOwner:
     """Whose token it is."""
 
     namespace: str
@@ -123,7 +75,7 @@ class TokenIssuer:
 
     def issue(
         self,
-        account: ServiceAccount,
+        account: TokenOwner,
         *,
         audiences: Sequence[str],
         now: datetime,
@@ -153,7 +105,7 @@ class TokenIssuer:
         signed = f"{_encoded({'alg': 'HS256', 'typ': 'JWT'})}.{_encoded(payload)}"
         return f"{signed}.{self._signature(signed)}", ends
 
-    def recognize(self, token: str, now: datetime) -> ServiceAccount | None:
+    def recognize(self, token: str, now: datetime) -> TokenOwner | None:
         """Say whose token it is; None when it is not ours, not for us, or has expired."""
         signed, _, signature = token.rpartition(".")
         if not hmac.compare_digest(self._signature(signed).encode(), signature.encode()):
@@ -166,13 +118,75 @@ class TokenIssuer:
                 return None
             claims = payload["kubernetes.io"]
             account = claims["serviceaccount"]
-            return ServiceAccount(claims["namespace"], account["name"], account["uid"])
+            return TokenOwner(claims["namespace"], account["name"], account["uid"])
         except (ValueError, KeyError, TypeError):
             return None
 
     def _signature(self, text: str) -> str:
         digest = hmac.digest(self._secret, text.encode("utf-8", "replace"), hashlib.sha256)
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+@final
+class Authenticator:
+    """The administrator's token, and those that service accounts were given.
+
+    With ``needs_token=False`` whoever shows no credentials at all is the administrator, as with
+    ``kubectl proxy``: clients do not send theirs where they could be overheard, that is over
+    plain HTTP.  Wrong credentials are wrong all the same, and web pages still need a token.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        issuer: TokenIssuer,
+        *,
+        now: Callable[[], datetime],
+        needs_token: bool = True,
+    ) -> None:
+        self.token = token
+        self._issuer = issuer
+        self._now = now
+        self._needs_token = needs_token
+
+    def user(self, headers: Mapping[str, str]) -> UserInfo | None:
+        """Say who sends a request with these headers; None when nobody known does."""
+        authorization = headers.get("Authorization", "")
+        if not authorization and not self._needs_token and not _comes_from_a_page(headers):
+            return ADMIN
+        scheme, _, token = authorization.partition(" ")
+        return self.owner(token.strip()) if scheme.lower() == "bearer" else None
+
+    def owner(self, token: str) -> UserInfo | None:
+        """Say whose a token is; None when it is not a good one."""
+        if hmac.compare_digest(token.encode(), self.token.encode()):
+            return ADMIN
+        account = self._issuer.recognize(token, self._now())
+        if account is None:
+            return None
+        return UserInfo(account.user, account.uid, account.groups)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, as a name or an address, is this machine and nothing else."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _comes_from_a_page(headers: Mapping[str, str]) -> bool:
+    """Whether some web page may have made a browser on this machine send the request.
+
+    A page of another origin is given away by ``Origin``, which browsers add to whatever can
+    change something.  A page that gave its own name this machine's address is not of another
+    origin, but says that name in ``Host``.
+    """
+    host = headers.get("Host", "")
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    return "Origin" in headers or not is_loopback(name.removeprefix("[").removesuffix("]"))
 
 
 def _encoded(document: dict[str, Any]) -> str:

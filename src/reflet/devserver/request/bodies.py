@@ -116,7 +116,7 @@ def _check_options(document: dict[str, Any]) -> None:
 
 
 def _yaml(content: bytes) -> Any:
-    from reflet.devserver.patches.yaml_text import read_yaml  # noqa: PLC0415 - YAML is slow to import
+    from reflet.apirules.schema.yaml_reading import read_yaml  # noqa: PLC0415 - YAML is slow to import
 
     try:
         return read_yaml(content)

@@ -20,7 +20,7 @@ _NAMESPACE_SUBRESOURCES: Final = frozenset({"status", "finalize"})
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RequestTarget:
     """What a path is about: a collection, an object, or a subresource of an object.
 
     ``namespace`` is None where the path names none.  ``watched`` is whether the path itself, in
@@ -98,7 +98,7 @@ class ApiRequest:
         return self.text("fieldManager") or self.user_agent.partition("/")[0] or "unknown"
 
 
-def target_of(path: str) -> Target | None:
+def target_of(path: str) -> RequestTarget | None:
     """Find what a path is about; None when it is not about a resource."""
     parts = path.removeprefix("/").rstrip("/").split("/")
     if parts[0] == "api" and len(parts) > 2:
@@ -115,4 +115,4 @@ def target_of(path: str) -> Target | None:
     else:
         namespace, rest = rest[1], rest[2:]
     plural, name, *below = (*rest, "", "")[: max(len(rest), 2)]
-    return Target(group, version, plural, namespace, name, "/".join(below), watched)
+    return RequestTarget(group, version, plural, namespace, name, "/".join(below), watched)

@@ -33,7 +33,7 @@ _ALWAYS: Final = ("metadata.name", "metadata.namespace")
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectionPredicate:
     """What a request selects.
 
     ``name`` is the one name that can match, if the selector says so; ``matches`` is the test,
@@ -50,12 +50,12 @@ class Selection:
         return self.matches is None
 
 
-def selection(kind: ServedKind, labels: str, fields: str) -> Selection:
+def selection(kind: ServedKind, labels: str, fields: str) -> SelectionPredicate:
     """Read the selectors of a request for a kind; refuse what the real server refuses."""
     by_label = _labels(labels)
     by_field = _fields(kind, fields)
     if by_label.selects_everything and by_field.selects_everything:
-        return Selection()
+        return SelectionPredicate()
     readers = {
         requirement.field: _reader(kind, requirement.field) for requirement in by_field.requirements
     }
@@ -65,7 +65,7 @@ def selection(kind: ServedKind, labels: str, fields: str) -> Selection:
             return False
         return by_field.matches({field: read(obj) for field, read in readers.items()})
 
-    return Selection(
+    return SelectionPredicate(
         name=by_field.requires_exact_match("metadata.name"),
         namespace=by_field.requires_exact_match("metadata.namespace"),
         matches=matches,

@@ -57,14 +57,14 @@ _ALWAYS_NEW: Final[Mapping[str, Any]] = MappingProxyType(
 )
 
 
-def is_own_face(kind: ServedKind) -> bool:
+def is_storage_version(kind: ServedKind) -> bool:
     """Whether objects of the kind are kept in the very version that the kind is."""
     if kind.storage_key == EVENTS:
         return kind.api_version == CORE_EVENT
     return kind.version == kind.storage_version
 
 
-def shown(kind: ServedKind, stored: Document) -> Document:
+def in_version(kind: ServedKind, stored: Document) -> Document:
     """Give a stored object in the version of a kind."""
     if stored.get("apiVersion") == kind.api_version:
         return stored
@@ -78,7 +78,7 @@ def shown(kind: ServedKind, stored: Document) -> Document:
     return {**stored, "apiVersion": kind.api_version}
 
 
-def kept(kind: ServedKind, document: Document) -> Document:
+def in_storage_version(kind: ServedKind, document: Document) -> Document:
     """Give an object of a kind in the version in which it is kept."""
     if kind.storage_key == EVENTS:
         if document.get("apiVersion") == CORE_EVENT:

@@ -17,15 +17,16 @@ from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.strict_decoding import check_body
 from reflet.devserver.printing.answers import Answer
+from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.request.bodies import Body, read_object, read_options, read_subresource
-from reflet.devserver.request.request_info import ApiRequest, Target
+from reflet.devserver.request.request_info import ApiRequest, RequestTarget
 from reflet.devserver.request.request_options import (
     read_delete_options,
     read_list_query,
     read_write_options,
 )
 from reflet.devserver.verbs.deleting import delete, delete_collection
-from reflet.devserver.verbs.field_managers import Ownership
+from reflet.devserver.verbs.field_managers import FieldManager
 from reflet.devserver.verbs.patching import APPLY_PATCH, check_patch_type, patch
 from reflet.devserver.verbs.pod_subresources import (
     POD_SUBRESOURCES,
@@ -35,7 +36,7 @@ from reflet.devserver.verbs.pod_subresources import (
     request_token,
 )
 from reflet.devserver.verbs.reading import find, get, list_objects
-from reflet.devserver.verbs.reviews import User, answer_review
+from reflet.devserver.verbs.reviews import answer_review
 from reflet.devserver.verbs.scales import get_scale, patch_scale, replace_scale
 from reflet.devserver.verbs.state import State
 from reflet.devserver.verbs.writing import Writing
@@ -66,7 +67,7 @@ class Call:
     """A request whose meaning is known.  ``warnings`` are sent along with the answer."""
 
     request: ApiRequest
-    target: Target
+    target: RequestTarget
     kind: ServedKind
     verb: str
     warnings: list[str] = field(default_factory=list)
@@ -77,7 +78,7 @@ class Call:
         return self.verb == "watch" or self.target.subresource == "log"
 
 
-def verb_of(request: ApiRequest, target: Target) -> str:
+def verb_of(request: ApiRequest, target: RequestTarget) -> str:
     """Name the verb of a request as authorizers would; empty when the method means none."""
     if target.subresource:
         return _SUBRESOURCE_VERBS.get(request.method, "")
@@ -87,7 +88,7 @@ def verb_of(request: ApiRequest, target: Target) -> str:
     return "watch" if verb == "list" and (target.watched or request.flag("watch")) else verb
 
 
-def understand(kinds: Kinds, request: ApiRequest, target: Target) -> Call:
+def understand(kinds: Kinds, request: ApiRequest, target: RequestTarget) -> Call:
     """Find the kind and the verb that are meant, or refuse."""
     kind = kinds.by_resource(target.group, target.version, target.plural)
     if kind is None:
@@ -108,7 +109,7 @@ def understand(kinds: Kinds, request: ApiRequest, target: Target) -> Call:
     return Call(request, target, kind, verb, warnings)
 
 
-def _check_subresource(kind: ServedKind, target: Target, verb: str) -> None:
+def _check_subresource(kind: ServedKind, target: RequestTarget, verb: str) -> None:
     if kind.storage_key == "pods" and target.subresource in POD_SUBRESOURCES:
         allowed: tuple[str, ...] = ("get",) if target.subresource == "log" else ("create",)
     else:
@@ -123,7 +124,7 @@ def _check_subresource(kind: ServedKind, target: Target, verb: str) -> None:
 
 
 async def answer(
-    state: State, call: Call, body: Body, user: User, who: Callable[[str], User | None]
+    state: State, call: Call, body: Body, user: UserInfo, who: Callable[[str], UserInfo | None]
 ) -> Answer:
     """Do what a request asks, and answer; streams are not for here."""
     request, target, kind = call.request, call.target, call.kind
@@ -174,7 +175,7 @@ def _writing(state: State, call: Call, body: Body) -> Writing:
 
 
 def _review(
-    state: State, call: Call, body: Body, user: User, who: Callable[[str], User | None]
+    state: State, call: Call, body: Body, user: UserInfo, who: Callable[[str], UserInfo | None]
 ) -> Answer:
     options = read_write_options(call.request, _OPTIONS[call.verb])
     document, warnings = check_body(
@@ -187,7 +188,7 @@ def _review(
     call.warnings.extend(warnings)
     token = (document.get("spec") or {}).get("token") or ""
     asked_about = who(token) if call.kind.kind == "TokenReview" else None
-    ownership = Ownership(call.kind, "", options.manager, state.now())
+    ownership = FieldManager(call.kind, "", options.manager, state.now())
     return answer_review(
         call.kind,
         document,

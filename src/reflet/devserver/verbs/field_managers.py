@@ -24,7 +24,7 @@ from reflet.apirules.schema.decoding import empty_object
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.patches.field_sets import EMPTY, FieldSet
 from reflet.devserver.patches.managed_fields import managed_fields_of, with_old_times
-from reflet.devserver.patches.server_side_apply import Target, apply, track_update
+from reflet.devserver.patches.server_side_apply import ApplyTarget, apply, track_update
 from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
@@ -33,7 +33,7 @@ _NOT_FOR_NEW_OBJECTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds"
 
 
 @dataclass(frozen=True, slots=True)
-class Ownership:
+class FieldManager:
     """The fields of one kind, and a manager that writes to it at a moment."""
 
     kind: ServedKind
@@ -42,7 +42,7 @@ class Ownership:
     now: datetime
 
     @property
-    def target(self) -> Target:
+    def target(self) -> ApplyTarget:
         """What is written to."""
         kind = self.kind
         if kind.custom is not None:
@@ -52,7 +52,7 @@ class Ownership:
             reset = reset_fields(kind.storage_key, self.subresource)
             structure = kind.schema.structure
             blank = {} if structure is None else empty_object(structure)
-        return Target(
+        return ApplyTarget(
             schema=kind.schema,
             api_version=kind.api_version,
             kind=kind.kind,

@@ -24,8 +24,8 @@ from reflet.apirules.admission import Surroundings
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.devserver.request.authentication import TokenIssuer
-from reflet.devserver.storage.changes import Change, Key
 from reflet.devserver.storage.storage import Storage
+from reflet.devserver.storage.stored import Key, StoredChange
 from reflet.devserver.watches.watchers import Watchers
 from reflet.gotext.times import time_text
 
@@ -146,19 +146,19 @@ class State:
         for stored in self.storage.list(SERVICES):
             self.addresses.note(stored.object)
 
-    def _follow_definition(self, change: Change) -> None:
+    def _follow_definition(self, change: StoredChange) -> None:
         if change.type == "DELETED":
             self.kinds.remove_custom(change.key.name)
         else:
             self.kinds.add_custom(change.stored.object)
 
-    def _follow_service(self, change: Change) -> None:
+    def _follow_service(self, change: StoredChange) -> None:
         if change.previous is not None:
             self.addresses.forget(change.previous.object)
         if change.type != "DELETED":
             self.addresses.note(change.stored.object)
 
-    def _follow_deletion(self, change: Change) -> None:
+    def _follow_deletion(self, change: StoredChange) -> None:
         namespace = change.key.namespace
         if change.type == "DELETED" and namespace and namespace not in self._being_emptied:
             self.finish_namespace(namespace)

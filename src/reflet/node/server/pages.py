@@ -1,12 +1,10 @@
-"""What the agent answers about itself: health, numbers, pods and logs.
+"""What the agent answers about itself: health, metrics, pods and logs, and which page is where.
 
-Owns: which page is where, and what is asked of each part for it.  Must not know HTTP, nor how
-the parts were put together.
+``/livez``, ``/readyz`` and ``/healthz`` have the API server's own form: a line for each check, and
+``/readyz/CHECK`` is one of them.
 
-Whether the agent is well: as a whole, and part by part.
-
-Owns: the checks and the pages ``/livez``, ``/readyz`` and ``/healthz`` in the API server's own
-form.  Must not know the parts that it asks.
+Upstream: pkg/kubelet/server/server.go, Server.InstallAuthNotRequiredHandlers
+Upstream: apiserver/pkg/server/healthz/healthz.go, handleRootHealth
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The shim's process: it answers agents on a socket, and outlives them.
 
-Owns: the socket, who is heard, and when there is nothing left to keep.  What is kept is
-``shim``.  Must not know containers.
+It ends when an agent tells it to, or when it has had neither agent nor container for a while.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import os
 import sys
 from pathlib import Path
 from signal import SIGINT, SIGTERM
-from typing import Any, Final
+from typing import Final
 
 from reflet.errors import RefletError
 from reflet.node.shim import protocol
@@ -71,19 +70,28 @@ class ShimService:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._agents.add(writer)
 
-        def tell(news: dict[str, Any]) -> None:
+        def tell(news: protocol.ContainerEnded) -> None:
             writer.write(protocol.encoded(news))
 
         self._shim.listen(tell)
         try:
-            tell({"version": protocol.VERSION, "pid": os.getpid()})
+            writer.write(protocol.encoded(protocol.Greeting(protocol.VERSION, os.getpid())))
             async with TaskOwner("requests") as tasks:
                 while line := await reader.readline():
-                    asked = protocol.decoded(line)
-                    if asked.get("do") == "stop":
+                    asked = protocol.read_asked(line)
+                    try:
+                        request = asked.read()
+                    except ValueError:
+                        # The text of such an error may hold a part of the request.
+                        logger.error("a request was not understood")  # noqa: TRY400 - see above
+                        reason = "the shim does not understand the request"
+                        writer.write(protocol.encoded(protocol.Refused(asked.number, reason)))
+                        continue
+                    if isinstance(request, protocol.StopShim):
                         self._stopped.set()
                         return
-                    tasks.start(self._answer(asked, writer), name=f"request {asked.get('do')}")
+                    answering = self._answer(asked.number, request, writer)
+                    tasks.start(answering, name=f"request {type(request).__name__}")
         except (ConnectionError, ValueError) as error:
             logger.warning("an agent is no longer heard: %s", error)
         finally:
@@ -91,17 +99,20 @@ class ShimService:
             self._agents.discard(writer)
             writer.close()
 
-    async def _answer(self, asked: dict[str, Any], writer: asyncio.StreamWriter) -> None:
-        reply: dict[str, Any] = {"number": asked.get("number")}
+    async def _answer(
+        self, number: int, request: protocol.ContainerRequest, writer: asyncio.StreamWriter
+    ) -> None:
+        told: protocol.Told
         try:
-            reply["answer"] = await self._shim.answer(asked)
+            told = protocol.Answered(number, await self._shim.answer(request))
         except (RefletError, OSError) as error:
-            reply["refusal"] = str(error)
-        except (KeyError, TypeError, ValueError):
-            # The text of such an error may hold a part of the request.
-            logger.error("a request %r was not understood", asked.get("do"))  # noqa: TRY400 - see above
-            reply["refusal"] = "the shim does not understand the request"
-        writer.write(protocol.encoded(reply))
+            told = protocol.Refused(number, str(error))
+        except (KeyError, TypeError, ValueError) as error:
+            # An environment that cannot be one, for example; the text may hold a part of it.
+            name = type(request).__name__
+            logger.error("%s failed: %s", name, type(error).__name__)  # noqa: TRY400 - see above
+            told = protocol.Refused(number, f"the shim failed at {name}")
+        writer.write(protocol.encoded(told))
 
 
 def main(arguments: list[str]) -> int:

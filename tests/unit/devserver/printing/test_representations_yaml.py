@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.devserver.patches.yaml_text import read_yaml
+from reflet.apirules.schema.yaml_reading import read_yaml
 from reflet.devserver.printing.representations import write_yaml
 
 

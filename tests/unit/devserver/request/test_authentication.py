@@ -9,9 +9,9 @@ import pytest
 from reflet.devserver.request.authentication import (
     ADMIN,
     ISSUER,
-    Credentials,
-    ServiceAccount,
+    Authenticator,
     TokenIssuer,
+    TokenOwner,
     is_loopback,
 )
 
@@ -22,8 +22,8 @@ ISSUED = TokenIssuer(b"secret")
 HERE = {"Host": "127.0.0.1:8080"}
 
 
-def credentials(*, needs_token: bool = True) -> Credentials:
-    return Credentials("admin-token", ISSUED, now=lambda: NOW, needs_token=needs_token)
+def credentials(*, needs_token: bool = True) -> Authenticator:
+    return Authenticator("admin-token", ISSUED, now=lambda: NOW, needs_token=needs_token)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_others_are_nobody(header: str) -> None:
 
 
 def test_a_service_account_is_known_by_its_own() -> None:
-    account = ServiceAccount("default", "robot", "uid")
+    account = TokenOwner("default", "robot", "uid")
     token, _ = ISSUED.issue(account, audiences=[ISSUER], now=NOW, seconds=600)
 
     user = credentials().user({"Authorization": f"Bearer {token}"})

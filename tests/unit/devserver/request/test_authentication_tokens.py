@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reflet.devserver.request.authentication import ISSUER, ServiceAccount, TokenIssuer
+from reflet.devserver.request.authentication import ISSUER, TokenIssuer, TokenOwner
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-ACCOUNT = ServiceAccount("default", "robot", "uid")
+ACCOUNT = TokenOwner("default", "robot", "uid")
 
 
 def issued(secret: bytes = b"secret", audiences: tuple[str, ...] = (ISSUER,)) -> str:

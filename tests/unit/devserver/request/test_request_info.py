@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.devserver.request.request_info import ApiRequest, Target, target_of
+from reflet.devserver.request.request_info import ApiRequest, RequestTarget, target_of
 from reflet.errors import BadRequest
 
 
 @pytest.mark.parametrize(
     ("path", "target"),
     [
-        ("/api/v1/nodes", Target("", "v1", "nodes")),
-        ("/api/v1/nodes/n", Target("", "v1", "nodes", None, "n")),
-        ("/api/v1/nodes/n/status", Target("", "v1", "nodes", None, "n", "status")),
-        ("/api/v1/namespaces", Target("", "v1", "namespaces")),
-        ("/api/v1/namespaces/", Target("", "v1", "namespaces")),
-        ("/api/v1/namespaces/a", Target("", "v1", "namespaces", None, "a")),
-        ("/api/v1/namespaces/a/status", Target("", "v1", "namespaces", None, "a", "status")),
-        ("/api/v1/namespaces/a/pods", Target("", "v1", "pods", "a")),
-        ("/api/v1/namespaces/a/pods/p/log", Target("", "v1", "pods", "a", "p", "log")),
-        ("/apis/apps/v1/deployments", Target("apps", "v1", "deployments")),
+        ("/api/v1/nodes", RequestTarget("", "v1", "nodes")),
+        ("/api/v1/nodes/n", RequestTarget("", "v1", "nodes", None, "n")),
+        ("/api/v1/nodes/n/status", RequestTarget("", "v1", "nodes", None, "n", "status")),
+        ("/api/v1/namespaces", RequestTarget("", "v1", "namespaces")),
+        ("/api/v1/namespaces/", RequestTarget("", "v1", "namespaces")),
+        ("/api/v1/namespaces/a", RequestTarget("", "v1", "namespaces", None, "a")),
+        ("/api/v1/namespaces/a/status", RequestTarget("", "v1", "namespaces", None, "a", "status")),
+        ("/api/v1/namespaces/a/pods", RequestTarget("", "v1", "pods", "a")),
+        ("/api/v1/namespaces/a/pods/p/log", RequestTarget("", "v1", "pods", "a", "p", "log")),
+        ("/apis/apps/v1/deployments", RequestTarget("apps", "v1", "deployments")),
         (
             "/api/v1/watch/namespaces/a/pods/p",
-            Target("", "v1", "pods", "a", "p", watched=True),
+            RequestTarget("", "v1", "pods", "a", "p", watched=True),
         ),
         ("/api/v1", None),
         ("/apis/apps/v1", None),
@@ -32,7 +32,7 @@ from reflet.errors import BadRequest
     ],
 )
 def test_a_path_is_about_a_collection_an_object_or_nothing(
-    path: str, target: Target | None
+    path: str, target: RequestTarget | None
 ) -> None:
     assert target_of(path) == target
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.verbs.conversion import is_own_face, kept, shown
+from reflet.devserver.verbs.conversion import in_storage_version, in_version, is_storage_version
 
 EVENT: dict[str, Any] = {
     "kind": "Event",
@@ -32,7 +32,7 @@ def new_events() -> ServedKind:
 
 
 def test_an_event_has_new_names_in_its_new_group() -> None:
-    event = shown(new_events(), EVENT)
+    event = in_version(new_events(), EVENT)
 
     assert (event["apiVersion"], event["note"]) == ("events.k8s.io/v1", "done")
     assert (event["regarding"], event["deprecatedCount"]) == ({"kind": "Pod"}, 2)
@@ -40,12 +40,12 @@ def test_an_event_has_new_names_in_its_new_group() -> None:
 
 
 def test_an_event_is_kept_as_it_was() -> None:
-    assert kept(new_events(), shown(new_events(), EVENT)) == EVENT
+    assert in_storage_version(new_events(), in_version(new_events(), EVENT)) == EVENT
 
 
 def test_most_kinds_are_kept_as_they_come() -> None:
     kind = Kinds().by_resource("", "v1", "configmaps")
 
     assert kind is not None
-    assert is_own_face(kind)
-    assert not is_own_face(new_events())
+    assert is_storage_version(kind)
+    assert not is_storage_version(new_events())

@@ -63,7 +63,7 @@ async def test_a_container_gets_its_variables_its_arguments_and_its_root(tmp_pat
     assert waiting is None
     assert order.arguments == ("show", "red", f"{root}/x")
     assert (order.environment["color"], order.environment["REFLET_ROOT"]) == ("red", root)
-    assert order.record["directory"] == root
+    assert order.record.directory == root
     assert order.root is None
 
 
@@ -79,7 +79,7 @@ async def test_a_working_folder_is_one_of_the_containers_own_where_there_is_one(
 
     await started(node, of)
 
-    assert node.shim.orders[0].record["directory"].endswith("/main/root/work")
+    assert node.shim.orders[0].record.directory.endswith("/main/root/work")
 
 
 async def test_what_cannot_be_resolved_is_not_started(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ async def test_an_agent_that_is_root_lets_its_containers_through_the_gate(tmp_pa
     await started(node, pod(securityContext={"fsGroup": 77}))
 
     (order,) = node.shim.orders
-    given = [order.record[name] for name in ("user", "group", "groups")]
+    given = [order.record.user, order.record.group, order.record.groups]
     assert given == [65534, 65534, (77, 65534)]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -11,37 +11,54 @@ from typing import Any, NoReturn, cast
 import pytest
 
 from reflet.node.shim import protocol
-from reflet.node.shim.protocol import ShimRefused
+from reflet.node.shim.protocol import (
+    Answer,
+    Answered,
+    Asked,
+    ContainerEnded,
+    ContainerRequest,
+    Done,
+    ExecSync,
+    Greeting,
+    Refused,
+    RemoveContainer,
+    ShimRefused,
+    SignalContainer,
+    StopShim,
+    Told,
+)
 from reflet.node.shim.service import UNEMPLOYED, ShimService, main
-from reflet.node.shim.shim import Shim
+from reflet.node.shim.shim import Listener, Shim
 from reflet.runtime.permanent_tasks import TaskEnded
 
 pytestmark = pytest.mark.virtual_time
 
 
 class FakeShim:
-    """Answers every request with itself, but refuses to ``dance`` and stumbles over ``stumble``."""
+    """Has done whatever is asked, but removes nothing and stumbles over commands."""
 
     def __init__(self) -> None:
         self.has_work = False
         self.ends: asyncio.Queue[TaskEnded] = asyncio.Queue()
-        self.listeners: list[Callable[[dict[str, Any]], None]] = []
+        self.listeners: list[Listener] = []
 
-    def listen(self, listener: Callable[[dict[str, Any]], None]) -> None:
+    def listen(self, listener: Listener) -> None:
         self.listeners.append(listener)
 
-    def forget(self, listener: Callable[[dict[str, Any]], None]) -> None:
+    def forget(self, listener: Listener) -> None:
         self.listeners.remove(listener)
 
     async def ended(self) -> NoReturn:
         raise await self.ends.get()
 
-    async def answer(self, asked: Mapping[str, Any]) -> Any:
-        if asked["do"] == "dance":
-            raise ShimRefused("the shim does not dance")
-        if asked["do"] == "stumble":
-            raise KeyError(asked["secret"])
-        return dict(asked)
+    async def answer(self, request: ContainerRequest) -> Answer:
+        match request:
+            case RemoveContainer():
+                raise ShimRefused("the shim removes nothing")
+            case ExecSync(arguments=arguments):
+                raise KeyError(arguments)
+            case _:
+                return Done(did=True)
 
 
 class Agent:
@@ -51,11 +68,14 @@ class Agent:
         self.reader = reader
         self.writer = writer
 
-    async def hear(self) -> dict[str, Any]:
-        return protocol.decoded(await self.reader.readline())
+    async def greeted(self) -> Greeting:
+        return protocol.read_greeting(await self.reader.readline())
 
-    async def ask(self, **request: Any) -> dict[str, Any]:
-        self.writer.write(protocol.encoded(request))
+    async def hear(self) -> Told:
+        return protocol.read_told(await self.reader.readline())
+
+    async def ask(self, number: int, request: Any) -> Told:
+        self.writer.write(protocol.encoded(Asked(number, request)))
         return await self.hear()
 
 
@@ -70,7 +90,7 @@ class Stage:
     async def agent(self) -> AsyncIterator[Agent]:
         """An agent that was greeted."""
         agent = Agent(*await asyncio.open_unix_connection(self.socket))
-        await agent.hear()
+        await agent.greeted()
         try:
             yield agent
         finally:
@@ -91,33 +111,43 @@ async def serving(folder: Path) -> AsyncIterator[Stage]:
 async def test_an_agent_is_greeted_by_version_and_process(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage:
         reader, writer = await asyncio.open_unix_connection(stage.socket)
-        greeting = await Agent(reader, writer).hear()
+        greeting = await Agent(reader, writer).greeted()
         writer.close()
 
-    assert greeting == {"version": protocol.VERSION, "pid": os.getpid()}
+    assert greeting == Greeting(protocol.VERSION, os.getpid())
 
 
 async def test_an_answer_carries_the_number_of_its_question(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        answer = await agent.ask(do="list", number=7)
+        answer = await agent.ask(7, SignalContainer("c1", 15))
 
-    assert answer == {"number": 7, "answer": {"do": "list", "number": 7}}
+    assert answer == Answered(7, Done(did=True))
 
 
 async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        answer = await agent.ask(do="dance", number=1)
+        answer = await agent.ask(1, RemoveContainer("c1"))
 
-    assert answer == {"number": 1, "refusal": "the shim does not dance"}
+    assert answer == Refused(1, "the shim removes nothing")
 
 
 async def test_a_request_that_is_not_understood_is_not_repeated_to_anybody(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        answer = await agent.ask(do="stumble", number=1, secret="s3cret")
+        answers = [
+            await agent.ask(1, {"type": "s3cret"}),
+            await agent.ask(2, {"type": "ExecSync", "id": "c1", "arguments": "s3cret"}),
+            await agent.ask(3, ExecSync("c1", ("s3cret",), 1.0)),
+            await agent.ask(4, SignalContainer("c1", 15)),
+        ]
 
-    assert answer == {"number": 1, "refusal": "the shim does not understand the request"}
+    assert answers == [
+        Refused(1, "the shim does not understand the request"),
+        Refused(2, "the shim does not understand the request"),
+        Refused(3, "the shim failed at ExecSync"),
+        Answered(4, Done(did=True)),
+    ]
     assert "s3cret" not in caplog.text
 
 
@@ -125,27 +155,27 @@ async def test_what_ends_is_told_to_every_agent_that_still_listens(tmp_path: Pat
     async with serving(tmp_path) as stage, stage.agent() as one:
         async with stage.agent() as two:
             for listener in stage.shim.listeners:
-                listener({"ended": "c1", "uid": "u1"})
+                listener(ContainerEnded("c1", "u1"))
             heard = [await one.hear(), await two.hear()]
         await asyncio.sleep(1.0)
 
         assert len(stage.shim.listeners) == 1
-    assert heard == [{"ended": "c1", "uid": "u1"}] * 2
+    assert heard == [ContainerEnded("c1", "u1")] * 2
 
 
 async def test_who_talks_nonsense_is_no_longer_heard_and_others_are(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as one, stage.agent() as two:
         one.writer.write(b"nonsense\n")
         end = await one.reader.read()
-        answer = await two.ask(do="list", number=1)
+        answer = await two.ask(1, SignalContainer("c1", 15))
 
-    assert (end, answer["number"]) == (b"", 1)
+    assert (end, answer) == (b"", Answered(1, Done(did=True)))
 
 
 async def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
         stage.shim.has_work = True
-        agent.writer.write(protocol.encoded({"do": "stop"}))
+        agent.writer.write(protocol.encoded(Asked(1, StopShim())))
         async with asyncio.timeout(UNEMPLOYED / 2):
             await stage.serving
 

@@ -17,7 +17,16 @@ import pytest
 
 from reflet.node.shim import shim as shim_module
 from reflet.node.shim.container_records import ContainerRecord, records_below
-from reflet.node.shim.protocol import Executed, ShimRefused, StartOrder
+from reflet.node.shim.protocol import (
+    ContainerEnded,
+    ContainerList,
+    Executed,
+    ShimRefused,
+    SignalContainer,
+    StartContainer,
+    StopContainer,
+    Unchanged,
+)
 from reflet.node.shim.shim import Shim
 from reflet.node.shim.strays import own_children
 from reflet.processes.container_start import OutOfResources, start_container
@@ -44,14 +53,16 @@ async def keeping(root: Path) -> AsyncIterator[Shim]:
         yield shim
 
 
-def order(root: Path, arguments: Sequence[str], container: str = "c1", **fields: Any) -> StartOrder:
+def order(
+    root: Path, arguments: Sequence[str], container: str = "c1", **fields: Any
+) -> StartContainer:
     folder = root / "u1" / "containers" / "main"
     folder.mkdir(parents=True, exist_ok=True)
     record = ContainerRecord(
         id=container, uid="u1", name="main", attempt=0, folder=str(folder), **fields
     )
-    return StartOrder(
-        record=record.document(),
+    return StartContainer(
+        record=record,
         arguments=tuple(arguments),
         environment={"PATH": PATH, "COLOR": "red"},
     )
@@ -78,10 +89,11 @@ async def test_whoever_has_a_listing_is_told_everything_again_only_after_a_chang
 
         def listing(tag: str) -> str:
             """Ask with a tag, twice with the new one, which must bring nothing."""
-            first = shim.listing_since(tag)
-            assert shim.listing_since(first["tag"])["containers"] is None
-            changed.append([(each[0], each[3]) for each in first["containers"]])
-            return str(first["tag"])
+            first = shim.changes_since(tag)
+            assert isinstance(first, ContainerList)
+            assert shim.changes_since(first.tag) == Unchanged()
+            changed.append([(each.id, each.state.value) for each in first.containers])
+            return first.tag
 
         tag = listing("")
         await shim.start(order(tmp_path, ["sleep", "100"]))
@@ -96,7 +108,7 @@ async def test_whoever_has_a_listing_is_told_everything_again_only_after_a_chang
 
 
 async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None:
-    news: list[dict[str, Any]] = []
+    news: list[ContainerEnded] = []
     async with keeping(tmp_path) as shim:
         shim.listen(news.append)
         await shim.start(order(tmp_path, ["sh", "-c", "echo hello; exit 3"]))
@@ -104,7 +116,7 @@ async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None
 
     assert record.exit_code == 3
     assert record.log.read_text().endswith(" stdout F hello\n")
-    assert news == [{"ended": "c1", "uid": "u1"}]
+    assert news == [ContainerEnded("c1", "u1")]
     assert list(records_below(tmp_path)) == [record]
 
 
@@ -123,7 +135,7 @@ async def test_the_same_order_again_starts_nothing(tmp_path: Path) -> None:
         again = await shim.start(order(tmp_path, ["sleep", "60"]))
         await shim.end("c1", 5)
 
-    assert first["pid"] == again["pid"]
+    assert first.pid == again.pid
 
 
 async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
@@ -195,7 +207,7 @@ async def test_the_next_shim_goes_on_with_what_runs(tmp_path: Path) -> None:
 
 
 async def test_what_ended_while_there_was_no_shim_has_an_unknown_end(tmp_path: Path) -> None:
-    record = ContainerRecord.of(order(tmp_path, ["true"]).record)
+    record = order(tmp_path, ["true"]).record
     record.write()
 
     async with keeping(tmp_path) as shim:
@@ -207,9 +219,9 @@ async def test_what_ended_while_there_was_no_shim_has_an_unknown_end(tmp_path: P
 async def test_a_request_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
     async with keeping(tmp_path) as shim:
         with pytest.raises(ShimRefused):
-            await shim.answer({"do": "dance"})
+            await shim.answer(SignalContainer("nobody", 15))
         with pytest.raises(ShimRefused):
-            await shim.answer({"do": "end", "id": "nobody", "grace": 1})
+            await shim.answer(StopContainer("nobody", 1.0))
 
 
 # Commands in a container
@@ -385,7 +397,7 @@ async def test_a_start_comes_to_its_end_although_nobody_waits_for_it(
         ended_record = await shim.end("c1", 5)
 
     assert asking.cancelled()
-    assert ended_record["exit_code"] == 143
+    assert ended_record.exit_code == 143
 
 
 async def test_a_command_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:

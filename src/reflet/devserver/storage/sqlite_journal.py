@@ -23,8 +23,8 @@ from typing import Final, NamedTuple, Self, final
 
 import msgspec
 
-from reflet.devserver.storage.changes import Change, JsonObject, Key, Stored, moved_to
-from reflet.devserver.storage.storage import FIRST_REVISION, Kept
+from reflet.devserver.storage.storage import FIRST_REVISION, JournalContents
+from reflet.devserver.storage.stored import JsonObject, Key, Stored, StoredChange, moved_to
 from reflet.errors import ConfigurationError, InternalError
 
 FILE_NAME: Final = "reflet.db"
@@ -135,7 +135,7 @@ class SqliteJournal:
         self._connection = None
         self._closing.close()
 
-    def read(self) -> Kept:
+    def read(self) -> JournalContents:
         """Give back everything that was recorded, changes oldest first."""
         with self._complaints():
             connection = self._opened()
@@ -147,7 +147,7 @@ class SqliteJournal:
             rows = connection.execute("SELECT * FROM history ORDER BY revision DESC")
             changes = tuple(_changes(map(_HistoryRow._make, rows), objects))[::-1]
             newest = [change.revision for change in changes[-1:]]
-            return Kept(
+            return JournalContents(
                 # Forgotten revisions are at most their floor, so this misses none.
                 revision=max([FIRST_REVISION, *floors.values(), *newest]),
                 expired=floors.pop(EVERYTHING, 0),
@@ -156,7 +156,7 @@ class SqliteJournal:
                 changes=changes,
             )
 
-    def record(self, change: Change, /, *, floor: int | None) -> None:
+    def record(self, change: StoredChange, /, *, floor: int | None) -> None:
         """Keep a change and, in the same step, forget its resource's changes up to a floor."""
         stored, previous = change.stored, change.previous
         before = (
@@ -263,7 +263,7 @@ def _stored(key: Key, revision: int, created: int, body: bytes) -> Stored:
     return Stored(key, msgspec.json.decode(body, type=JsonObject), body, revision, created)
 
 
-def _changes(rows: Iterator[_HistoryRow], objects: dict[Key, Stored]) -> Iterator[Change]:
+def _changes(rows: Iterator[_HistoryRow], objects: dict[Key, Stored]) -> Iterator[StoredChange]:
     """Make changes of rows, both from the newest to the oldest."""
     after = dict(objects)
     for row in rows:
@@ -277,8 +277,8 @@ def _changes(rows: Iterator[_HistoryRow], objects: dict[Key, Stored]) -> Iterato
         if row.is_deletion:
             if previous is None or stored is not None:
                 raise _Damaged(f"revision {row.revision} deletes what was not there")
-            yield Change("DELETED", moved_to(previous, row.revision), previous)
+            yield StoredChange("DELETED", moved_to(previous, row.revision), previous)
             continue
         if stored is None or stored.revision != row.revision:
             raise _Damaged(f"the object written at revision {row.revision} is missing")
-        yield Change("ADDED" if previous is None else "MODIFIED", stored, previous)
+        yield StoredChange("ADDED" if previous is None else "MODIFIED", stored, previous)

@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from reflet.devserver.storage.changes import Change
-from reflet.devserver.storage.journal import FILE_NAME, LOCK_NAME, SqliteJournal
+from reflet.devserver.storage.sqlite_journal import FILE_NAME, LOCK_NAME, SqliteJournal
 from reflet.devserver.storage.storage import Storage
+from reflet.devserver.storage.stored import StoredChange
 from reflet.errors import ConfigurationError, Expired, InternalError
 from tests.unit.devserver.watch_scene import config_map, key
 
@@ -288,8 +288,8 @@ def test_a_journal_is_opened_once(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from reflet.devserver.storage.changes import Key
-from reflet.devserver.storage.journal import SqliteJournal
+from reflet.devserver.storage.stored import Key
+from reflet.devserver.storage.sqlite_journal import SqliteJournal
 from reflet.devserver.storage.storage import Storage
 
 with SqliteJournal(Path(sys.argv[1])) as journal:
@@ -337,7 +337,7 @@ def numbers(storage: Storage, revision: int) -> dict[str, int]:
     return {stored.key.name: stored.object["number"] for stored in listed}
 
 
-def replayed(changes: list[Change], start: dict[str, int]) -> dict[str, int]:
+def replayed(changes: list[StoredChange], start: dict[str, int]) -> dict[str, int]:
     state = dict(start)
     for change in changes:
         if change.type == "DELETED":

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflet.devserver.patches.json_values import DEEPEST
-from reflet.devserver.patches.yaml_text import read_yaml
+from reflet.apirules.schema.yaml_reading import DEEPEST, read_yaml
 from reflet.errors import DecodeError
 
 
@@ -29,8 +28,8 @@ from reflet.errors import DecodeError
         ("1_000", 1000),
         ("1.5", 1.5),
         (".5", 0.5),
-        ("1e3", 1000.0),
-        ("089", 89.0),
+        ("1e3", 1000),
+        ("089", 89),
         ("12:30", "12:30"),
         ("2026-01-01", "2026-01-01"),
         ("2026-01-01T10:00:00Z", "2026-01-01T10:00:00Z"),
@@ -38,8 +37,10 @@ from reflet.errors import DecodeError
         ("'yes'", "yes"),
         ('"7"', "7"),
         ("!!str 7", "7"),
-        ("!!float 7", 7.0),
+        ("!!float 7", 7),
+        ("!other 7", "7"),
         ("!!binary aGk=", "hi"),
+        ("!!binary /w==", "\ufffd"),
         ("99999999999999999999999", 1e23),
     ],
 )
@@ -57,6 +58,10 @@ def test_a_flow_map_that_is_not_json_is_yaml_too() -> None:
 
 def test_keys_become_texts() -> None:
     assert read_yaml(b"1: a\ntrue: b\n1.5: c\n") == {"1": "a", "true": "b", "1.5": "c"}
+
+
+def test_of_a_key_that_is_there_twice_the_last_one_counts() -> None:
+    assert read_yaml(b"a: 1\nb: 2\na: 3\n") == {"a": 3, "b": 2}
 
 
 def test_only_the_first_document_is_read() -> None:
@@ -97,6 +102,7 @@ def test_a_quoted_merge_sign_is_a_key() -> None:
         ("[1]: a\n", "Unsupported map key of type: []interface {}"),
         ("<<: 1\n", "yaml: map merge requires map or sequence of maps as the value"),
         ("a: !!binary '*'\n", "yaml: !!binary value contains invalid base64 data"),
+        ("a: !!int b\n", "yaml: cannot decode !!str `b` as a !!int"),
         ("a: 1\n  b: 2\n", "yaml: line 2: mapping values are not allowed in this context"),
         ("- a\nb: c\n", "yaml: line 1: did not find expected '-' indicator"),
         ("a: \x01\n", "yaml: control characters are not allowed"),

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, final
 import msgspec
 
 from reflet.apirules import refusals
-from reflet.devserver.storage.changes import Change, JsonObject, Key, Stored, moved_to
+from reflet.devserver.storage.stored import JsonObject, Key, Stored, StoredChange, moved_to
 from reflet.errors import ApiError
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
@@ -27,7 +27,7 @@ Matches = Callable[[JsonObject], bool]
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
 
-class Event(msgspec.Struct, frozen=True, gc=False):
+class ServedEvent(msgspec.Struct, frozen=True, gc=False):
     """One event of a watch: its type, its object, and the object's JSON."""
 
     type: EventType
@@ -44,11 +44,11 @@ class Representation:
     share a representation, so there should be one for each form, not one for each watcher.
     """
 
-    render: Callable[[Event], bytes]
-    render_first: Callable[[Event], bytes] | None = None
+    render: Callable[[ServedEvent], bytes]
+    render_first: Callable[[ServedEvent], bytes] | None = None
 
 
-def json_line(event: Event) -> bytes:
+def json_line(event: ServedEvent) -> bytes:
     """Put an event into a line of JSON."""
     return b'{"type":"%b","object":%b}\n' % (event.type.encode(), event.encoded)
 
@@ -58,7 +58,7 @@ def http_chunk(content: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(content), content)
 
 
-def _chunked_json_line(event: Event) -> bytes:
+def _chunked_json_line(event: ServedEvent) -> bytes:
     return http_chunk(json_line(event))
 
 
@@ -66,24 +66,24 @@ JSON_LINES: Final = Representation(json_line)
 CHUNKED_JSON_LINES: Final = Representation(_chunked_json_line)
 
 
-def event_of(event_type: EventType, content: JsonObject) -> Event:
+def event_of(event_type: EventType, content: JsonObject) -> ServedEvent:
     """Make an event of an object that is not stored."""
-    return Event(event_type, content, msgspec.json.encode(content))
+    return ServedEvent(event_type, content, msgspec.json.encode(content))
 
 
-def addition(stored: Stored) -> Event:
+def addition(stored: Stored) -> ServedEvent:
     """Make the event that tells a new watcher of an object which is there already."""
-    return Event("ADDED", stored.object, stored.encoded)
+    return ServedEvent("ADDED", stored.object, stored.encoded)
 
 
-def refusal(error: ApiError) -> Event:
+def refusal(error: ApiError) -> ServedEvent:
     """Make the event that ends a stream and says why."""
     return event_of("ERROR", refusals.status_document(error))
 
 
 def bookmark(
     blank: Mapping[str, Any], revision: int, *, ends_initial_events: bool = False
-) -> Event:
+) -> ServedEvent:
     """Make a bookmark: the stream has told everything up to a revision.
 
     ``blank`` is an object of the watched kind with nothing in it: its kind, its apiVersion, and
@@ -105,10 +105,10 @@ class Sightings:
 
     __slots__ = ("_change", "_events", "_rendered", "revision")
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: StoredChange) -> None:
         self.revision = change.revision
         self._change = change
-        self._events: dict[EventType, Event] = {}
+        self._events: dict[EventType, ServedEvent] = {}
         self._rendered: dict[tuple[EventType, Representation], bytes] = {}
 
     def type_for(self, matches: Matches | None) -> EventType | None:
@@ -122,7 +122,7 @@ class Sightings:
             return "MODIFIED" if before else "ADDED"
         return "DELETED" if before else None
 
-    def event(self, event_type: EventType) -> Event:
+    def event(self, event_type: EventType) -> ServedEvent:
         """Give the event of a type that ``type_for`` gave."""
         event = self._events.get(event_type)
         if event is None:
@@ -134,7 +134,9 @@ class Sightings:
                 and change.previous is not None
             ):
                 stored = moved_to(change.previous, change.revision)
-            event = self._events[event_type] = Event(event_type, stored.object, stored.encoded)
+            event = self._events[event_type] = ServedEvent(
+                event_type, stored.object, stored.encoded
+            )
         return event
 
     def rendered(self, event_type: EventType, representation: Representation) -> bytes:

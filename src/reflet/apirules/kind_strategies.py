@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from reflet.apirules.defaults.workloads import TEMPLATE_GENERATION
 from reflet.apirules.service_allocation import (
-    Places,
+    Outside,
     prepare_service,
     prepare_service_update,
 )
 from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
-
-
-class Outside(Places, Protocol):
-    """What the rules need from the outside world."""
 
 
 # Kinds whose generation counts the changes of what is wished for, from 1.

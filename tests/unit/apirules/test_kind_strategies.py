@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflet.apirules.strategies import quality_of_service
+from reflet.apirules.kind_strategies import quality_of_service
 from tests.unit.devserver.object_scene import UID, created, kind_of, pod_body
 
 FULL = {"cpu": "1", "memory": "1Gi"}

@@ -4,13 +4,13 @@ import msgspec
 import pytest
 
 from reflet.apirules.refusals import expired
-from reflet.devserver.storage.changes import Change, Stored, moved_to, stored_at
-from reflet.devserver.watches.watch_events import (
+from reflet.devserver.storage.stored import Stored, StoredChange, moved_to, stored_at
+from reflet.devserver.watches.event_lines import (
     CHUNKED_JSON_LINES,
     JSON_LINES,
-    Event,
     EventType,
     Representation,
+    ServedEvent,
     Sightings,
     addition,
     bookmark,
@@ -28,7 +28,7 @@ def state(revision: int, color: str) -> Stored:
 
 
 def modified(before: str, after: str) -> Sightings:
-    return Sightings(Change("MODIFIED", state(5, after), state(4, before)))
+    return Sightings(StoredChange("MODIFIED", state(5, after), state(4, before)))
 
 
 def test_a_line_holds_the_type_and_the_object() -> None:
@@ -60,13 +60,13 @@ def test_a_selector_decides_what_a_modification_looks_like(
 
 @pytest.mark.parametrize(("color", "seen"), [("red", "ADDED"), ("blue", None)])
 def test_a_new_object_is_seen_if_it_matches(color: str, seen: EventType | None) -> None:
-    assert Sightings(Change("ADDED", state(5, color))).type_for(RED) == seen
+    assert Sightings(StoredChange("ADDED", state(5, color))).type_for(RED) == seen
 
 
 @pytest.mark.parametrize(("color", "seen"), [("red", "DELETED"), ("blue", None)])
 def test_a_deleted_object_is_seen_if_it_matched(color: str, seen: EventType | None) -> None:
     last = state(4, color)
-    change = Change("DELETED", moved_to(last, 5), last)
+    change = StoredChange("DELETED", moved_to(last, 5), last)
 
     assert Sightings(change).type_for(RED) == seen
 
@@ -90,9 +90,9 @@ def test_without_a_selector_a_change_is_what_it_is() -> None:
 
 
 def test_an_event_is_put_into_bytes_once_for_each_representation() -> None:
-    calls: list[Event] = []
+    calls: list[ServedEvent] = []
 
-    def render(event: Event) -> bytes:
+    def render(event: ServedEvent) -> bytes:
         calls.append(event)
         return b"table"
 

@@ -50,7 +50,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
     created: int
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class StoredChange(msgspec.Struct, frozen=True, gc=False):
     """One write: the state after it and, unless the object is new, the state before.
 
     After a deletion ``stored`` is the last state, which carries the deletion's revision.

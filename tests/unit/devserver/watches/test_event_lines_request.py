@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.devserver.storage.changes import Key
+from reflet.devserver.storage.stored import Key
 from tests.unit.devserver.watch_scene import request
 
 

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from reflet.pleg.event_channel import EventChannel
-from reflet.pleg.pod_events import EventType, PodEvent
+from reflet.pleg.pod_events import EventChannel, EventType, PodEvent
 
 
 def event(number: int) -> PodEvent:

@@ -6,8 +6,8 @@ from typing import cast
 import pytest
 
 from reflet.devserver.faults import Action, SeenRequest
+from reflet.devserver.watches.watch_connection import WatchConnection
 from reflet.devserver.watches.watch_feed import WatchFeed
-from reflet.devserver.watches.watch_stream import WatchStream
 
 
 class EndingTransport:
@@ -26,7 +26,7 @@ class EndingTransport:
 @pytest.mark.parametrize("now", [True, False])
 def test_a_reset_of_a_connection_that_ends_already_changes_nothing(now: bool) -> None:
     transport = cast("asyncio.Transport", EndingTransport())
-    stream = WatchStream(cast("WatchFeed", None), transport, SeenRequest("GET", "/"))
+    stream = WatchConnection(cast("WatchFeed", None), transport, SeenRequest("GET", "/"))
 
     if now:
         stream.strike_now(Action.RESET)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reflet.apirules.validation import objects as rules
+from reflet.apirules.validation import other_kinds as rules
 from reflet.apirules.validation.field_errors import FieldErrors
 from tests.unit.devserver.object_scene import complaints
 

@@ -13,7 +13,7 @@ import struct
 from typing import Final, final
 
 from reflet.devserver.faults import Action, SeenRequest
-from reflet.devserver.watches.watch_events import http_chunk
+from reflet.devserver.watches.event_lines import http_chunk
 from reflet.devserver.watches.watch_feed import WatchFeed
 from reflet.devserver.watches.watchers import transport_writer
 
@@ -36,7 +36,7 @@ def reset(transport: asyncio.Transport) -> None:
 
 
 @final
-class WatchStream:
+class WatchConnection:
     """A feed, the connection it is written to, and the fault that is due, if any."""
 
     __slots__ = ("_due", "_silent", "_stalled", "_transport", "_write", "feed", "request")

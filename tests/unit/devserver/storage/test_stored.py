@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import msgspec
 
-from reflet.devserver.storage.changes import Change, Key, moved_to, stored_at
+from reflet.devserver.storage.stored import Key, StoredChange, moved_to, stored_at
 
 CONTENT = {"metadata": {"name": "a", "resourceVersion": "3"}, "data": {"k": "v"}}
 
@@ -40,6 +40,6 @@ def test_a_state_that_is_moved_keeps_everything_but_its_revision() -> None:
 
 
 def test_a_change_is_known_by_the_state_it_made() -> None:
-    change = Change("ADDED", stored_at(Key("configmaps", "", "a"), CONTENT, 7, 7))
+    change = StoredChange("ADDED", stored_at(Key("configmaps", "", "a"), CONTENT, 7, 7))
 
     assert (change.key.name, change.revision) == ("a", 7)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from reflet.volumes.memory_folders import (
+from reflet.volumes.mounts import (
+    Mount,
     NoMemoryFolder,
     memory_backed_root,
     memory_candidates,
     remove_empty_folders,
 )
-from reflet.volumes.mounts import Mount
 from tests.unit.volumes.scenes import mode_of
 
 

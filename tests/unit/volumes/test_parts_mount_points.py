@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reflet.volumes.atomic_writer import AtomicWriter
-from reflet.volumes.mounts import make_mount_points
+from reflet.volumes.parts import make_mount_points
 from reflet.volumes.volume_errors import InvalidPath, VolumeError
 from tests.unit.volumes.scenes import mode_of, seen, volume
 
