@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from reflet.informer.mirror import Mirror
     from reflet.informer.shared_informer import SharedInformer
     from reflet.managers.manager import ConfigMapManager, SecretManager
+    from reflet.podconfig.gather import pod_inputs
+    from reflet.podconfig.gather_files import pod_inputs_from_files
     from reflet.resolution.environment import resolve_environment
+    from reflet.resolution.pod_inputs import Needs, PodInputs
     from reflet.resolution.volume_contents import resolve_volume
 
 _HOMES = {
@@ -40,8 +43,10 @@ _HOMES = {
     "InformerSet": "reflet.informer.informer_set",
     "ListOptions": "reflet.api.options",
     "Mirror": "reflet.informer.mirror",
+    "Needs": "reflet.resolution.pod_inputs",
     "PatchType": "reflet.api.options",
     "Pod": "reflet.api.core.pods",
+    "PodInputs": "reflet.resolution.pod_inputs",
     "Quantity": "reflet.api.quantities",
     "RefletError": "reflet.errors",
     "Resource": "reflet.api.resources",
@@ -53,6 +58,8 @@ _HOMES = {
     "decode_object": "reflet.api.codec",
     "encode": "reflet.api.codec",
     "filtered": "reflet.informer.handlers.filtering",
+    "pod_inputs": "reflet.podconfig.gather",
+    "pod_inputs_from_files": "reflet.podconfig.gather_files",
     "resolve_environment": "reflet.resolution.environment",
     "resolve_volume": "reflet.resolution.volume_contents",
 }
@@ -68,8 +75,10 @@ __all__ = [
     "InformerSet",
     "ListOptions",
     "Mirror",
+    "Needs",
     "PatchType",
     "Pod",
+    "PodInputs",
     "Quantity",
     "RefletError",
     "Resource",
@@ -84,6 +93,8 @@ __all__ = [
     "encode",
     "errors",
     "filtered",
+    "pod_inputs",
+    "pod_inputs_from_files",
     "resolve_environment",
     "resolve_volume",
 ]
