@@ -1,13 +1,11 @@
-"""The addresses and ports that services get.
+"""What services get and keep: cluster IPs, node ports, address families.
 
-Owns: which cluster addresses and node ports are taken, and choosing free ones.  Choosing takes
-nothing: what was chosen counts as taken when the stored service is noted, so a dry run or a
-refused write leaves no trace.  Must not know how a service is validated.
+Choosing takes nothing: what was chosen counts as taken when the stored service is noted, so a dry
+run or a refused write leaves no trace.  Malformed addresses are validation's to refuse; here those
+are refused that cannot be had.
 
-What services get and keep: cluster addresses, node ports, address families.
-
-Owns: which addresses a service needs and what an update keeps of them.  Must not know how free
-ones are chosen, nor which values are refused.
+Upstream: pkg/registry/core/service/storage/alloc.go; pkg/registry/core/service/ipallocator and
+portallocator
 """
 
 from __future__ import annotations

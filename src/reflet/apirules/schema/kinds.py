@@ -1,12 +1,11 @@
 """The register of served kinds: the built-in ones, and those that definitions add.
 
-Owns: finding a kind by a URL's parts or by a body's ``apiVersion`` and ``kind``, and what a
-CustomResourceDefinition adds and takes away.  Must not know requests or storage.
+Finds a kind by a URL's parts or by a body's ``apiVersion`` and ``kind``, and makes kinds of what
+a stored CustomResourceDefinition says: names, versions, subresources, printer columns, structure.
 
-Kinds that a CustomResourceDefinition defines.
-
-Owns: what the fields of a stored definition mean: names, versions, subresources, printer
-columns, structure.  Must not know when definitions come and go.
+Upstream: apimachinery/pkg/runtime/scheme.go;
+apiextensions-apiserver/pkg/apiserver/customresource_handler.go;
+apimachinery/pkg/version/helpers.go, CompareKubeAwareVersionStrings
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""One kind that the server serves, and its subresources.
+"""One kind that the server serves, in one version: names, scope, verbs, subresources, structure.
 
-Owns: the names, scope, verbs and structure of one kind in one version.  Must not know which
-kinds there are.
-
-Names of the real server's own types, which some of its refusals let show.
-
-Owns: these names.  Must not know what is refused, nor why.
+Upstream: apimachinery/pkg/apis/meta/v1/types.go, APIResource;
+apiserver/pkg/endpoints/discovery/storageversionhash.go
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from reflet.devserver.verbs.state import LogRequest, State
 
 READER: Final = TokenOwner("kube-system", "reflet-log-reader", "")
 TOKEN_SECONDS: Final = 60
-CONNECT_PATIENCE: Final = 5.0  # seconds
+CONNECT_TIMEOUT: Final = 5.0  # seconds
 LONGEST_REASON: Final = 4096  # bytes of what a node says when it refuses
 
 NODES: Final = "nodes"
@@ -39,7 +39,7 @@ class NodeLogs:
         """Ask the node; an ApiError says why it has no log to give."""
         address = self._address_of(request)
         session = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_PATIENCE)
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT)
         )
         try:
             response = await session.get(

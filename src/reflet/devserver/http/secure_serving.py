@@ -115,7 +115,7 @@ def write_private(path: Path, content: bytes) -> None:
 RECEIVED_AT_ONCE: Final = 16 * 1024
 """Bytes: what one TLS record can hold, and so what can be decrypted at once."""
 
-HANDSHAKE_PATIENCE: Final = 10  # seconds
+HANDSHAKE_TIMEOUT: Final = 10  # seconds
 
 
 class _SmallBuffer(SSLProtocol):
@@ -152,7 +152,7 @@ def tls_factory(
             context,
             None,  # type: ignore[arg-type]  # nobody waits for the handshake
             server_side=True,
-            ssl_handshake_timeout=HANDSHAKE_PATIENCE,
+            ssl_handshake_timeout=HANDSHAKE_TIMEOUT,
         )
         protocol.connections = connections
         return protocol

@@ -278,10 +278,12 @@ def _refused(refusal: Callable[..., ApiError], key: Key) -> ApiError:
     return refusal(plural, key.name, group=group)
 
 
-PATIENCE: Final = 3.0  # seconds, as the real server
+FRESH_TIMEOUT: Final = 3.0  # seconds, as the real server
 
 
-async def reached(storage: Storage, revision: int, *, patience: float = PATIENCE) -> None:
+async def wait_until_fresh(
+    storage: Storage, revision: int, *, patience: float = FRESH_TIMEOUT
+) -> None:
     """Return as soon as a revision is there, at once if it is; raise Timeout if it stays away.
 
     The refusal is the real server's "Too large resource version".

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Protocol, final
 
-from reflet.devserver.storage.storage import Storage, reached
+from reflet.devserver.storage.storage import Storage, wait_until_fresh
 from reflet.devserver.watches.event_lines import (
     ServedEvent,
     Sightings,
@@ -202,7 +202,7 @@ class WatchFeed:
         request, storage = self.request, self._source.storage
         try:
             if request.wants_initial_events:
-                await reached(storage, request.resource_version)
+                await wait_until_fresh(storage, request.resource_version)
                 self._start = storage.revision
                 events = self._initial_events()
             else:
