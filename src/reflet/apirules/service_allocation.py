@@ -22,6 +22,8 @@ DEFAULT_NETWORK: Final = "10.96.0.0/16"
 NODE_PORTS: Final = range(30000, 32768)
 
 Chance = Callable[[int], int]  # a number below the one given
+Document = dict[str, Any]
+HEADLESS: Final = "None"
 
 
 class AddressesExhausted(Exception):
@@ -101,11 +103,6 @@ def _addresses_of(service: Mapping[str, Any]) -> set[str]:
 def _ports_of(service: Mapping[str, Any]) -> set[int]:
     ports = {port.get("nodePort", 0) for port in service["spec"].get("ports") or ()}
     return (ports | {service["spec"].get("healthCheckNodePort", 0)}) - {0}
-
-
-Document = dict[str, Any]
-
-HEADLESS: Final = "None"
 
 
 class Outside(Protocol):

@@ -1,8 +1,5 @@
 """A development server that runs: its sockets, its credentials, its kubeconfig, its data.
 
-Owns: starting and stopping, and everything that is written to disk besides the journal.  Must
-not know requests.
-
 ::
 
     async with DevServer() as server:
@@ -109,12 +106,12 @@ class DevServer:
             issuer = TokenIssuer(self._secret)
             self.state = State(storage, tokens=issuer)
             undo.callback(self.state.watchers.close)
-            credentials = Authenticator(
+            authenticator = Authenticator(
                 self.token, issuer, now=utc_now, needs_token=self.needs_token
             )
             self._application = Application(
                 self.state,
-                credentials,
+                authenticator,
                 restart=self._begin_pause,
                 address=lambda: self.url.partition("://")[2],
             )

@@ -7,7 +7,7 @@ a mistake is told is the :class:`Dialect`.  What a plain word means is in scalar
 The C parser is used for events only and values are built here without recursion: its own
 builder overflows the stack on deep nesting, and keeps no count of what aliases multiply.
 
-Upstream: sigs.k8s.io/yaml, yaml.go and goyaml.v2/decode.go
+Upstream: sigs.k8s.io/yaml/yaml.go; go.yaml.in/yaml/v2/decode.go
 """
 
 import base64

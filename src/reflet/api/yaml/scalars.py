@@ -3,7 +3,7 @@
 It is neither YAML 1.1 nor 1.2 but what the API server's reader does: ``yes`` is true, ``0644`` is
 420, dates are text.
 
-Upstream: sigs.k8s.io/yaml/goyaml.v2/resolve.go
+Upstream: go.yaml.in/yaml/v2/resolve.go
 """
 
 import math

@@ -25,6 +25,28 @@ from reflet.apirules.schema.served_kind import (
     Subresource,
 )
 
+# The order in which the real server lists the verbs of custom kinds.
+CUSTOM_VERBS: Final = (
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+)
+_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_MATURITY: Final = {"alpha": 2, "beta": 1}
+_SHAPES: Final[Mapping[str, Shape]] = {
+    "string": "string",
+    "integer": "int64",
+    "number": "float64",
+    "boolean": "bool",
+    "array": "list",
+}
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
 
 @final
 class Kinds:
@@ -107,29 +129,6 @@ class Kinds:
         self._by_resource[kind.group, kind.version, kind.plural] = kind
         self._by_kind[kind.api_version, kind.kind] = kind
         self._changes += 1
-
-
-# The order in which the real server lists the verbs of custom kinds.
-CUSTOM_VERBS: Final = (
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "create",
-    "update",
-    "watch",
-)
-_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
-_MATURITY: Final = {"alpha": 2, "beta": 1}
-_SHAPES: Final[Mapping[str, Shape]] = {
-    "string": "string",
-    "integer": "int64",
-    "number": "float64",
-    "boolean": "bool",
-    "array": "list",
-}
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def version_rank(version: str) -> tuple[int, int, int, int, str]:

@@ -25,6 +25,10 @@ ALL_VERBS: Final = (
     "watch",
 )
 READ_AND_WRITE: Final = ("get", "patch", "update")
+# Packages whose name is not the first word of the group.
+_PACKAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"": "core", "events.k8s.io": "core", "rbac.authorization.k8s.io": "rbac"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +151,6 @@ class ServedKind:
     def subresource(self, name: str) -> Subresource | None:
         """Give the subresource of that name, or None."""
         return next((found for found in self.subresources if found.name == name), None)
-
-
-# Packages whose name is not the first word of the group.
-_PACKAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {"": "core", "events.k8s.io": "core", "rbac.authorization.k8s.io": "rbac"}
-)
 
 
 def internal_package(group: str) -> str:

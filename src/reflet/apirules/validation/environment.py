@@ -1,6 +1,6 @@
 """The rules of environment variables and of what they and volumes take from elsewhere.
 
-Upstream: pkg/apis/core/validation/validation.go, ValidateEnv and validateEnvFrom
+Upstream: pkg/apis/core/validation/validation.go, ValidateEnv
 """
 
 from __future__ import annotations

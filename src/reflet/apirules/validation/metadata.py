@@ -32,6 +32,7 @@ _NAME_RULES: Final[Mapping[str, NameRule]] = {
     "clusterroles.rbac.authorization.k8s.io": names.path_segment,
     "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
 }
+OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 
 def check_metadata(kind: ServedKind, metadata: Document, errors: FieldErrors) -> None:
@@ -161,9 +162,6 @@ def check_metadata_update(new: Document, old: Document, errors: FieldErrors) -> 
     check_labels(new.get("labels"), "metadata.labels", errors)
     check_annotations(new.get("annotations"), "metadata.annotations", errors)
     check_owners(new.get("ownerReferences") or (), errors)
-
-
-OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 
 def check_selector(selector: Document | None, path: str, errors: FieldErrors) -> None:

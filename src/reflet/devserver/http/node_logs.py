@@ -1,9 +1,10 @@
 """Logs of containers, from the node that has them.
 
-Owns: which node that is, where it listens, and asking it as a real API server asks a kubelet:
-by ``/containerLogs/NAMESPACE/POD/CONTAINER``, with a token that the node can have reviewed here.
-Asks nodes of this machine only, since the question is not encrypted.  Must not know who asked,
-nor how a node keeps its logs.
+Asks the node as a real API server asks a kubelet: by ``/containerLogs/NAMESPACE/POD/CONTAINER``,
+with a token that the node can have reviewed here.  Asks nodes of this machine only, since the
+question is not encrypted.
+
+Upstream: pkg/registry/core/pod/strategy.go, LogLocation
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""The whole state of the server, with one counter of revisions for everything.
+"""The whole state of the server, with one counter of revisions for everything, as in etcd.
 
-Owns: the counter, what a write needs to be accepted, and that a write is safe before anybody
-hears of it.  Calls are plain functions, and everything runs on one thread, so each of them is
-atomic.  The order of lists and the window of history belong to collection.py, files to
-journal.py, streams to watchers.py.  Must not know kinds, requests or what objects mean.
+A write is checked, counted and safe in the journal before anybody hears of it.  Calls are plain
+functions and everything runs on one thread, so each of them is atomic.
 
-Waits until the storage has reached a revision.
-
-Owns: how long the server hopes for a revision that it has not made yet.  Must not know who asks
-or what is done with the state.
+Upstream: apiserver/pkg/storage/etcd3/store.go;
+apiserver/pkg/storage/cacher/watch_cache.go, waitUntilFreshAndBlock
 """
 
 from __future__ import annotations
@@ -41,6 +37,7 @@ HISTORY_BYTES: Final = 32 * 2**20
 logger = logging.getLogger(__name__)
 
 Subscriber = Callable[[StoredChange], None]
+FRESH_TIMEOUT: Final = 3.0  # seconds, as the real server
 
 
 class JournalContents(msgspec.Struct, frozen=True, gc=False):
@@ -276,9 +273,6 @@ class Storage:
 def _refused(refusal: Callable[..., ApiError], key: Key) -> ApiError:
     plural, _, group = key.resource.partition(".")
     return refusal(plural, key.name, group=group)
-
-
-FRESH_TIMEOUT: Final = 3.0  # seconds, as the real server
 
 
 async def wait_until_fresh(

@@ -1,13 +1,7 @@
-"""Objects from files, put into the server when it starts.
+"""What is there at the start: the namespaces, the service ``kubernetes``, and objects from files.
 
-Owns: reading files and folders, the order in which objects are made (namespaces and definitions
-first), and errors that name the file and the line.  Objects are applied as an administrator
-would, so loading the same file twice is harmless.  Must not know how objects are stored.
-
-What is there from the start: the namespaces, and the service ``kubernetes``.
-
-Owns: these objects.  They are made like any others, by the server's own name.  Must not know
-how they are stored.
+Objects of files are applied as an administrator would, so loading the same file twice is harmless;
+namespaces and definitions come first.  Errors name the file and the line.
 """
 
 from __future__ import annotations
@@ -38,6 +32,9 @@ UNKNOWN_ALIAS: Final = "an alias names no anchor: a text that begins with * need
 
 _FIRST: Final = {"Namespace": 0, "CustomResourceDefinition": 1, "ServiceAccount": 2}
 _LATER: Final = 3
+Document = dict[str, Any]
+FIRST_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "default")
+KUBERNETES: Final = "kubernetes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,12 +210,6 @@ def _json(document: dict[str, Any]) -> bytes:
     import json  # noqa: PLC0415 - only while loading
 
     return json.dumps(document).encode()
-
-
-Document = dict[str, Any]
-
-FIRST_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "default")
-KUBERNETES: Final = "kubernetes"
 
 
 def plant(state: State, port: int) -> None:

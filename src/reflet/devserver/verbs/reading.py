@@ -1,11 +1,7 @@
-"""The verbs get and list.
+"""The verbs get, list and watch: which objects, at which version, in which pages.
 
-Owns: which objects a request is about and at which version, pages, and what a list says about
-itself.  Must not know forms or HTTP.
-
-The verb watch: from the options of a request to a feed.
-
-Owns: what a watch is asked to show.  Must not know HTTP, nor how a feed works.
+Upstream: apiserver/pkg/endpoints/handlers/get.go; apiserver/pkg/storage/etcd3/store.go, GetList;
+apiserver/pkg/storage/cacher/cacher.go, GetList and Watch
 """
 
 from __future__ import annotations
