@@ -18,10 +18,10 @@ from reflet.api.selectors.labels import LabelSelector
 from reflet.blocking.forks import refuse_in_child
 from reflet.blocking.loop_thread import LoopThread
 from reflet.informer.handlers.change_stream import ChangeStream
-from reflet.informer.handlers.changes import Change
-from reflet.informer.handlers.registration import Handler, Registration
+from reflet.informer.handlers.changes import Change, Handler
+from reflet.informer.handlers.registration import Registration
 from reflet.informer.mirror import SIGN_OF_LIFE, Mirror
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.informer.shared_informer import Errors
 
 T = TypeVar("T", bound=KubernetesObject)

@@ -58,7 +58,7 @@ from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.metric_text import MetricText
+from reflet.runtime.metrics import MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 from reflet.runtime.tasks import TaskOwner
 from reflet.volumes.memory_folders import memory_backed_root, remove_empty_folders

@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.store.keys import namespace_of
-from reflet.store.left_out import LeftOut
+from reflet.store.transforms import LeftOut
 
 T = TypeVar("T", bound=KubernetesObject)
 T_contra = TypeVar("T_contra", bound=KubernetesObject, contravariant=True)

@@ -15,13 +15,21 @@ from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
 from reflet.runtime.metrics import NO_METRICS, Metrics
-from reflet.store.deltas import Changed, ChangeType, Delta, Replaced, Resynced
+from reflet.store.deltas import (
+    Changed,
+    ChangeType,
+    Delta,
+    Operation,
+    Put,
+    Remove,
+    Replaced,
+    Resynced,
+    TransactionError,
+)
 from reflet.store.indexes import NAMESPACE, FunctionIndex, Index, IndexFunction, NamespaceIndex
 from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone, key_of, key_of_deleted
-from reflet.store.left_out import LeftOut
 from reflet.store.sharing import Sharing
-from reflet.store.transactions import Operation, Put, Remove, TransactionError
-from reflet.store.transforms import Transform, Transforming
+from reflet.store.transforms import LeftOut, Transform, Transforming
 
 T = TypeVar("T", bound=KubernetesObject)
 

@@ -11,10 +11,17 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
 from reflet.runtime.metrics import MemoryMetrics
-from reflet.store.deltas import Changed, ChangeType, Replaced, Resynced
+from reflet.store.deltas import (
+    Changed,
+    ChangeType,
+    Put,
+    Remove,
+    Replaced,
+    Resynced,
+    TransactionError,
+)
 from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone
 from reflet.store.store import IndexConflict, IndexMissing, Store
-from reflet.store.transactions import Put, Remove, TransactionError
 from reflet.testing.scripted_source import added, bookmark, deleted, modified
 from tests.unit.store.config_maps import Keyless, config_map, names, users_of
 

@@ -14,7 +14,7 @@ from typing import Generic, Self, TypeVar
 from reflet.api.meta import KubernetesObject
 from reflet.informer.handlers.changes import Change
 from reflet.informer.handlers.registration import Registration
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 
 T = TypeVar("T", bound=KubernetesObject)
 

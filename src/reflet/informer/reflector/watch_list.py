@@ -16,7 +16,7 @@ from typing import Final, Generic, TypeVar
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import DeadlineExceeded
-from reflet.informer.reflector.open_watch import OpenWatch
+from reflet.informer.reflector.requests import OpenWatch
 from reflet.runtime.clock import Clock
 from reflet.store.keys import key_of
 from reflet.store.sharing import Sharing
