@@ -1,8 +1,4 @@
-"""A cluster, as a program first meets it.
-
-Owns: from settings to a client that is ready to use.  Must not know HTTP or kubeconfig: the
-transport does.
-"""
+"""A cluster, as a program first meets it: from settings to a client that is ready to use."""
 
 from __future__ import annotations
 

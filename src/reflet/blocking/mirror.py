@@ -1,7 +1,7 @@
 """A collection in memory, for programs without an event loop.
 
-Owns: the crossing to the loop for what has to wait, and the threads in which handlers run.  What
-a mirror does and promises is said in ``reflet.informer.mirror``.
+The crossing to the loop for what has to wait, and the threads in which handlers run.  What a
+mirror does and promises is said in ``reflet.informer.mirror``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ watch missed are noticed, client-go's tombstones (DeletedFinalStateUnknown) on R
 told as ``stale``.  The two intakes are the two orders in which deltas reach it: in batches as they
 came, or, as before Kubernetes 1.36, key by key through a ``DeltaFifo``.
 
-Upstream: client-go/tools/cache/controller.go, processDeltas, processDeltasInBatch;
-client-go/tools/cache/shared_informer.go, HandleDeltas
+Upstream: client-go/tools/cache/controller.go, processDeltas, processDeltasInBatch,
+processReplacedAllInfo
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Updater(Generic[T]):
         """Swap the whole collection; deletions are told first, then the rest in its order.
 
         What was there and is not in *items* was deleted unseen: its last state is told as stale,
-        client-go's tombstone on Replace.
+        client-go's tombstone on Replace (processReplacedAllInfo).
         """
         before = self._store.replace(items, version)
         now, _ = self._store.snapshot()

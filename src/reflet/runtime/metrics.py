@@ -1,13 +1,9 @@
-"""What mechanisms report about themselves, and a place to put it.
+"""What mechanisms report about themselves, and places to put it.
 
-Owns the ``Metrics`` protocol, the sink that drops everything, the sink that remembers
-everything for tests, and the guard around sinks of others.  Must not know Prometheus or any
-other monitoring system: an adapter implements the three methods.
-
-The agent's numbers, in the text form that Prometheus reads.
-
-Owns: keeping them and the form.  Is a ``Metrics``, and needs no library.  Must not know who
-reports, nor who reads.
+The ``Metrics`` protocol, the sink that drops everything, the sink that remembers everything for
+tests, the guard around sinks of others, and ``MetricText``, which writes the text form that
+Prometheus reads and needs no library.  Other monitoring systems are reached by an adapter that
+has the three methods.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
-"""What can happen to a mirrored collection, and who takes it.
+"""What can happen to a mirrored collection, and who takes it; several changes of a store at once.
 
-Owns: the three deltas, the protocol of whatever takes them, and the words for what becomes of an
-object.  Events stay together as they
-arrived, because handing on a batch costs as little as handing on one event.  Must not know who
-makes deltas or what becomes of them.
+The three deltas of a reflector, the protocol of whatever takes them, and the words for what
+becomes of an object.  Events stay together as they arrived, because handing on a batch costs as
+little as handing on one event.  ``Put`` and ``Remove`` are the operations of a transaction.
 
-Several changes of a store at once, and what became of each.
-
-Owns: the operations, and the error that says which of them were carried out.  Must not know
-how a store carries them out.
+Upstream: client-go/tools/cache/reflector.go, ReflectorStore;
+client-go/tools/cache/store.go, Transaction, TransactionError
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""From a value to the keys of the objects that have it.
+"""From a value to the keys of the objects that have it: multi-valued indexes and their upkeep.
 
-Owns: multi-valued indexes and their upkeep.  Not safe for threads by itself: the store's lock
-is around every call.  Must not know which values are worth an index.
+Not safe for threads by itself: the store's lock is around every call.
+
+Upstream: client-go/tools/cache/index.go, IndexFunc, Indexers;
+client-go/tools/cache/thread_safe_store.go, storeIndex
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Reading a store by namespace, name and selector.
+"""Reading a store by namespace, name and selector; it cannot change the store.
 
-Owns: the questions that people ask of a collection.  Must not know how the store is filled,
-and cannot change it.
+Upstream: client-go/tools/cache/listers.go, GenericLister, GenericNamespaceLister
 """
 
 from __future__ import annotations

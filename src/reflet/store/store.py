@@ -1,7 +1,10 @@
 """Objects by key, indexed, read from any thread.
 
-Owns: the objects, their indexes and the version they show.  Must not know where objects come
-from, nor who is told about changes.
+client-go calls it Indexer: ``get`` is its GetByKey, ``put`` its Add and Update, ``replace`` its
+Replace, ``by_index`` its ByIndex.
+
+Upstream: client-go/tools/cache/store.go, Store; client-go/tools/cache/index.go, Indexer;
+client-go/tools/cache/thread_safe_store.go, threadSafeMap
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
-"""Ready transforms: what to leave out of objects before they are stored.
+"""Changing objects on their way into memory, and objects that a function could not digest.
 
-Owns: what can be spared without loss to readers.  Must not know stores.
+``Transform`` is client-go's TransformFunc.  ``LeftOut`` knows what a failing transform or index
+function kept out, and that each version of it is logged and counted once.  In
+client-go a TransformFunc that fails for one object fails the whole list, again and again; here it
+costs that object alone.
 
-Changing objects on their way into memory.
-
-Owns: what becomes of an object that the transform cannot digest.  Must not know stores.
-
-Objects that a function of the program could not digest.
-
-Owns: which objects those are, and that each version of one is logged and counted once.  Must not
-know what the functions make of objects.
+Upstream: client-go/tools/cache/delta_fifo.go, TransformFunc
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ arrival, and what a list (Replace) lacks is a deletion with a tombstone
 (DeletedFinalStateUnknown).  That is the way of ``queue="delta-fifo"`` only; on the default way
 ``reflet.informer.updater.Updater.replaced`` notices deletions.
 
-Upstream: client-go/tools/cache/delta_fifo.go, DeltaFIFO, Delta, KnownObjects;
+Upstream: client-go/tools/cache/delta_fifo.go, DeltaFIFO, Delta, KeyListerGetter;
 client-go/tools/cache/fifo.go, Queue, ErrFIFOClosed
 """
 

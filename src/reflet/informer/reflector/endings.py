@@ -4,8 +4,8 @@ Every decision that follows from an ending is a row of a table here; ``loop`` ob
 diagram of the documentation is drawn from the tables.  Pure: whoever asks does the waiting and
 the requests.
 
-Upstream: client-go/tools/cache/reflector.go, isWatchErrorRetriable, handleListWatchError,
-isExpiredError, isTooLargeResourceVersionError
+Upstream: client-go/tools/cache/reflector.go, isWatchErrorRetriable, isExpiredError,
+isTooLargeResourceVersionError, VeryShortWatchError
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ What follows which ending is decided by the tables of ``endings``, which version
 ``versions``, and how long is waited by ``retries``; the loop obeys.  ``endings.State`` names what
 it is doing at any moment.
 
-Upstream: client-go/tools/cache/reflector.go, ListAndWatchWithContext, watchList, list, watch,
-handleAnyWatch
+Upstream: client-go/tools/cache/reflector.go, RunWithContext, ListAndWatchWithContext, watchList,
+list, watch, watchWithResync
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from reflet.informer.reflector.health import ServerHealth
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.informer.reflector.requests import OpenWatch, ReflectorRequests
 from reflet.informer.reflector.retries import (
-    BackoffManager,
+    DelayHandler,
     ExpiryGuard,
     RetryWithDeadline,
     ShortWatchGuard,
@@ -91,7 +91,7 @@ class ListAndWatch(Generic[T]):
         delivery: Delivery[T],
         cursor: VersionCursor,
         *,
-        backoff: BackoffManager,
+        backoff: DelayHandler,
         health: ServerHealth,
         metrics: ReflectorMetrics,
         clock: Clock,

@@ -4,7 +4,7 @@
 work is done by ``loop`` and what stands around it.
 
 Upstream: client-go/tools/cache/reflector.go, Reflector;
-client-go/util/consistencydetector/data_consistency_detector.go, check_consistency
+client-go/tools/cache/reflector_data_consistency_detector.go
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from reflet.informer.reflector.requests import (
     ReflectorRequests,
     Selection,
 )
-from reflet.informer.reflector.retries import BackoffManager
+from reflet.informer.reflector.retries import DelayHandler
 from reflet.informer.reflector.source import Source
 from reflet.informer.reflector.versions import NEWEST, WHATEVER_IS_CACHED, VersionCursor
 from reflet.runtime.backoff import Backoff
@@ -176,7 +176,7 @@ class Reflector(Generic[T]):
             self._requests,
             self._delivery,
             self._cursor,
-            backoff=BackoffManager(clock, backoff or Backoff(clock=clock, chance=chance), numbers),
+            backoff=DelayHandler(clock, backoff or Backoff(clock=clock, chance=chance), numbers),
             health=self._health,
             metrics=numbers,
             clock=clock,

@@ -1,6 +1,6 @@
-"""The numbers that a reflector reports about itself.
+"""The numbers that a reflector reports about itself: their names and labels.
 
-Owns: their names and labels.  Must not know what is done about them.
+Upstream: client-go/tools/cache/reflector_metrics.go
 """
 
 from __future__ import annotations

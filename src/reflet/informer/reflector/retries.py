@@ -1,15 +1,15 @@
 """When a reflector asks again: its back-off, and the rules for "at once".
 
-``BackoffManager`` does every wait of a reflector.  The series of delays and the rule that resets
-it are ``reflet.runtime.backoff``; the reset is ``Backoff.next_delay``'s, as client-go's is its
-timer's.  The other three only decide and are pure, the caller brings the time:
+``DelayHandler`` does every wait of a reflector.  The series of delays and the rule that resets
+it are ``reflet.runtime.backoff``: ``Backoff.next_delay`` starts over after two minutes.  The other
+three only decide and are pure, the caller brings the time:
 ``ShortWatchGuard`` about watches that end too soon, ``ExpiryGuard`` about lists after a 410,
 ``RetryWithDeadline`` about a server's internal errors.
 
 For a server that cannot be reached at all nobody waits here: ``reflet.runtime.gate`` does, once
 for everybody on the connection.
 
-Upstream: client-go/tools/cache/reflector.go, backoffManager;
+Upstream: client-go/tools/cache/reflector.go, delayHandler (once backoffManager);
 client-go/tools/cache/retry_with_deadline.go, RetryWithDeadline
 """
 
@@ -45,7 +45,7 @@ class Delay(enum.Enum):
     """As long as the back-off says."""
 
 
-class BackoffManager:
+class DelayHandler:
     """Waits, on *clock*, as long as *backoff* says: one series of delays for all of a reflector.
 
     One series, because whatever fails, it is the same server that needs the time.

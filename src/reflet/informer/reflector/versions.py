@@ -1,7 +1,9 @@
-"""Which version a reflector has seen, and which it asks for next.
+"""Which ``resourceVersion`` a reflector has seen, and which it asks for next.
 
-Owns: the rules of versions and page sizes.  Pure, and versions are opaque: nothing is compared.
-Must not know requests, streams or sinks.
+The rules of versions and page sizes.  Pure, and versions are opaque: nothing is compared.
+
+Upstream: client-go/tools/cache/reflector.go, relistResourceVersion,
+rewatchResourceVersion, setLastSyncResourceVersion
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import pytest
 
 from reflet.errors import TooManyRequests, TransportError
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
-from reflet.informer.reflector.retries import LONGEST_ASKED_DELAY, BackoffManager
+from reflet.informer.reflector.retries import LONGEST_ASKED_DELAY, DelayHandler
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.testing.manual_clock import ManualClock
@@ -26,6 +26,6 @@ async def test_it_waits_as_long_as_the_back_off_or_the_server_says(
     clock = ManualClock()
     backoff = Backoff(first=2, jitter=0, clock=clock)
 
-    await BackoffManager(clock, backoff, ReflectorMetrics(MemoryMetrics(), "test")).wait(error)
+    await DelayHandler(clock, backoff, ReflectorMetrics(MemoryMetrics(), "test")).wait(error)
 
     assert clock.monotonic() == waited
