@@ -17,7 +17,7 @@ from reflet.api.watch_events import WatchEvent
 NEWEST: Final = ""
 """Asks for the newest state."""
 WHATEVER_IS_CACHED: Final = "0"
-"""Asks for any state that the server has at hand."""
+"""Asks for any state that the server has at hand, in its watch cache."""
 
 _PAST_THE_INITIAL_STATE: Final = frozenset({"MODIFIED", "DELETED", "BOOKMARK"})
 
