@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflet.devserver.patches.field_sets import FieldSet, decoded, key_element, value_element
-from reflet.devserver.patches.json_patch import Operation, json_patch
+from reflet.devserver.patches.json_patch import Operation, json_patch, merge_patch
 from reflet.devserver.patches.json_values import check_depth, copied, same
-from reflet.devserver.patches.merge_patch import merge_patch
 from reflet.devserver.patches.patch_bodies import (
     read_applied,
     read_json_patch,
@@ -20,8 +19,7 @@ from reflet.devserver.patches.patch_bodies import (
 )
 from reflet.devserver.patches.server_side_apply import Target, apply, track_update
 from reflet.devserver.patches.strategic_merge import strategic_merge
-from reflet.devserver.patches.typed_changes import compared, fields_of
-from reflet.devserver.patches.typed_merge import merged
+from reflet.devserver.patches.typed_merge import compared, fields_of, merged
 from reflet.devserver.patches.typed_values import misfits
 from reflet.errors import ApiError, DecodeError
 from tests.unit.devserver.small_schemas import KIND, SPEC

@@ -13,6 +13,7 @@ from typing import Any, Final
 from reflet import errors
 from reflet.api.status import status_from_error
 from reflet.errors import ApiError, Cause
+from reflet.gotext.quoting import quoted
 
 OPTIONS_GROUP: Final = "meta.k8s.io"
 
@@ -116,7 +117,7 @@ def unauthorized() -> ApiError:
 
 def forbidden(resource: str, name: str, why: str, *, group: str = "") -> ApiError:
     """A rule forbids it."""
-    named = f' "{name}"' if name else ""
+    named = f" {quoted(name)}" if name else ""
     return errors.Forbidden(
         f"{qualified(resource, group)}{named} is forbidden: {why}",
         code=403,
@@ -219,7 +220,7 @@ def invalid(kind: str, name: str, causes: Iterable[Cause], *, group: str = "") -
     said = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in found))
     text = said[0] if len(said) == 1 else f"[{', '.join(said)}]"
     return errors.Invalid(
-        f'{qualified(kind, group)} "{name}" is invalid: {text}',
+        f"{qualified(kind, group)} {quoted(name)} is invalid: {text}",
         code=422,
         reason="Invalid",
         group=group,
@@ -240,7 +241,7 @@ def invalid_options(kind: str, causes: Iterable[Cause]) -> ApiError:
 def not_found(resource: str, name: str, *, group: str = "") -> ApiError:
     """No such object."""
     return errors.NotFound(
-        f'{qualified(resource, group)} "{name}" not found',
+        f"{qualified(resource, group)} {quoted(name)} not found",
         code=404,
         reason="NotFound",
         group=group,
@@ -252,7 +253,7 @@ def not_found(resource: str, name: str, *, group: str = "") -> ApiError:
 def already_exists(resource: str, name: str, *, group: str = "") -> ApiError:
     """An object of that name is there already."""
     return errors.AlreadyExists(
-        f'{qualified(resource, group)} "{name}" already exists',
+        f"{qualified(resource, group)} {quoted(name)} already exists",
         code=409,
         reason="AlreadyExists",
         group=group,
@@ -264,7 +265,7 @@ def already_exists(resource: str, name: str, *, group: str = "") -> ApiError:
 def conflict(resource: str, name: str, why: str, *, group: str = "") -> ApiError:
     """The object is not in the state that the request takes for granted."""
     return errors.Conflict(
-        f'Operation cannot be fulfilled on {qualified(resource, group)} "{name}": {why}',
+        f"Operation cannot be fulfilled on {qualified(resource, group)} {quoted(name)}: {why}",
         code=409,
         reason="Conflict",
         group=group,

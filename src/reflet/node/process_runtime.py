@@ -1,6 +1,6 @@
 """Pods as a runtime sees them, where a container is a process.
 
-Owns: from the keeper's answers to pods and their statuses, the sandbox of a pod, which here is its
+Owns: from the shim's answers to pods and their statuses, the sandbox of a pod, which here is its
 folder, and the lives of a container that are kept.  Is a ``PodRuntime``.  Must not know the API
 server, nor when anything is to be started or ended.
 """
@@ -20,7 +20,7 @@ from typing import Final
 from reflet.api.core.pods import Pod
 from reflet.node.shim.container_records import KEPT_LIVES, ContainerRecord, write_private
 from reflet.node.shim.protocol import Executed, Listing, StartOrder
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.shim_client import ShimClient
 from reflet.pleg.runtime_status import (
     RuntimeContainer,
     RuntimePod,
@@ -75,7 +75,7 @@ class Launch:
 
 
 class ProcessRuntime:
-    """The pods in *directories*, whose containers *keeper* has.
+    """The pods in *directories*, whose containers *shim* has.
 
     *addresses* are the pods' own: those of this machine, since processes share its network.
     """
@@ -83,13 +83,13 @@ class ProcessRuntime:
     def __init__(
         self,
         directories: PodDirectories,
-        keeper: KeeperClient,
+        shim: ShimClient,
         *,
         addresses: Callable[[], tuple[str, ...]] = tuple,
         clock: Clock | None = None,
     ) -> None:
         self._directories = directories
-        self._keeper = keeper
+        self._shim = shim
         self._addresses = addresses
         self._clock = clock or SystemClock()
         self._sandboxes: dict[str, Sandbox] = {}
@@ -142,8 +142,8 @@ class ProcessRuntime:
 
     async def remove_pod(self, uid: str) -> tuple[str, ...]:
         """Remove a pod whose containers have all ended; the answer is what was kept, and why."""
-        for record in await self._keeper.records(uid):
-            await self._keeper.remove(record.id)
+        for record in await self._shim.records(uid):
+            await self._shim.remove(record.id)
         kept = await asyncio.to_thread(self._directories.tear_down, uid)
         self._sandboxes.pop(uid, None)
         self._made.discard(uid)
@@ -156,7 +156,7 @@ class ProcessRuntime:
 
         As long as nothing changes these are the same objects, so that comparing them is cheap.
         """
-        listing = await self._keeper.listing(self._seen[0])
+        listing = await self._shim.listing(self._seen[0])
         seen = listing, self.sandboxes
         if seen != self._seen:
             self._seen, self._pods = seen, self._pods_in(listing)
@@ -173,13 +173,13 @@ class ProcessRuntime:
         """Return one pod as ``list_pods`` would, None when it would not."""
         found = [
             RuntimeContainer(container, name, RuntimeState(state))
-            for container, _, name, state in await self._keeper.listed(uid)
+            for container, _, name, state in await self._shim.listed(uid)
         ]
         return self._pod(uid, found) if found or uid in self._sandboxes else None
 
     async def pod_status(self, pod: RuntimePod, /) -> RuntimeStatus:
         """Return everything about one pod."""
-        records = await self._keeper.records(pod.uid)
+        records = await self._shim.records(pod.uid)
         sandbox = self._sandboxes.get(pod.uid)
         return RuntimeStatus(
             uid=pod.uid,
@@ -207,10 +207,10 @@ class ProcessRuntime:
 
     async def start(self, uid: str, launch: Launch) -> ContainerRecord:
         """Start the next life of a container; its record tells when that could not be done."""
-        lives = [each for each in await self._keeper.records(uid) if each.name == launch.container]
+        lives = [each for each in await self._shim.records(uid) if each.name == launch.container]
         attempt = lives[0].attempt + 1 if lives else 0
         for old in lives[KEPT_LIVES - 1 :]:
-            await self._keeper.remove(old.id)
+            await self._shim.remove(old.id)
         folder = self._directories.make_container(uid, launch.container)
         message_file = prepare_message_file(folder, launch.user, launch.group)
         record = ContainerRecord(
@@ -237,35 +237,35 @@ class ProcessRuntime:
             environment=launch.environment,
             root=launch.root,
         )
-        return await self._keeper.start(order)
+        return await self._shim.start(order)
 
     async def fingerprints(self, uid: str) -> dict[str, str]:
         """What the newest life of each container was made from."""
         found: dict[str, str] = {}
-        for record in await self._keeper.records(uid):
+        for record in await self._shim.records(uid):
             found.setdefault(record.name, record.fingerprint)
         return found
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         """The records of a pod's containers, the newest life first."""
-        return await self._keeper.records(uid)
+        return await self._shim.records(uid)
 
     async def execute(
         self, container: str, arguments: Sequence[str], *, timeout: float
     ) -> Executed:
         """Run a command inside a container; it is killed after *timeout* seconds.
 
-        Raises KeeperRefused when the container does not run, or has no such command.
+        Raises ShimRefused when the container does not run, or has no such command.
         """
-        return await self._keeper.execute(container, arguments, timeout=timeout)
+        return await self._shim.execute(container, arguments, timeout=timeout)
 
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""
-        return await self._keeper.signal(container, number)
+        return await self._shim.signal(container, number)
 
     async def end(self, container: str, grace: float) -> ContainerRecord:
         """End a container, by force after *grace* seconds."""
-        return await self._keeper.end(container, grace)
+        return await self._shim.end(container, grace)
 
     def _sandbox_file(self, uid: str) -> Path:
         return self._directories.pod(uid) / SANDBOX_FILE

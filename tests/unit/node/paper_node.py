@@ -1,4 +1,4 @@
-"""A node on paper: a keeper without processes, objects in hand, and notes of what was told.
+"""A node on paper: a shim without processes, objects in hand, and notes of what was told.
 
 Owns: the fakes at the edges of the agent, and workers put together over them.  What is between
 the edges, the runtime, the relist loop, the status cache and the volumes, is the real thing.
@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from reflet.api.core.config import ConfigMap, Secret
-from reflet.api.core.pod_status import PodStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import Pod, PodStatus
 from reflet.api.meta import ObjectMeta
 from reflet.errors import RefletError
 from reflet.node.pods.admission import Allowance
@@ -27,13 +26,13 @@ from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker_parts import WorkerParts
 from reflet.node.pods.workers import PodWorkers
-from reflet.node.probes.handler_actions import Outcome, Target
+from reflet.node.probes.handlers import Outcome, Target
 from reflet.node.probes.http_probes import HttpAnswer
 from reflet.node.probes.probe_spec import ExecAction, Handler, HttpGetAction
 from reflet.node.process_runtime import Launch, ProcessRuntime
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import Executed, Listing, StartOrder
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import EventRecorder
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
@@ -64,7 +63,7 @@ def settings(**data: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name="settings", namespace="shop"), data=data)
 
 
-class PaperKeeper:
+class PaperShim:
     """Keeps records and starts nothing.
 
     A command that begins with ``/no/`` cannot be started; an end takes ``takes`` seconds, or with
@@ -294,7 +293,7 @@ class PaperNode:
 
     def __init__(self, root: Path, *objects: ConfigMap | Secret, **changes: Any) -> None:
         self.clock = VirtualClock()
-        self.keeper = PaperKeeper(self.clock)
+        self.shim = PaperShim(self.clock)
         self.objects = PaperConfigurations(*objects)
         self.events = PaperEvents()
         self.handlers = PaperHandlers(self.clock)
@@ -303,7 +302,7 @@ class PaperNode:
         self.directories = PodDirectories(root)
         self.runtime = ProcessRuntime(
             self.directories,
-            cast("KeeperClient", self.keeper),
+            cast("ShimClient", self.shim),
             addresses=lambda: ("10.0.0.1",),
             clock=self.clock,
         )

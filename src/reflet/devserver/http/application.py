@@ -16,9 +16,7 @@ from aiohttp import web
 
 from reflet.apirules import refusals
 from reflet.devserver.faults import Action, Fault, Faults, RequestLog, SeenRequest
-from reflet.devserver.http.administration import Administration
-from reflet.devserver.http.authentication import Credentials
-from reflet.devserver.http.front_pages import FrontPages
+from reflet.devserver.http.front_pages import Administration, FrontPages
 from reflet.devserver.http.node_logs import NodeLogs
 from reflet.devserver.printing.answers import DocumentAnswer, TextAnswer
 from reflet.devserver.printing.representations import (
@@ -29,14 +27,15 @@ from reflet.devserver.printing.representations import (
     negotiate,
     render,
 )
-from reflet.devserver.request.documents import Body
-from reflet.devserver.request.request import ApiRequest, Target, target_of
+from reflet.devserver.request.authentication import Credentials
+from reflet.devserver.request.bodies import Body
+from reflet.devserver.request.request_info import ApiRequest, Target, target_of
 from reflet.devserver.request.request_options import read_list_query
+from reflet.devserver.verbs.dispatch import Call, PageNotFound, answer, understand, verb_of
 from reflet.devserver.verbs.pod_subresources import log_request
 from reflet.devserver.verbs.reading import find, open_watch
 from reflet.devserver.verbs.reviews import User
 from reflet.devserver.verbs.state import State
-from reflet.devserver.verbs.verbs import Call, PageNotFound, answer, understand, verb_of
 from reflet.devserver.watches.watch_feed import WatchEnding
 from reflet.devserver.watches.watch_stream import WatchStream, reset
 from reflet.errors import ApiError

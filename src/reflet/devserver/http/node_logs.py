@@ -15,10 +15,9 @@ from urllib.parse import quote
 import aiohttp
 
 from reflet.apirules import refusals
-from reflet.devserver.http.authentication import is_loopback
+from reflet.devserver.request.authentication import ISSUER, ServiceAccount, is_loopback
 from reflet.devserver.storage.changes import Key
 from reflet.devserver.verbs.state import LogRequest, State
-from reflet.devserver.verbs.tokens import ISSUER, ServiceAccount
 
 READER: Final = ServiceAccount("kube-system", "reflet-log-reader", "")
 TOKEN_SECONDS: Final = 60

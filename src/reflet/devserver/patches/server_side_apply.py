@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from reflet.apirules import refusals
-from reflet.apirules.schema.schema_protocol import Schema
+from reflet.apirules.schema.schemas import Schema
 from reflet.devserver.patches.field_sets import EMPTY, FieldSet, Path, path_text
 from reflet.devserver.patches.json_values import equivalent
 from reflet.devserver.patches.managed_fields import (
@@ -33,8 +33,14 @@ from reflet.devserver.patches.managed_fields import (
     with_few_updaters,
     with_managed_fields,
 )
-from reflet.devserver.patches.typed_changes import Comparison, compared, fields_of, named
-from reflet.devserver.patches.typed_merge import merged, without_fields
+from reflet.devserver.patches.typed_merge import (
+    Comparison,
+    compared,
+    fields_of,
+    merged,
+    named,
+    without_fields,
+)
 from reflet.devserver.patches.typed_values import ABSENT, misfits
 from reflet.errors import ApiError, Cause, Conflict, DecodeError
 from reflet.gotext import printing

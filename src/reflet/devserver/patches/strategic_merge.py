@@ -23,10 +23,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.apirules.schema.schema_protocol import Schema
+from reflet.apirules.schema.schemas import Schema
 from reflet.devserver.patches.json_values import identity
 from reflet.errors import ApiError, Invalid
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 DIRECTIVE: Final = "$patch"
 RETAIN_KEYS: Final = "$retainKeys"
@@ -302,7 +303,7 @@ def _field(schema: Schema, name: str) -> Schema:
     found = schema.field(name)
     if found is None:
         raise refusals.unexpected(
-            f"unable to find api field in struct for the json field {printing.quoted(name)}"
+            f"unable to find api field in struct for the json field {quoted(name)}"
         )
     return found
 

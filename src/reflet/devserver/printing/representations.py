@@ -2,6 +2,10 @@
 
 Owns: what a client's ``Accept`` means, and how an answer or an event becomes bytes.  Must not
 know how answers come about, nor how bytes are sent.
+
+Writes answers as YAML, as the real server does: keys in order, texts quoted only if need be.
+
+Owns: the writing.  Must not know what is written.
 """
 
 from __future__ import annotations
@@ -12,10 +16,10 @@ from datetime import datetime
 from typing import Any, Final, Literal, assert_never, final
 
 import msgspec
+import yaml
 
 from reflet.apirules import refusals
-from reflet.apirules.schema.go_types import internal_package
-from reflet.apirules.schema.served_kind import ServedKind
+from reflet.apirules.schema.served_kind import ServedKind, internal_package
 from reflet.devserver.printing.answers import (
     Answer,
     DocumentAnswer,
@@ -24,9 +28,9 @@ from reflet.devserver.printing.answers import (
     TextAnswer,
 )
 from reflet.devserver.printing.table_output import IncludeObject, include_object, partial, table
-from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.request_info import ApiRequest
 from reflet.devserver.storage.changes import Stored
-from reflet.devserver.verbs.faces import is_own_face, shown
+from reflet.devserver.verbs.conversion import is_own_face, shown
 from reflet.devserver.watches.watch_events import (
     CHUNKED_JSON_LINES,
     Event,
@@ -166,7 +170,7 @@ def render(answer: Answer, form: Form, now: datetime) -> Rendered:
 def render_document(document: Any, form: Form, code: int) -> Rendered:
     """Write a document, whatever it is about."""
     if form.media == "yaml":
-        from reflet.devserver.printing.yaml_output import write_yaml  # noqa: PLC0415 - rarely asked for
+        from reflet.devserver.printing.representations import write_yaml  # noqa: PLC0415 - rarely asked for
 
         return Rendered(code, write_yaml(document), YAML)
     content = msgspec.json.encode(document)
@@ -338,3 +342,38 @@ class EventForms:
             kind, [event.object], metadata, form, self._now(), with_columns=with_columns
         )
         return http_chunk(json_line(event_of(event.type, document)))
+
+
+_BASE: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+_TEXT_TAG: Final = "tag:yaml.org,2002:str"
+# Words that the real server's reader of YAML takes for something else than text, and PyYAML's
+# does not, so they need quotes.
+_WORDS: Final = frozenset({"y", "Y", "n", "N"})
+
+
+class _Dumper(_BASE):  # type: ignore[misc]  # the C dumper has no types
+    """Writes without aliases: the same value twice is written twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's shape
+        return True
+
+
+def _text(dumper: Any, text: str) -> Any:
+    style = None
+    if "\n" in text and text.isascii():
+        style = "|"
+    elif text in _WORDS or dumper.resolve(yaml.ScalarNode, text, (True, False)) != _TEXT_TAG:
+        style = '"'  # without quotes it would be no text
+    return dumper.represent_scalar(_TEXT_TAG, text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def write_yaml(document: Any) -> bytes:
+    """Write a document; UTF-8, ends with a line break."""
+    written: bytes = yaml.dump(
+        document, Dumper=_Dumper, allow_unicode=True, encoding="utf-8", sort_keys=True
+    )
+    return written

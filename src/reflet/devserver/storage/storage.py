@@ -4,10 +4,16 @@ Owns: the counter, what a write needs to be accepted, and that a write is safe b
 hears of it.  Calls are plain functions, and everything runs on one thread, so each of them is
 atomic.  The order of lists and the window of history belong to collection.py, files to
 journal.py, streams to watchers.py.  Must not know kinds, requests or what objects mean.
+
+Waits until the storage has reached a revision.
+
+Owns: how long the server hopes for a revision that it has not made yet.  Must not know who asks
+or what is done with the state.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -270,3 +276,29 @@ class Storage:
 def _refused(refusal: Callable[..., ApiError], key: Key) -> ApiError:
     plural, _, group = key.resource.partition(".")
     return refusal(plural, key.name, group=group)
+
+
+PATIENCE: Final = 3.0  # seconds, as the real server
+
+
+async def reached(storage: Storage, revision: int, *, patience: float = PATIENCE) -> None:
+    """Return as soon as a revision is there, at once if it is; raise Timeout if it stays away.
+
+    The refusal is the real server's "Too large resource version".
+    """
+    if storage.revision >= revision:
+        return
+    arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def look(change: Change) -> None:
+        if change.revision >= revision and not arrived.done():
+            arrived.set_result(None)
+
+    unsubscribe = storage.subscribe(look)
+    try:
+        async with asyncio.timeout(patience):
+            await arrived
+    except TimeoutError:
+        raise refusals.too_large_version(revision, storage.revision) from None
+    finally:
+        unsubscribe()

@@ -24,7 +24,7 @@ import yaml
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.patches.json_values import DEEPEST, TOO_DEEP
 from reflet.devserver.patches.yaml_text import read_yaml
-from reflet.devserver.request.documents import Body
+from reflet.devserver.request.bodies import Body
 from reflet.devserver.request.request_options import WriteOptions
 from reflet.devserver.storage.changes import Key
 from reflet.devserver.verbs.patching import APPLY_PATCH, patch

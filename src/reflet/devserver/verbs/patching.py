@@ -11,25 +11,25 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.devserver.patches.json_patch import json_patch
+from reflet.devserver.patches.json_patch import (
+    json_patch,
+    merge_patch,
+    unreadable_result,
+    unreadable_strategic_result,
+    without_prefix,
+)
 from reflet.devserver.patches.managed_fields import managed_fields_of
-from reflet.devserver.patches.merge_patch import merge_patch
 from reflet.devserver.patches.patch_bodies import (
     read_applied,
     read_json_patch,
     read_merge_patch,
     read_strategic_patch,
 )
-from reflet.devserver.patches.patch_results import (
-    unreadable_result,
-    unreadable_strategic_result,
-    without_prefix,
-)
 from reflet.devserver.patches.strategic_merge import strategic_merge
 from reflet.devserver.printing.answers import ObjectAnswer
-from reflet.devserver.request.documents import Body
+from reflet.devserver.request.bodies import Body
 from reflet.devserver.storage.changes import Stored
-from reflet.devserver.verbs.faces import shown
+from reflet.devserver.verbs.conversion import shown
 from reflet.devserver.verbs.writing import Writing
 from reflet.errors import ApiError, BadRequest, UnsupportedMediaType
 

@@ -12,14 +12,14 @@ from typing import Any, Final
 from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.printing.answers import DocumentAnswer
-from reflet.devserver.request.documents import subresource_kind
-from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.authentication import ISSUER, ServiceAccount
+from reflet.devserver.request.bodies import subresource_kind
+from reflet.devserver.request.request_info import ApiRequest
 from reflet.devserver.request.request_options import DeleteOptions
 from reflet.devserver.storage.changes import Stored
 from reflet.devserver.verbs.deleting import delete
 from reflet.devserver.verbs.field_managers import Ownership
 from reflet.devserver.verbs.state import LogRequest, State
-from reflet.devserver.verbs.tokens import ISSUER, ServiceAccount
 from reflet.errors import Cause
 from reflet.gotext.times import time_text
 

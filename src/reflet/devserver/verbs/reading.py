@@ -26,12 +26,10 @@ from reflet.devserver.request.continue_tokens import (
 from reflet.devserver.request.request_options import ListQuery, read_list_version, read_version
 from reflet.devserver.request.selection import Selection, selection
 from reflet.devserver.storage.changes import Key, Stored
-from reflet.devserver.storage.freshness import reached
-from reflet.devserver.storage.storage import Storage
+from reflet.devserver.storage.storage import Storage, reached
 from reflet.devserver.verbs.state import State
-from reflet.devserver.watches.watch_events import Representation
+from reflet.devserver.watches.watch_events import Representation, WatchRequest
 from reflet.devserver.watches.watch_feed import WatchFeed
-from reflet.devserver.watches.watch_request import WatchRequest
 from reflet.errors import Expired
 
 

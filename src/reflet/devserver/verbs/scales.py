@@ -11,16 +11,19 @@ from typing import Any, Final
 from reflet.apirules import refusals
 from reflet.apirules.admission import clone
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.patches.json_patch import json_patch
-from reflet.devserver.patches.merge_patch import merge_patch
+from reflet.devserver.patches.json_patch import (
+    json_patch,
+    merge_patch,
+    unreadable_result,
+    without_prefix,
+)
 from reflet.devserver.patches.patch_bodies import read_applied, read_json_patch, read_merge_patch
-from reflet.devserver.patches.patch_results import unreadable_result, without_prefix
 from reflet.devserver.printing.answers import DocumentAnswer
 from reflet.devserver.printing.json_paths import first_at
 from reflet.devserver.printing.printers import NONE, selector_text
-from reflet.devserver.request.documents import Body, check_subresource, read_subresource
+from reflet.devserver.request.bodies import Body, check_subresource, read_subresource
 from reflet.devserver.storage.changes import Stored
-from reflet.devserver.verbs.faces import shown
+from reflet.devserver.verbs.conversion import shown
 from reflet.devserver.verbs.patching import APPLY_PATCH, JSON_PATCH
 from reflet.devserver.verbs.writing import Writing
 from reflet.errors import BadRequest, Cause, InternalError

@@ -13,19 +13,18 @@ from typing import Any, Final
 
 from reflet.apirules import refusals
 from reflet.apirules.admission import prepare_create, prepare_update
-from reflet.apirules.bodies import check_body
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.validation.validation import validate_create, validate_update
+from reflet.apirules.strict_decoding import check_body
+from reflet.apirules.validation.by_kind import validate_create, validate_update
 from reflet.devserver.printing.answers import ObjectAnswer
-from reflet.devserver.request.documents import Body, read_object
+from reflet.devserver.request.bodies import Body, read_object
 from reflet.devserver.request.request_options import WriteOptions
 from reflet.devserver.storage.changes import Key, Stored
-from reflet.devserver.verbs.definitions import with_accepted_names
+from reflet.devserver.verbs.conversion import kept, shown
 from reflet.devserver.verbs.deleting import finish
-from reflet.devserver.verbs.faces import kept, shown
 from reflet.devserver.verbs.field_managers import Ownership
 from reflet.devserver.verbs.reading import key_of
-from reflet.devserver.verbs.state import DEFINITIONS, State
+from reflet.devserver.verbs.state import DEFINITIONS, State, with_accepted_names
 from reflet.errors import ApiError, Cause
 
 Document = dict[str, Any]

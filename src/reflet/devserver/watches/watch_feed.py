@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Protocol, final
 
-from reflet.devserver.storage.freshness import reached
-from reflet.devserver.storage.storage import Storage
+from reflet.devserver.storage.storage import Storage, reached
 from reflet.devserver.watches.watch_events import (
     Event,
     Sightings,
+    WatchRequest,
     addition,
     bookmark,
     refusal,
 )
-from reflet.devserver.watches.watch_request import WatchRequest
 from reflet.errors import ApiError
 
 BOOKMARK_INTERVAL: Final = 60.0  # seconds

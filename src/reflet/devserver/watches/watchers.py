@@ -19,9 +19,8 @@ from typing import Final, final
 
 from reflet.devserver.storage.changes import Change
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.watches.watch_events import Sightings
+from reflet.devserver.watches.watch_events import Sightings, WatchRequest
 from reflet.devserver.watches.watch_feed import Backlog, WatchFeed, Write
-from reflet.devserver.watches.watch_request import WatchRequest
 
 SHORTEST_DEFAULT: Final = 1800.0  # seconds; a watch without a time limit gets up to twice this
 OFFERED_AT_ONCE: Final = 256

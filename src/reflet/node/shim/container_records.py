@@ -1,7 +1,7 @@
 """What is on disk about each life of a container, so that nothing is lost when a process dies.
 
 Owns: the record, its file, and where the files of a container's life are.  A record is written by
-the keeper alone, always as a whole.  Must not know how processes are started, and holds neither
+the shim alone, always as a whole.  Must not know how processes are started, and holds neither
 arguments nor environment: those may be secrets.
 """
 

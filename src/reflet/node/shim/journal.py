@@ -1,6 +1,6 @@
-"""What the keeper says of itself, in a file that does not grow without end.
+"""What the shim says of itself, in a file that does not grow without end.
 
-Owns: ``keeper.log``, which is the keeper's standard error, and the one before it.  The keeper may
+Owns: ``shim.log``, which is the shim's standard error, and the one before it.  The shim may
 run for years, and an agent that is away reads nothing.  Must not know what is said.
 """
 

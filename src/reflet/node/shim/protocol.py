@@ -1,4 +1,4 @@
-"""What the agent and its keeper say to each other: one JSON document a line, on a local socket.
+"""What the agent and its shim say to each other: one JSON document a line, on a local socket.
 
 Owns: the form of requests, answers and news, and where the socket is.  Must not know what either
 side does about them.
@@ -20,17 +20,19 @@ from reflet.processes.container_plan import ContainerRoot, fields_of
 VERSION: Final = 2
 LONGEST_LINE: Final = 64 * 2**20  # bytes; an environment may be large, but not like this
 
+# Where two versions of this program meet.  Under other names the process of an earlier version
+# would be found by nobody, and two of them would look after the same containers.
 SOCKET: Final = "keeper.sock"
 LOCK: Final = "keeper.lock"
-JOURNAL: Final = "keeper.log"
+JOURNAL: Final = "shim.log"
 
 
-class KeeperUnavailable(RefletError):
-    """The keeper does not answer; the containers' processes are not touched by that."""
+class ShimUnavailable(RefletError):
+    """The shim does not answer; the containers' processes are not touched by that."""
 
 
-class KeeperRefused(RefletError):
-    """The keeper could not do what it was asked."""
+class ShimRefused(RefletError):
+    """The shim could not do what it was asked."""
 
 
 Listed = tuple[str, str, str, str]
@@ -104,10 +106,10 @@ def decoded(line: bytes) -> dict[str, Any]:
     """Read one line; ValueError for anything else."""
     document = json.loads(line)
     if not isinstance(document, dict):
-        raise ValueError("a line of the keeper's protocol is an object")  # noqa: TRY004 - see above
+        raise ValueError("a line of the shim's protocol is an object")  # noqa: TRY004 - see above
     return document
 
 
 def socket_path(folder: Path) -> Path:
-    """Where the keeper of an agent listens."""
+    """Where the shim of an agent listens."""
     return folder / SOCKET

@@ -2,7 +2,7 @@
 
 Owns: starting and ending them, their logs, and a record on disk of each one's life, its exit code
 above all.  It outlives the agent: one that is killed and started again finds everything as it
-is, and what ended meanwhile is on record.  A keeper that is killed itself is replaced, and the
+is, and what ended meanwhile is on record.  A shim that is killed itself is replaced, and the
 new one adopts what runs; only the exit codes of those it adopts are lost.  Must not know pods,
 the API server, or why anything runs.
 """
@@ -67,7 +67,7 @@ class _Kept:
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Keeper:
+class Shim:
     """Keeps the containers whose folders are below *pods*; open while the context is.
 
     Containers have the limits of the moment in which this was made, whatever becomes of ours.
@@ -77,7 +77,7 @@ class Keeper:
         self._pods = pods
         self._limits = tuple((kind, *resource.getrlimit(kind)) for kind in LIMITS)
         self._kept: dict[str, _Kept] = {}
-        self._tasks = TaskOwner("keeper")
+        self._tasks = TaskOwner("shim")
         self._permanent = PermanentTasks()
         self._listeners: set[Callable[[dict[str, Any]], None]] = set()
         self._tag = ""
@@ -108,7 +108,7 @@ class Keeper:
         return any(kept.child or kept.starting for kept in self._kept.values())
 
     async def ended(self) -> NoReturn:
-        """Wait for ever, or raise TaskEnded when the keeper cannot keep what it promises."""
+        """Wait for ever, or raise TaskEnded when the shim cannot keep what it promises."""
         await self._permanent.ended()
 
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> None:
@@ -141,7 +141,7 @@ class Keeper:
             case "remove":
                 return self.remove(str(asked["id"]))
             case other:
-                raise protocol.KeeperRefused(f"the keeper does not know how to {other}")
+                raise protocol.ShimRefused(f"the shim does not know how to {other}")
 
     # What can be asked
 
@@ -161,7 +161,7 @@ class Keeper:
         starting = self._begin(kept, order)
         refusal = await asyncio.shield(self._tasks.start(starting, name=f"start of {record.name}"))
         if refusal:
-            raise protocol.KeeperRefused(f"container {record.name} is not started: {refusal}")
+            raise protocol.ShimRefused(f"container {record.name} is not started: {refusal}")
         return kept.record.document()
 
     async def _begin(self, kept: _Kept, order: protocol.StartOrder) -> str:
@@ -218,11 +218,11 @@ class Keeper:
     ) -> protocol.Executed:
         """Run a command beside a container's first process; it is killed after *timeout* seconds.
 
-        Raises KeeperRefused when the container does not run, or the command cannot be run in it.
+        Raises ShimRefused when the container does not run, or the command cannot be run in it.
         """
         kept = self._of(container)
         if kept.child is None:
-            raise protocol.KeeperRefused(f"container {kept.record.name} does not run")
+            raise protocol.ShimRefused(f"container {kept.record.name} does not run")
         first = kept.child.pid
         environment = kept.environment if kept.environment is not None else _environment_of(first)
         with contextlib.ExitStack() as opened:
@@ -235,7 +235,7 @@ class Keeper:
             try:
                 identity = await start_container(replace(plan, joins=joins), lambda _: None)
             except NotStarted as error:
-                raise protocol.KeeperRefused(str(error)) from error
+                raise protocol.ShimRefused(str(error)) from error
             child = Child(identity, keeps_group=True)
             code: int | None = None
             try:
@@ -288,7 +288,7 @@ class Keeper:
         if kept is None:
             return False
         if kept.child is not None or kept.starting is not None:
-            raise protocol.KeeperRefused(f"container {container} still runs")
+            raise protocol.ShimRefused(f"container {container} still runs")
         del self._kept[container]
         kept.record.remove_files()
         return True
@@ -298,7 +298,7 @@ class Keeper:
     def _of(self, container: str) -> _Kept:
         kept = self._kept.get(container)
         if kept is None:
-            raise protocol.KeeperRefused(f"there is no container {container}")
+            raise protocol.ShimRefused(f"there is no container {container}")
         return kept
 
     def _plan(
@@ -393,7 +393,7 @@ class Keeper:
         return True
 
     def _take_over(self) -> None:
-        """Adopt what an earlier keeper left."""
+        """Adopt what an earlier shim left."""
         strays = all_strays()
         for record in records_below(self._pods):
             kept = self._kept[record.id] = _Kept(record)
@@ -426,7 +426,7 @@ class Keeper:
 
 
 def _environment_of(pid: int) -> dict[str, str]:
-    """What a process was started with: all that is known where an earlier keeper started it."""
+    """What a process was started with: all that is known where an earlier shim started it."""
     pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
     return {
         name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals

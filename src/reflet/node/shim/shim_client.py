@@ -1,6 +1,6 @@
-"""The agent's line to its keeper.
+"""The agent's line to its shim.
 
-Owns: finding the keeper or starting one, asking it, and asking again after it was lost.  Must not
+Owns: finding the shim or starting one, asking it, and asking again after it was lost.  Must not
 know what containers are for.
 """
 
@@ -23,10 +23,10 @@ from reflet.node.shim import protocol
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import (
     Executed,
-    KeeperRefused,
-    KeeperUnavailable,
     Listed,
     Listing,
+    ShimRefused,
+    ShimUnavailable,
     StartOrder,
 )
 from reflet.processes.child import Child, start_child
@@ -35,24 +35,24 @@ from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
-PATIENCE: Final = 15.0  # seconds for a keeper to come up
+PATIENCE: Final = 15.0  # seconds for a shim to come up
 LOOK_EVERY: Final = 0.02  # seconds between two looks whether it has
 TRY_EVERY: Final = 1.0  # seconds between two tries where one has failed
 ANSWER_PATIENCE: Final = 30.0  # seconds for an answer that needs no grace period
 HANDED_ON: Final = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
-"""The variables that the keeper itself needs; containers get none of them from it."""
+"""The variables that the shim itself needs; containers get none of them from it."""
 
 logger = logging.getLogger(__name__)
 
 Ended = Callable[[str], None]
 
 
-class KeeperClient:
-    """Asks the keeper whose files are in *folder*; starts one when there is none.
+class ShimClient:
+    """Asks the shim whose files are in *folder*; starts one when there is none.
 
     *on_ended* is told the uid of a pod of which a container has ended, and every uid again is
-    unknown after the keeper was lost: then *on_lost* is called once the new one answers.
-    Leaving the context leaves the keeper and the containers as they are; ``stop`` ends it.
+    unknown after the shim was lost: then *on_lost* is called once the new one answers.
+    Leaving the context leaves the shim and the containers as they are; ``stop`` ends it.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class KeeperClient:
         self._on_ended = on_ended
         self._on_lost = on_lost
         self._clock = clock or SystemClock()
-        self._tasks = TaskOwner("line to the keeper")
+        self._tasks = TaskOwner("line to the shim")
         self._permanent = permanent or PermanentTasks(clock=self._clock)
         self._writer: asyncio.StreamWriter | None = None
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._numbers = itertools.count(1)
-        self._keeper: Child | None = None
+        self._shim: Child | None = None
         self._is_up = asyncio.Event()
         self._is_down = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -83,7 +83,7 @@ class KeeperClient:
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
-        self._permanent.keep(self._tasks, self._stay_connected, name="keeper")
+        self._permanent.keep(self._tasks, self._stay_connected, name="shim")
         try:
             await self.up()
         except BaseException:
@@ -100,8 +100,8 @@ class KeeperClient:
         try:
             await self._tasks.__aexit__(kind, error, traceback)
         finally:
-            if self._keeper is not None:
-                self._keeper.close()
+            if self._shim is not None:
+                self._shim.close()
 
     @property
     def is_connected(self) -> bool:
@@ -109,13 +109,13 @@ class KeeperClient:
         return self._writer is not None
 
     async def up(self) -> None:
-        """Return when there is somebody to ask; KeeperUnavailable when that takes too long."""
+        """Return when there is somebody to ask; ShimUnavailable when that takes too long."""
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._is_up.wait()
         except TimeoutError as error:
-            raise KeeperUnavailable(
-                f"the keeper in {self._folder} did not come up: "
+            raise ShimUnavailable(
+                f"the shim in {self._folder} did not come up: "
                 + (self._problem or f"see {protocol.JOURNAL} there")
             ) from error
 
@@ -143,7 +143,7 @@ class KeeperClient:
     async def execute(
         self, container: str, arguments: Sequence[str], *, timeout: float
     ) -> Executed:
-        """Run a command in a container; KeeperRefused when that cannot be done."""
+        """Run a command in a container; ShimRefused when that cannot be done."""
         patience = timeout + ANSWER_PATIENCE
         fields = {"id": container, "arguments": list(arguments), "timeout": timeout}
         return Executed(**await self._ask("execute", patience=patience, **fields))
@@ -162,30 +162,30 @@ class KeeperClient:
         await self._ask("remove", id=container)
 
     async def stop(self) -> None:
-        """End the keeper, and start none any more; for an agent that has ended all containers."""
+        """End the shim, and start none any more; for an agent that has ended all containers."""
         self._stopping.set()
-        keeper = self._keeper
+        shim = self._shim
         if self._writer is not None:
             self._writer.write(protocol.encoded({"do": "stop"}))
             with contextlib.suppress(ConnectionError, TimeoutError):
                 await self._writer.drain()
-                # A keeper that writes to a closed line loses what it has not read of it.
+                # A shim that writes to a closed line loses what it has not read of it.
                 async with asyncio.timeout(PATIENCE):
                     await self._is_down.wait()
-        elif keeper is not None:
-            keeper.signal(SIGTERM)  # started a moment ago, and nobody listens there yet
-        if keeper is not None:
-            await keeper.wait()
+        elif shim is not None:
+            shim.signal(SIGTERM)  # started a moment ago, and nobody listens there yet
+        if shim is not None:
+            await shim.wait()
 
     # inside
 
     async def _ask(self, what: str, *, patience: float = ANSWER_PATIENCE, **fields: Any) -> Any:
         writer = self._writer
         if writer is None:
-            raise KeeperUnavailable(
-                "the keeper has been stopped"
+            raise ShimUnavailable(
+                "the shim has been stopped"
                 if self._stopping.is_set()
-                else "the keeper is away; another one is being started"
+                else "the shim is away; another one is being started"
             )
         number = next(self._numbers)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -196,9 +196,9 @@ class KeeperClient:
             async with asyncio.timeout(patience):
                 return await answer
         except ConnectionError as error:
-            raise KeeperUnavailable(f"the keeper was lost: {error}") from error
+            raise ShimUnavailable(f"the shim was lost: {error}") from error
         except TimeoutError as error:
-            raise KeeperUnavailable(f"the keeper did not answer {what!r} in time") from error
+            raise ShimUnavailable(f"the shim did not answer {what!r} in time") from error
         finally:
             self._pending.pop(number, None)
 
@@ -219,12 +219,12 @@ class KeeperClient:
                     break
                 level = logging.DEBUG if str(error) == self._problem else logging.ERROR
                 self._problem = str(error)
-                logger.log(level, "the keeper cannot be reached: %s", error)
+                logger.log(level, "the shim cannot be reached: %s", error)
                 await self._clock.sleep(TRY_EVERY)
                 continue
             self._problem = ""
             if not self._stopping.is_set():
-                logger.warning("the keeper was lost; the containers go on, and another one begins")
+                logger.warning("the shim was lost; the containers go on, and another one begins")
         await asyncio.Event().wait()  # told to stop: until the line is closed nothing is to be done
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -235,11 +235,11 @@ class KeeperClient:
                 return await asyncio.open_unix_connection(path, limit=protocol.LONGEST_LINE)
             except (FileNotFoundError, ConnectionRefusedError) as error:
                 if self._stopping.is_set():
-                    raise KeeperUnavailable("the keeper has been stopped") from error
+                    raise ShimUnavailable("the shim has been stopped") from error
                 if self._clock.monotonic() > deadline:
-                    raise KeeperUnavailable(f"the keeper does not come up: {error}") from error
-                if self._keeper is None or self._keeper.ending is not None:
-                    self._keeper = self._started()
+                    raise ShimUnavailable(f"the shim does not come up: {error}") from error
+                if self._shim is None or self._shim.ending is not None:
+                    self._shim = self._started()
             await self._clock.sleep(LOOK_EVERY)
 
     def _started(self) -> Child:
@@ -273,13 +273,13 @@ class KeeperClient:
                 else:
                     self._settle(message)
         except (ConnectionError, ValueError) as error:
-            logger.warning("the line to the keeper broke: %s", error)
+            logger.warning("the line to the shim broke: %s", error)
 
     def _greet(self, message: dict[str, Any]) -> None:
         self.pid = int(message["pid"])
         if message["version"] != protocol.VERSION:
-            raise KeeperUnavailable(
-                f"the keeper {self.pid} speaks version {message['version']}, and this agent "
+            raise ShimUnavailable(
+                f"the shim {self.pid} speaks version {message['version']}, and this agent "
                 f"{protocol.VERSION}: end its containers with the agent that started it"
             )
 
@@ -288,14 +288,14 @@ class KeeperClient:
         if answer is None or answer.done():
             return
         if "refusal" in message:
-            answer.set_exception(KeeperRefused(str(message["refusal"])))
+            answer.set_exception(ShimRefused(str(message["refusal"])))
         else:
             answer.set_result(message["answer"])
 
     def _fail_pending(self) -> None:
         for answer in self._pending.values():
             if not answer.done():
-                answer.set_exception(KeeperUnavailable("the keeper was lost"))
+                answer.set_exception(ShimUnavailable("the shim was lost"))
 
 
 def _listed(each: list[str]) -> Listed:

@@ -22,7 +22,7 @@ from reflet.node.server.http_answers import (
     Question,
     text,
 )
-from reflet.node.shim.protocol import KeeperUnavailable
+from reflet.node.shim.protocol import ShimUnavailable
 from tests.unit.transport.pem_material import make_pair, server_context
 
 
@@ -237,7 +237,7 @@ async def test_an_empty_piece_is_not_the_end_of_a_stream() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [KeeperUnavailable("the keeper is away"), OSError(113, "No route to host")]
+    "failure", [ShimUnavailable("the shim is away"), OSError(113, "No route to host")]
 )
 async def test_a_stream_that_breaks_off_looks_so_and_is_logged_and_no_more(
     failure: Exception, caplog: pytest.LogCaptureFixture

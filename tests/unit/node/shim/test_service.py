@@ -11,15 +11,15 @@ from typing import Any, NoReturn, cast
 import pytest
 
 from reflet.node.shim import protocol
-from reflet.node.shim.protocol import KeeperRefused
-from reflet.node.shim.service import UNEMPLOYED, KeeperService, main
-from reflet.node.shim.shim import Keeper
+from reflet.node.shim.protocol import ShimRefused
+from reflet.node.shim.service import UNEMPLOYED, ShimService, main
+from reflet.node.shim.shim import Shim
 from reflet.runtime.permanent_tasks import TaskEnded
 
 pytestmark = pytest.mark.virtual_time
 
 
-class FakeKeeper:
+class FakeShim:
     """Answers every request with itself, but refuses to ``dance`` and stumbles over ``stumble``."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class FakeKeeper:
 
     async def answer(self, asked: Mapping[str, Any]) -> Any:
         if asked["do"] == "dance":
-            raise KeeperRefused("the keeper does not dance")
+            raise ShimRefused("the shim does not dance")
         if asked["do"] == "stumble":
             raise KeyError(asked["secret"])
         return dict(asked)
@@ -61,9 +61,9 @@ class Agent:
 
 class Stage:
     def __init__(self, folder: Path) -> None:
-        self.keeper = FakeKeeper()
+        self.shim = FakeShim()
         self.socket = folder / "s"
-        service = KeeperService(cast("Keeper", self.keeper))
+        service = ShimService(cast("Shim", self.shim))
         self.serving = asyncio.create_task(service.run(self.socket))
 
     @asynccontextmanager
@@ -108,7 +108,7 @@ async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
         answer = await agent.ask(do="dance", number=1)
 
-    assert answer == {"number": 1, "refusal": "the keeper does not dance"}
+    assert answer == {"number": 1, "refusal": "the shim does not dance"}
 
 
 async def test_a_request_that_is_not_understood_is_not_repeated_to_anybody(
@@ -117,19 +117,19 @@ async def test_a_request_that_is_not_understood_is_not_repeated_to_anybody(
     async with serving(tmp_path) as stage, stage.agent() as agent:
         answer = await agent.ask(do="stumble", number=1, secret="s3cret")
 
-    assert answer == {"number": 1, "refusal": "the keeper does not understand the request"}
+    assert answer == {"number": 1, "refusal": "the shim does not understand the request"}
     assert "s3cret" not in caplog.text
 
 
 async def test_what_ends_is_told_to_every_agent_that_still_listens(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as one:
         async with stage.agent() as two:
-            for listener in stage.keeper.listeners:
+            for listener in stage.shim.listeners:
                 listener({"ended": "c1", "uid": "u1"})
             heard = [await one.hear(), await two.hear()]
         await asyncio.sleep(1.0)
 
-        assert len(stage.keeper.listeners) == 1
+        assert len(stage.shim.listeners) == 1
     assert heard == [{"ended": "c1", "uid": "u1"}] * 2
 
 
@@ -144,7 +144,7 @@ async def test_who_talks_nonsense_is_no_longer_heard_and_others_are(tmp_path: Pa
 
 async def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        stage.keeper.has_work = True
+        stage.shim.has_work = True
         agent.writer.write(protocol.encoded({"do": "stop"}))
         async with asyncio.timeout(UNEMPLOYED / 2):
             await stage.serving
@@ -155,16 +155,16 @@ async def test_without_agent_and_without_work_it_ends(tmp_path: Path) -> None:
         async with stage.agent():
             await asyncio.sleep(10 * UNEMPLOYED)
             with_agent = stage.serving.done()
-        stage.keeper.has_work = True
+        stage.shim.has_work = True
         await asyncio.sleep(10 * UNEMPLOYED)
         with_work = stage.serving.done()
-        stage.keeper.has_work = False
+        stage.shim.has_work = False
         await asyncio.sleep(2 * UNEMPLOYED)
 
         assert (with_agent, with_work, stage.serving.done()) == (False, False, True)
 
 
-def test_a_second_keeper_of_a_folder_leaves_it_to_the_first(tmp_path: Path) -> None:
+def test_a_second_shim_of_a_folder_leaves_it_to_the_first(tmp_path: Path) -> None:
     socket = protocol.socket_path(tmp_path)
     socket.touch()
     lock = os.open(tmp_path / protocol.LOCK, os.O_RDWR | os.O_CREAT)
@@ -177,14 +177,14 @@ def test_a_second_keeper_of_a_folder_leaves_it_to_the_first(tmp_path: Path) -> N
     assert (code, socket.exists()) == (0, True)
 
 
-async def test_a_keeper_that_cannot_keep_its_promises_makes_room_for_another(
+async def test_a_shim_that_cannot_keep_its_promises_makes_room_for_another(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        stage.keeper.has_work = True
-        stage.keeper.ends.put_nowait(TaskEnded("reaper of orphans", "TypeError"))
+        stage.shim.has_work = True
+        stage.shim.ends.put_nowait(TaskEnded("reaper of orphans", "TypeError"))
         await stage.serving
         said = await agent.reader.readline()
 
     assert said == b""
-    assert "the keeper ends: the task 'reaper of orphans' has ended for good" in caplog.text
+    assert "the shim ends: the task 'reaper of orphans' has ended for good" in caplog.text
