@@ -14,7 +14,7 @@ import enum
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from types import TracebackType
-from typing import Any, Generic, Self, TypeAlias, TypeVar, Unpack
+from typing import Any, Generic, Self, TypeAlias, TypeVar, Unpack, get_args
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.selectors.fields import FieldSelector
@@ -222,6 +222,8 @@ class SharedInformer(Generic[T]):
             self._watching.result()
 
     def _made_intake(self, transform: Transform[T] | None) -> Intake[T]:
+        if self._queue not in get_args(QueueKind):
+            raise ValueError(f"queue is 'ordered' or 'delta-fifo', not {self._queue!r}")
         updater = Updater(self.store, self._handlers.tell)
         if self._queue == "ordered":
             self.store.set_transform(transform)

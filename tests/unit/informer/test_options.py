@@ -79,6 +79,11 @@ def test_a_misspelled_option_is_refused_by_the_call_itself(make: Any) -> None:
         make(indexerz={})
 
 
+def test_a_queue_that_does_not_exist_is_refused_by_the_call_itself() -> None:
+    with pytest.raises(ValueError, match="'ordered' or 'delta-fifo', not 'lifo'"):
+        informer(queue="lifo")
+
+
 def test_a_set_of_informers_is_not_given_what_each_of_them_is_asked_for_with() -> None:
     with pytest.raises(TypeError, match="label_selector"):
         informer_set(label_selector="app=web")
