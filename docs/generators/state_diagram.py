@@ -20,7 +20,7 @@ from reflet.informer.reflector.endings import (
     AFTER_WATCH_REQUEST,
     Ending,
     ListStep,
-    State,
+    ReflectorState,
     WatchListStep,
     WatchStep,
 )
@@ -28,7 +28,11 @@ from reflet.informer.reflector.endings import (
 BEGIN: Final = "<!-- drawn from reflet.informer.reflector.endings: begin -->"
 END: Final = "<!-- end -->"
 
-_WATCH_LIST, _LIST, _WATCH = State.WATCH_LIST.value, State.LIST.value, State.WATCHING.value
+_WATCH_LIST, _LIST, _WATCH = (
+    ReflectorState.WATCH_LIST.value,
+    ReflectorState.LIST.value,
+    ReflectorState.WATCHING.value,
+)
 _OVER = "PassIsOver"
 
 _TARGETS: Final[Mapping[enum.Enum, tuple[str, str]]] = MappingProxyType(

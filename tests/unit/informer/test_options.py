@@ -17,7 +17,7 @@ from reflet.informer.options import (
     ReflectorOptions,
     refuse_unknown,
 )
-from reflet.informer.reflector.endings import State
+from reflet.informer.reflector.endings import ReflectorState
 from reflet.informer.reflector.reflector import Reflector
 from reflet.informer.shared_informer import SharedInformer
 from reflet.testing.scripted_source import ScriptedSource
@@ -94,5 +94,5 @@ async def test_nothing_is_asked_before_the_start() -> None:
 
     made = Mirror(source, CONFIG_MAPS)
 
-    assert made.informer.reflector.state is State.STOPPED
+    assert made.informer.reflector.state is ReflectorState.STOPPED
     assert source.requests == []

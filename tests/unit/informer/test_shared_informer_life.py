@@ -12,7 +12,7 @@ from reflet.api.core.config import ConfigMap
 from reflet.errors import ApiError, ConnectionRefused, MisuseError
 from reflet.informer.handlers.changes import Change
 from reflet.informer.handlers.registration import Registration
-from reflet.informer.reflector.endings import State
+from reflet.informer.reflector.endings import ReflectorState
 from reflet.informer.shared_informer import (
     InformerStarted,
     InformerStopped,
@@ -218,7 +218,7 @@ async def test_it_says_what_it_holds() -> None:
     informer.apply(Replaced([A1], "7"))
 
     assert repr(informer) == "<SharedInformer configmaps, 1 objects at ''>"
-    assert informer.reflector.state is State.STOPPED
+    assert informer.reflector.state is ReflectorState.STOPPED
     assert informer.lister().get("a", namespace="shop") == A1
 
 

@@ -77,7 +77,7 @@ class Ending(enum.StrEnum):
     """We were told to stop; nothing follows."""
 
 
-class State(enum.Enum):
+class ReflectorState(enum.Enum):
     """What a reflector is doing; the tables below say how it gets from one to the next."""
 
     STOPPED = "stopped"

@@ -1,8 +1,8 @@
 """The loop of a reflector: fill the sink, watch until only a new list helps, and start over.
 
 What follows which ending is decided by the tables of ``endings``, which version is asked for by
-``versions``, and how long is waited by ``retries``; the loop obeys.  ``endings.State`` names what
-it is doing at any moment.
+``versions``, and how long is waited by ``retries``; the loop obeys.  ``endings.ReflectorState``
+names what it is doing at any moment.
 
 Upstream: client-go/tools/cache/reflector.go, RunWithContext, ListAndWatchWithContext, watchList,
 list, watch, watchWithResync
@@ -28,7 +28,7 @@ from reflet.informer.reflector.endings import (
     SHORTEST_HONEST_WATCH,
     Ending,
     ListStep,
-    State,
+    ReflectorState,
     WatchListAttempts,
     WatchListStep,
     WatchStep,
@@ -102,7 +102,7 @@ class ListAndWatch(Generic[T]):
         resync_every: float,
         should_resync: Callable[[], bool] | None,
     ) -> None:
-        self.state = State.STOPPED
+        self.state = ReflectorState.STOPPED
         self.resync_every = resync_every
         self._requests = requests
         self._delivery = delivery
@@ -139,7 +139,7 @@ class ListAndWatch(Generic[T]):
             report(error)
             raise
         finally:
-            self.state = State.STOPPED
+            self.state = ReflectorState.STOPPED
 
     async def one_pass(self) -> PassEnd:
         """Fill the sink, then watch, until something makes a new list necessary."""
@@ -155,7 +155,7 @@ class ListAndWatch(Generic[T]):
                 return await self._watch_until_relist(watch)
             return await self._watch_beside_resync(watch)
         finally:
-            self.state = State.STOPPED
+            self.state = ReflectorState.STOPPED
             if watch is not None:
                 await watch.close()
 
@@ -163,7 +163,7 @@ class ListAndWatch(Generic[T]):
         return not is_expired(cause) or self._expiries.may_list_at_once(self._clock.monotonic())
 
     async def _back_off(self, error: Exception | None) -> None:
-        self.state = State.BACKING_OFF
+        self.state = ReflectorState.BACKING_OFF
         await self._backoff.wait(error)
 
     # Filling
@@ -172,7 +172,7 @@ class ListAndWatch(Generic[T]):
         """Fill the sink from a stream, and hand that on to be watched; None when a list must do."""
         attempts = WatchListAttempts()
         while True:
-            self.state = State.WATCH_LIST
+            self.state = ReflectorState.WATCH_LIST
             version = self._cursor.watch_list_version
             attempt = await self._stream_list(version)
             if attempt.error is not None:
@@ -247,7 +247,7 @@ class ListAndWatch(Generic[T]):
 
     async def _fill_by_list(self) -> ListFailed | SyncFailed | None:
         """Fill the sink from a list; the answer is why it could not be done."""
-        self.state = State.LIST
+        self.state = ReflectorState.LIST
         asked = version = self._cursor.list_version
         # Not chosen again for the second try: upstream lists without limit there too.
         page_size = self._cursor.page_size(asked)
@@ -289,7 +289,7 @@ class ListAndWatch(Generic[T]):
             watch.since = self._clock.monotonic()  # what it brought before does not count here
         while True:
             if watch is None:
-                self.state = State.BETWEEN_WATCHES
+                self.state = ReflectorState.BETWEEN_WATCHES
                 try:
                     watch = await self._requests.watch(self._cursor.last)
                 except PROGRAMMING_ERRORS:
@@ -314,7 +314,7 @@ class ListAndWatch(Generic[T]):
                 case WatchStep.REWATCH:
                     moved = self._cursor.last != opened_at
                     delay = short_watches.after(lasted=watched.lasted, moved=moved)
-                    self.state = State.BACKING_OFF
+                    self.state = ReflectorState.BACKING_OFF
                     await self._backoff.wait_after_watch(delay, lasted=watched.lasted)
                 case WatchStep.WAIT_THEN_REWATCH:
                     await self._back_off(watched.error)
@@ -347,7 +347,7 @@ class ListAndWatch(Generic[T]):
         """Hand on everything that one watch brings, and close it."""
         failure: Exception | None = None
         ending = Ending.STOPPED
-        self.state = State.WATCHING
+        self.state = ReflectorState.WATCHING
         try:
             await self._read(watch)
             ending = Ending.CLOSED
@@ -357,7 +357,7 @@ class ListAndWatch(Generic[T]):
             failure = error
             ending = Ending.FAILED
         finally:
-            self.state = State.BETWEEN_WATCHES
+            self.state = ReflectorState.BETWEEN_WATCHES
             now = self._clock.monotonic()
             lasted = now - watch.since
             if ending is not Ending.STOPPED:

@@ -21,7 +21,7 @@ from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import is_expired
 from reflet.errors import ConfigurationError
 from reflet.informer.reflector.delivery import Delivery
-from reflet.informer.reflector.endings import State
+from reflet.informer.reflector.endings import ReflectorState
 from reflet.informer.reflector.health import ServerHealth
 from reflet.informer.reflector.loop import ListAndWatch
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
@@ -194,7 +194,7 @@ class Reflector(Generic[T]):
     # State
 
     @property
-    def state(self) -> State:
+    def state(self) -> ReflectorState:
         """What it is doing."""
         return self._loop.state
 
@@ -234,7 +234,7 @@ class Reflector(Generic[T]):
         A watch that is open proves it for 60 seconds and more: by then a dead connection would
         have ended it.  Below that, something must have come.
         """
-        is_watching = self._loop.state is State.WATCHING
+        is_watching = self._loop.state is ReflectorState.WATCHING
         return self._health.is_live(within, is_watching=is_watching)
 
     async def check_consistency(

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from reflet.errors import ConnectionRefused, Expired, Invalid
-from reflet.informer.reflector.endings import State
+from reflet.informer.reflector.endings import ReflectorState
 from reflet.informer.reflector.reflector import Reflector
 from reflet.testing.scripted_source import After, Quiet, added, bookmark, listing
 from tests.unit.informer.mirrors import Mirror, config_map
@@ -22,16 +22,16 @@ REFUSED = ConnectionRefused("refused")
 @pytest.mark.parametrize(
     ("watches", "moment", "state"),
     [
-        ([[After(5), END, Quiet.HEALTHY]], 1, State.WATCH_LIST),
-        ([REFUSED], 0.5, State.BACKING_OFF),
-        ([[END, Quiet.HEALTHY]], 1, State.WATCHING),
-        ([[END, After(5)], REFUSED], 5.5, State.BACKING_OFF),
-        ([Invalid("no", code=422)], 1, State.WATCHING),
+        ([[After(5), END, Quiet.HEALTHY]], 1, ReflectorState.WATCH_LIST),
+        ([REFUSED], 0.5, ReflectorState.BACKING_OFF),
+        ([[END, Quiet.HEALTHY]], 1, ReflectorState.WATCHING),
+        ([[END, After(5)], REFUSED], 5.5, ReflectorState.BACKING_OFF),
+        ([Invalid("no", code=422)], 1, ReflectorState.WATCHING),
     ],
     ids=["filling", "away", "filled", "away later", "listed"],
 )
 async def test_it_is_in_one_state_at_a_time(
-    watches: list[object], moment: float, state: State
+    watches: list[object], moment: float, state: ReflectorState
 ) -> None:
     mirror = Mirror(streaming=True, lists=[listing("9", A)], watches=watches)  # type: ignore[arg-type]  # scripts
 
@@ -39,7 +39,7 @@ async def test_it_is_in_one_state_at_a_time(
         await asyncio.sleep(moment)
 
         assert reflector.state is state
-    assert mirror.reflector.state is State.STOPPED
+    assert mirror.reflector.state is ReflectorState.STOPPED
 
 
 async def test_it_lists_and_opens_watches_in_states_of_their_own() -> None:
@@ -59,7 +59,11 @@ async def test_it_lists_and_opens_watches_in_states_of_their_own() -> None:
 
     await mirror.run_for(5.1)
 
-    assert seen == [State.LIST, State.BETWEEN_WATCHES, State.BETWEEN_WATCHES]
+    assert seen == [
+        ReflectorState.LIST,
+        ReflectorState.BETWEEN_WATCHES,
+        ReflectorState.BETWEEN_WATCHES,
+    ]
 
 
 async def test_a_second_410_in_a_minute_backs_off_between_two_passes() -> None:
@@ -74,7 +78,7 @@ async def test_a_second_410_in_a_minute_backs_off_between_two_passes() -> None:
         await asyncio.sleep(0.5)
         states.append(reflector.state)
 
-    assert states == [State.BACKING_OFF, State.WATCHING]
+    assert states == [ReflectorState.BACKING_OFF, ReflectorState.WATCHING]
 
 
 async def test_a_source_of_somebodys_own_needs_no_gate() -> None:
@@ -86,9 +90,9 @@ async def test_a_source_of_somebodys_own_needs_no_gate() -> None:
     await mirror.source.until_quiet()
 
     assert (reflector.state, mirror.source.requests) == (
-        State.WATCHING,
+        ReflectorState.WATCHING,
         ["list at '0'", "watch since '5'"],
     )
     running.cancel()
     await asyncio.wait((running,))
-    assert reflector.state is State.STOPPED
+    assert reflector.state is ReflectorState.STOPPED
