@@ -21,6 +21,7 @@ from reflet.informer.reflector.endings import ReflectorState
 from reflet.informer.reflector.reflector import Reflector
 from reflet.informer.shared_informer import SharedInformer
 from reflet.testing.scripted_source import ScriptedSource
+from reflet.testing.virtual_time import VirtualClock
 
 OWN = {"name", "resource", "label_selector", "field_selector"}
 """What an informer or its maker says itself."""
@@ -89,10 +90,10 @@ def test_a_set_of_informers_is_not_given_what_each_of_them_is_asked_for_with() -
         informer_set(label_selector="app=web")
 
 
-async def test_nothing_is_asked_before_the_start() -> None:
+def test_nothing_is_asked_before_the_start_neither_the_server_nor_the_clock() -> None:
     source = ScriptedSource[ConfigMap]()
 
-    made = Mirror(source, CONFIG_MAPS)
+    made = Mirror(source, CONFIG_MAPS, clock=VirtualClock())  # which raises outside its loop
 
     assert made.informer.reflector.state is ReflectorState.STOPPED
     assert source.requests == []

@@ -176,7 +176,7 @@ class Reflector(Generic[T]):
             self._requests,
             self._delivery,
             self._cursor,
-            backoff=DelayHandler(clock, backoff or Backoff(clock=clock, chance=chance), numbers),
+            backoff=DelayHandler(clock, numbers, backoff=backoff, chance=chance),
             health=self._health,
             metrics=numbers,
             clock=clock,

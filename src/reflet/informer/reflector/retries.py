@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import enum
 import math
+import random
+from collections.abc import Callable
 from typing import Final, assert_never
 
 from reflet.api.status import is_internal_error, suggests_delay
@@ -48,29 +50,38 @@ class Delay(enum.Enum):
 class DelayHandler:
     """Waits, on *clock*, as long as *backoff* says: one series of delays for all of a reflector.
 
-    One series, because whatever fails, it is the same server that needs the time.
+    One series, because whatever fails, it is the same server that needs the time.  Without a
+    *backoff* it is client-go's, and begins with ``begin``.
     """
 
-    def __init__(self, clock: Clock, backoff: Backoff, metrics: ReflectorMetrics) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        metrics: ReflectorMetrics,
+        *,
+        backoff: Backoff | None = None,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
         self._clock = clock
-        self._backoff = backoff
         self._metrics = metrics
-        self._begun = False
+        self._backoff = backoff
+        self._chance = chance
 
-    def begin(self) -> None:
-        """The reflector runs: the first time, the series begins now, not when it was made.
+    def begin(self) -> Backoff:
+        """The reflector runs: the series begins, unless it has.
 
-        It may have been made long before, and outside the event loop, whose clock may be another.
+        Not when the reflector is made: that may be long before, and outside the event loop, where
+        some clocks cannot be asked.
         """
-        if not self._begun:
-            self._begun = True
-            self._backoff.reset()
+        if self._backoff is None:
+            self._backoff = Backoff(clock=self._clock, chance=self._chance)
+        return self._backoff
 
     async def wait(self, error: Exception | None = None) -> None:
         """Wait for the next delay, or longer when *error* is a server that asks for it."""
         asked = min(suggests_delay(error) or 0.0, LONGEST_ASKED_DELAY)
         self._metrics.delayed()
-        await self._clock.sleep(max(self._backoff.next_delay(), asked))
+        await self._clock.sleep(max(self.begin().next_delay(), asked))
 
     async def wait_after_watch(self, delay: Delay, *, lasted: float) -> None:
         """Wait as a ``ShortWatchGuard`` said after a watch of *lasted* seconds."""

@@ -26,6 +26,25 @@ async def test_it_waits_as_long_as_the_back_off_or_the_server_says(
     clock = ManualClock()
     backoff = Backoff(first=2, jitter=0, clock=clock)
 
-    await DelayHandler(clock, backoff, ReflectorMetrics(MemoryMetrics(), "test")).wait(error)
+    await DelayHandler(clock, ReflectorMetrics(MemoryMetrics(), "test"), backoff=backoff).wait(
+        error
+    )
 
     assert clock.monotonic() == waited
+
+
+async def test_a_series_of_its_own_begins_when_it_is_told_to() -> None:
+    clock = ManualClock()
+    delays = DelayHandler(clock, ReflectorMetrics(MemoryMetrics(), "test"), chance=lambda: 0.0)
+    clock.advance(1000)
+    delays.begin()
+    waited = []
+
+    for _ in range(8):
+        began = clock.monotonic()
+        await delays.wait()
+        waited.append(round(clock.monotonic() - began, 1))
+        clock.advance(10)
+
+    # The reset comes when more than two minutes have passed since the beginning.
+    assert waited == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 0.8]
