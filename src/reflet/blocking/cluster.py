@@ -25,8 +25,6 @@ from reflet.api.options import (
 )
 from reflet.api.paging import PAGE_SIZE
 from reflet.api.resources import Resource
-from reflet.api.selectors.fields import FieldSelector
-from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import WatchEvent
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from reflet.api.core.config import ConfigMap, Secret
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
+    from reflet.informer.options import MirrorOptions
     from reflet.managers.strategies import ManagerOptions
     from reflet.resolution.pod_inputs import Needs, PodInputs
 
@@ -315,9 +314,7 @@ class BlockingCluster:
         kind: type[T],
         *,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[T]],
     ) -> BlockingMirror[T]: ...
 
     @overload
@@ -326,9 +323,7 @@ class BlockingCluster:
         kind: Resource | str,
         *,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[Any]],
     ) -> BlockingMirror[Any]: ...
 
     @overload
@@ -338,16 +333,25 @@ class BlockingCluster:
         *,
         raw: bool,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[AnyObject]],
     ) -> BlockingMirror[AnyObject]: ...
 
-    def mirror(self, kind: type[Any] | Resource | str, **options: Any) -> BlockingMirror[Any]:
-        """The objects of one resource in memory, kept fresh while the context is open."""
+    def mirror(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None = None,
+        raw: bool = False,
+        **options: Unpack[MirrorOptions[Any]],
+    ) -> BlockingMirror[Any]:
+        """The objects of one resource in memory, kept fresh while the context is open.
+
+        *options* are described in ``MirrorOptions``.
+        """
         from reflet.blocking.mirror import BlockingMirror  # noqa: PLC0415 - rare, and not light
 
-        return BlockingMirror(self._loop, self._cluster.mirror(kind, **options))
+        mirror = self._cluster.mirror(kind, namespace=namespace, raw=raw, **options)
+        return BlockingMirror(self._loop, mirror)
 
     def config_map_manager(
         self, *, strategy: str = "watch", **options: Unpack[ManagerOptions]
