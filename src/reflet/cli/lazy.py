@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from reflet.manifests import applied
     from reflet.node import agent as node_agent
     from reflet.node import options as node_options
-    from reflet.node.pods import admission, granted_ids
+    from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
     from reflet.podconfig import gather, gather_files, gather_subjects, gather_users
     from reflet.processes import process_table, program
@@ -84,7 +84,6 @@ _HOMES: Final = {
     "gather_files": "reflet.podconfig.gather_files",
     "gather_subjects": "reflet.podconfig.gather_subjects",
     "gather_users": "reflet.podconfig.gather_users",
-    "granted_ids": "reflet.node.pods.granted_ids",
     "kubeconfig": "reflet.transport.config.kubeconfig",
     "labels": "reflet.api.selectors.labels",
     "lint_output": "reflet.cli.output.lint_output",

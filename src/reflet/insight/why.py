@@ -10,8 +10,7 @@ from typing import Final
 
 from msgspec import structs
 
-from reflet.api.core.pod_status import ContainerStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStatus, Pod
 from reflet.api.core.small_kinds import Event
 from reflet.api.frozen import Frozen
 from reflet.insight.fixes import Advice

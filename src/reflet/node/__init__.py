@@ -14,18 +14,18 @@ What is decided, in pure code:
 
 What is done:
 
-- ``keeper``, ``keeper_service``, ``keeper_protocol``, ``keeper_client``, ``keeper_journal``,
+- ``shim``, ``shim_service``, ``shim_protocol``, ``shim_client``, ``shim_journal``,
   ``stray_processes``: the process that outlives the agent and has the containers' processes as
   its children
 - ``container_records``, ``log_files``, ``log_pumps``, ``log_reading``: what is on disk of a
   container
-- ``process_runtime``: pods as a runtime sees them, over the keeper
+- ``process_runtime``: pods as a runtime sees them, over the shim
 - ``configurations``: what this node's pods get, registered and resolved
 - ``pod_volumes``, ``pod_files``: a pod's folders, filled and refreshed
 - ``pod_starts``, ``container_starts``, ``pod_endings``: from a resolved container to a process,
   and from a process to its end
 - ``pod_reloads``, ``dry_runs``: what a change brings about, and what is done without ``--run``
-- ``pod_feeds``, ``manifest_defaults``: where pods come from
+- ``manifest_defaults``: pods of files with the defaults of the API server
 - ``worker_parts``, ``agenda``, ``pod_worker``, ``pod_workers``: one worker for each pod, and who
   wakes it
 - ``status_reports``, ``local_statuses``, ``events``: what the API server hears, whatever happens

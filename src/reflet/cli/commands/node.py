@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from reflet.node.agent import NodeAgent
     from reflet.node.options import NodeOptions, SecurePort
-    from reflet.node.pods.admission import RunAs
-    from reflet.node.pods.granted_ids import IdGrants
+    from reflet.node.pods.admission import IdGrants, RunAs
     from reflet.transport.config.settings import ConnectionSettings
 
 STRATEGIES = ("watch", "auto", "cache", "get")
@@ -248,7 +247,7 @@ def _user(text: str) -> RunAs | None:
 
 def _grants(users: tuple[str, ...], groups: tuple[str, ...]) -> IdGrants:
     accounts = lazy.node_options.read_accounts(users, groups)
-    return lazy.granted_ids.grants_of(users, groups, accounts)
+    return lazy.admission.grants_of(users, groups, accounts)
 
 
 def _address(text: str) -> str:

@@ -27,10 +27,9 @@ from reflet.errors import RefletError
 from reflet.informer.handlers.changes import Change
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.manifests.files import STANDARD_INPUT
-from reflet.podconfig.difference import difference
 from reflet.podconfig.gather_files import fingerprint
 from reflet.podconfig.pod_configuration import PodConfiguration
-from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.file_contents import FileContent, VolumeContents
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
 HEADINGS: Final = ("VOLUME", "PATH", "MODE", "SIZE", "FROM")
 LOOK_EVERY: Final = 1.0  # seconds between two looks at manifests
-PATIENCE: Final = 30.0  # seconds that the first answer about an object may take
+SYNC_TIMEOUT: Final = 30.0  # seconds that the first answer about an object may take
 
 
 def needs_of_volumes(names: Sequence[str], *, tokens: bool) -> Needs:
@@ -198,8 +197,8 @@ async def _watch_cluster(
     async with AsyncExitStack() as opened:
         cluster = await opened.enter_async_context(lazy.cluster.Cluster(settings))
         managers = (
-            await opened.enter_async_context(ConfigMapManager(cluster, sync_patience=PATIENCE)),
-            await opened.enter_async_context(SecretManager(cluster, sync_patience=PATIENCE)),
+            await opened.enter_async_context(ConfigMapManager(cluster, sync_timeout=SYNC_TIMEOUT)),
+            await opened.enter_async_context(SecretManager(cluster, sync_timeout=SYNC_TIMEOUT)),
         )
         configuration = await opened.enter_async_context(
             PodConfiguration(
