@@ -1,7 +1,6 @@
-"""How a listing is asked for in pages: which request comes next, and when to start over.
+"""Paging: how a listing is asked for in pages, which request comes next, and when to start over.
 
-Owns: the series of list requests behind one listing.  Pure: whoever drives it sends the
-requests and keeps the items.  ::
+Pure: whoever drives it sends the requests and keeps the items.  ::
 
     paging = Paging(options)
     while paging.request is not None:
@@ -14,7 +13,7 @@ requests and keeps the items.  ::
             paging.answered(page.metadata)
             items.extend(page.items)
 
-Must not know how a page is fetched or what its items are.
+Upstream: client-go/tools/pager/pager.go, ListPager.List
 """
 
 from __future__ import annotations

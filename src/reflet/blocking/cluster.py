@@ -1,7 +1,7 @@
-"""The client's verbs for programs without an event loop.
+"""The client's verbs for programs without an event loop: the same, waiting.
 
-Owns: nothing but the waiting; what each verb does and promises is said in
-``reflet.client.resource_client`` and ``reflet.client.client``.
+What each verb does and promises is said in ``reflet.client.resource_client`` and
+``reflet.client.client``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The managers of ConfigMaps and Secrets, for programs without an event loop.
 
-Owns: the crossing to the loop for what has to wait.  What a manager does and promises is said in
-``reflet.managers.manager``.
+What a manager does and promises is said in ``reflet.managers.manager``.
 """
 
 from __future__ import annotations

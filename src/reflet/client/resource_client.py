@@ -1,7 +1,6 @@
 """The verbs for one resource, in one namespace or in all.
 
-Owns: which request a verb is, and what its answer becomes.  Must not know connections, nor
-who uses the objects.
+Upstream: client-go/gentype/type.go, Client; client-go/dynamic/simple.go
 """
 
 from __future__ import annotations
