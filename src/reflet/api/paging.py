@@ -1,17 +1,6 @@
 """Paging: how a listing is asked for in pages, which request comes next, and when to start over.
 
-Pure: whoever drives it sends the requests and keeps the items.  ::
-
-    paging = Paging(options)
-    while paging.request is not None:
-        try:
-            page = await fetch(paging.request)
-        except ApiError as error:
-            paging.failed(error)  # raises it, or means: start over
-            items.clear()
-        else:
-            paging.answered(page.metadata)
-            items.extend(page.items)
+Pure: ``client.rest.fetch_all`` drives it, and the reflector, which does more with each page.
 
 Upstream: client-go/tools/pager/pager.go, ListPager.List
 """

@@ -6,10 +6,9 @@ What each verb does and promises is said in ``reflet.client.resource_client`` an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 
 from reflet.api.codec import Listing
 from reflet.api.meta import KubernetesObject
@@ -33,14 +32,21 @@ from reflet.api.watch_events import WatchEvent
 from reflet.blocking.loop_thread import LoopThread
 from reflet.client.client import Token
 from reflet.client.discovery import ServerVersion
-from reflet.client.resource_client import WATCH_SILENCE, ResourceClient
+from reflet.client.resource_client import (
+    WATCH_SILENCE,
+    Answered,
+    Body,
+    PatchBody,
+    ResourceClient,
+    Whole,
+)
 from reflet.cluster import Cluster
 from reflet.cluster import connect as connect_cluster
 from reflet.transport.config.settings import ConnectionSettings
 
 if TYPE_CHECKING:
     from reflet.api.core.config import ConfigMap, Secret
-    from reflet.blocking.managers import BlockingManager
+    from reflet.blocking.managers import BlockingManager, ManagerOptions
     from reflet.blocking.mirror import BlockingMirror
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -60,25 +66,17 @@ class BlockingResource(Generic[T]):
 
     @overload
     def get(
-        self,
-        name: str,
-        options: GetOptions = GetOptions(),
-        *,
-        subresource: Literal["status"] | None = None,
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def get(
-        self,
-        name: str,
-        options: GetOptions = GetOptions(),
-        *,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None
+    ) -> Answered[T]: ...
 
     def get(
         self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None = None
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """The object called *name*."""
         return self._loop.run(self._client.get(name, options, subresource=subresource))
 
@@ -108,31 +106,31 @@ class BlockingResource(Generic[T]):
     @overload
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
-        subresource: Literal["status"] | None = None,
+        subresource: Whole = None,
     ) -> T: ...
 
     @overload
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+    ) -> Answered[T]: ...
 
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Create an object, or a part of the one called *name*."""
         return self._loop.run(
             self._client.create(body, options, name=name, subresource=subresource)
@@ -140,29 +138,21 @@ class BlockingResource(Generic[T]):
 
     @overload
     def replace(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        options: UpdateOptions = UpdateOptions(),
-        *,
-        subresource: Literal["status"] | None = None,
+        self, body: Body[T], options: UpdateOptions = UpdateOptions(), *, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def replace(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        options: UpdateOptions = UpdateOptions(),
-        *,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, body: Body[T], options: UpdateOptions = UpdateOptions(), *, subresource: str | None
+    ) -> Answered[T]: ...
 
     def replace(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: UpdateOptions = UpdateOptions(),
         *,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Write the whole object."""
         return self._loop.run(self._client.replace(body, options, subresource=subresource))
 
@@ -170,33 +160,33 @@ class BlockingResource(Generic[T]):
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
-        subresource: Literal["status"] | None = None,
+        subresource: Whole = None,
     ) -> T: ...
 
     @overload
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+    ) -> Answered[T]: ...
 
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Change an object by a patch."""
         return self._loop.run(
             self._client.patch(name, patch, patch_type, options, subresource=subresource)
@@ -204,32 +194,22 @@ class BlockingResource(Generic[T]):
 
     @overload
     def apply(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: Literal["status"] | None = None,
+        self, body: Body[T], *, field_manager: str, force: bool = False, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def apply(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, body: Body[T], *, field_manager: str, force: bool = False, subresource: str | None
+    ) -> Answered[T]: ...
 
     def apply(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         *,
         field_manager: str,
         force: bool = False,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Server-side apply: own the fields of *body*."""
         return self._loop.run(
             self._client.apply(
@@ -262,12 +242,7 @@ class BlockingCluster:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -347,14 +322,14 @@ class BlockingCluster:
 
         return BlockingMirror(self._loop, self._cluster.mirror(kind, **options))
 
-    def config_map_manager(self, **options: Any) -> BlockingManager[ConfigMap]:
+    def config_map_manager(self, **options: Unpack[ManagerOptions]) -> BlockingManager[ConfigMap]:
         """The ConfigMaps of registered pods; *options* are those of ``ConfigMapManager``."""
         from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
         from reflet.managers.manager import ConfigMapManager  # noqa: PLC0415 - the same
 
         return BlockingManager(self._loop, ConfigMapManager(self._cluster, **options))
 
-    def secret_manager(self, **options: Any) -> BlockingManager[Secret]:
+    def secret_manager(self, **options: Unpack[ManagerOptions]) -> BlockingManager[Secret]:
         """The Secrets of registered pods; *options* are those of ``SecretManager``."""
         from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
         from reflet.managers.manager import SecretManager  # noqa: PLC0415 - the same

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self, TypedDict, TypeVar
 
 from reflet.api.core.pods import Pod
 from reflet.blocking.loop_thread import LoopThread, refuse_in_child
@@ -16,9 +16,25 @@ from reflet.managers.manager import ObjectManager
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
 from reflet.managers.object_kinds import C
 from reflet.managers.registry import PodKey
-from reflet.managers.watches.stream_plan import StreamPlan
+from reflet.managers.watches.stream_plan import StreamLimits, StreamPlan
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import Metrics
 
 Result = TypeVar("Result")
+
+
+class ManagerOptions(TypedDict, total=False):
+    """The options of a manager; what they mean is said in ``managers.strategies``."""
+
+    strategy: str
+    clock: Clock | None
+    sync_frequency: float
+    sync_patience: float
+    streaming: bool
+    metrics: Metrics
+    limits: StreamLimits
+    default_ttl: float
+    ttl: Callable[[], float | None] | None
 
 
 class BlockingManager(Generic[C]):

@@ -7,7 +7,6 @@ Upstream: client-go/kubernetes/clientset.go, client-go/dynamic/simple.go (one cl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar, overload
 
 from reflet.api import resources, scheme
@@ -69,12 +68,7 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:
