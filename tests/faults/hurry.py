@@ -32,13 +32,13 @@ WAITS: Final = (
     (http2, "PING_TIMEOUT", http2.PING_TIMEOUT / RATE),
     (http1, "KEEPALIVE", http1.keepalive(idle=1, interval=1, count=1)),  # whole seconds only
     (asyncio.constants, "SSL_SHUTDOWN_TIMEOUT", asyncio.constants.SSL_SHUTDOWN_TIMEOUT / RATE),
-    # A keeper is a process of its own, which does not hurry: whoever waits for it by a hurried
+    # A shim is a process of its own, which does not hurry: whoever waits for it by a hurried
     # clock waits for so many seconds of that.
-    (shim_client, "PATIENCE", shim_client.PATIENCE * RATE),
+    (shim_client, "STARTUP_TIMEOUT", shim_client.STARTUP_TIMEOUT * RATE),
     (shim_client, "LOOK_EVERY", shim_client.LOOK_EVERY * RATE),
-    (shim_client, "TRY_EVERY", shim_client.TRY_EVERY * RATE),
+    (shim_client, "RETRY_EVERY", shim_client.RETRY_EVERY * RATE),
 )
-"""What TCP, HTTP/2, TLS and the keeper's client wait for by a time of their own: a module, a name
+"""What TCP, HTTP/2, TLS and the shim's client wait for by a time of their own: a module, a name
 and what to wait for instead."""
 
 

@@ -185,7 +185,7 @@ async def everything_told(scene: Scene, house: House, name: str) -> str:
             str(pod.status),
             *(each.message for each in events),
             house.agent.said,
-            (house.root / "node" / "keeper.log").read_text(),
+            (house.root / "node" / "shim.log").read_text(),
             (await fetched(f"{house.health}/pods"))[1],
         )
     )

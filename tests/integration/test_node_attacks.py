@@ -34,7 +34,7 @@ from tests.integration.attack_scenes import (
     tried_in,
     victim,
 )
-from tests.node_chaos import keepers_of
+from tests.node_chaos import shims_of
 from tests.node_scenes import (
     NODE,
     Scene,
@@ -109,7 +109,7 @@ def _why(pod: Pod) -> str:
 async def test_other_pods_and_the_agent_are_not_to_be_seen(house: House) -> None:
     text = f"""
         cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep ^P=
-        kill -9 {house.agent.pid} {keepers_of(house.root / "node")[0]} && echo killed
+        kill -9 {house.agent.pid} {shims_of(house.root / "node")[0]} && echo killed
         cat {house.root}/kubeconfig && echo read
         ls {house.root}/node {house.root}/node/pods && echo listed
         find /dev/shm /run /root /home /var/lib -mindepth 1 2>/dev/null

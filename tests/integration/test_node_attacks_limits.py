@@ -25,7 +25,7 @@ from tests.integration.attack_scenes import (
     script,
     tried_in,
 )
-from tests.node_chaos import keepers_of
+from tests.node_chaos import shims_of
 from tests.node_scenes import (
     config_map,
     end_of,
@@ -68,7 +68,7 @@ async def test_a_few_lines_do_not_become_gigabytes(house: House, where: str) -> 
 
     assert "8" in waiting_of(pod).message
     assert _peak(house.agent.pid) < 400 * 2**20
-    assert _peak(keepers_of(house.root / "node")[0]) < 200 * 2**20
+    assert _peak(shims_of(house.root / "node")[0]) < 200 * 2**20
 
 
 def _peak(pid: int) -> int:
@@ -139,10 +139,10 @@ async def test_a_lock_on_a_volume_stops_nobody(house: House) -> None:
 
 @needs_root
 @tried_in(ROOT, ROOT_PLAIN)
-async def test_a_container_that_dies_while_the_keeper_lacks_descriptors_is_told_dead(
+async def test_a_container_that_dies_while_the_shim_lacks_descriptors_is_told_dead(
     house: House,
 ) -> None:
-    (keeper,) = keepers_of(house.root / "node")
+    (shim,) = shims_of(house.root / "node")
     async with house.scene() as scene:
         await scene.pods.create(pod_document("web", ["sleep", "86400"], restartPolicy="Never"))
         pod = await scene.pod("web", is_running)
@@ -151,17 +151,17 @@ async def test_a_container_that_dies_while_the_keeper_lacks_descriptors_is_told_
             for each in records_below(house.root / "node" / "pods")
             if each.uid == pod.metadata.uid and each.pid is not None
         )
-        limits = resource.prlimit(keeper, resource.RLIMIT_NOFILE)
-        used = len(list(Path(f"/proc/{keeper}/fd").iterdir()))
-        resource.prlimit(keeper, resource.RLIMIT_NOFILE, (used, limits[1]))
+        limits = resource.prlimit(shim, resource.RLIMIT_NOFILE)
+        used = len(list(Path(f"/proc/{shim}/fd").iterdir()))
+        resource.prlimit(shim, resource.RLIMIT_NOFILE, (used, limits[1]))
         try:
             os.kill(pid, signal.SIGKILL)
             dead = await scene.pod("web", lambda pod: pod.status.phase == "Failed")
         finally:
-            resource.prlimit(keeper, resource.RLIMIT_NOFILE, limits)
+            resource.prlimit(shim, resource.RLIMIT_NOFILE, limits)
         await scene.pods.delete("web")
         await scene.gone("web")
-        await until(lambda: not _zombies_of(keeper))
+        await until(lambda: not _zombies_of(shim))
 
     assert end_of(dead).exit_code == 137
 

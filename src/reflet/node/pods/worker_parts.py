@@ -15,7 +15,7 @@ from reflet.api.core.pods import Pod, PodStatus
 from reflet.node.pods.admission import Allowance
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.probes.handler_actions import HandlerRunner
+from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status.events import EventRecorder
 from reflet.pleg.relist import Pleg

@@ -17,7 +17,7 @@ from typing import Final
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import ContainerStatus, HostIP, Pod, PodIP, PodStatus
-from reflet.node.pods.sync import (
+from reflet.node.pods.pod_actions import (
     init_policy_of,
     is_initialized,
     is_sidecar,
