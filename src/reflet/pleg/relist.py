@@ -1,12 +1,11 @@
-"""Looks at the runtime again and again, and tells what happened: the pod lifecycle event generator.
+"""The relist loop: looks at the runtime again and again, and tells what happened.
 
-Owns: when the runtime is asked, what it said last, and whether looking still works.  What two
-looks mean is decided in ``events``; how new a status is, and who waits for it, is kept by
-``status_cache``.  Must not know any runtime, nor what anybody does about an event.
+The kubelet's pod lifecycle event generator, GenericPLEG.  What it saw last is its podRecords;
+what two looks mean is decided in ``pod_events``; how new a status is, and who waits for it, is
+kept by ``status_cache``.
 
-The numbers that the relist loop reports about itself.
-
-Owns: their names and labels.  Must not know what is done about them.
+Upstream: pkg/kubelet/pleg/generic.go, GenericPLEG.Relist, podRecords
+Upstream: pkg/kubelet/metrics/metrics.go, PLEGRelistDuration
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What a container is: a command, whom it runs as, and the root file system that it sees.
 
-Owns the description.  Its ``repr`` shows neither arguments nor environment, which hold secrets,
-nor the parts of volumes that a mount names, which may be made from one.  Must not know how a
-process comes to be in it.
+Its ``repr`` shows neither arguments nor environment, which hold secrets, nor the parts of volumes
+that a mount names, which may be made from one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Namespaces and a root file system for a process that is about to become a container.
 
-Owns: which namespaces there are, what is mounted in them, and leaving the machine's own file
-system behind.  Runs in a forked child, between the fork and the command: it blocks, and nothing
-of the parent may be used.  Must not know what is run.
+Runs in a forked child, between the fork and the command: it blocks, and nothing of the parent may
+be used.
 
 ::
 
@@ -17,7 +16,7 @@ Mounts are made with the calls of Linux 5.12 (``open_tree``, ``mount_setattr``, 
 copy of a mount is made from a descriptor, gets its flags while nobody sees it, and is then put in
 its place, so that nothing can be swapped for a link in between.
 
-Upstream: runc's libcontainer/rootfs_linux.go.
+Upstream: runc's libcontainer/rootfs_linux.go
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A folder kept equal to a volume's contents, swapped in one step.
 
-Owns: which version counts, the visible links, and what a crash may leave behind.  Versions
-themselves are ``version_folder``.  Must not know Kubernetes objects.
+Which version counts, the visible links, and what a crash may leave behind; one version by itself is
+``versions``.
 
 ::
 
@@ -24,6 +24,8 @@ The layout is the kubelet's; the order of the steps is not quite:
 A crash before 5 leaves the old version, after it the new one; the next write, of whatever,
 removes what was left over.  Nothing is written to disk on purpose (``fsync``) unless it is asked
 for: see ``AtomicWriter``.
+
+Upstream: pkg/volume/util/atomic_writer.go, AtomicWriter.Write
 """
 
 from __future__ import annotations

@@ -355,7 +355,7 @@ async def test_the_first_process_stands_still_while_the_others_end_well(tmp_path
 async def test_a_container_that_is_never_ready_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(container_start, "PATIENCE", 0.05)
+    monkeypatch.setattr(container_start, "READY_TIMEOUT", 0.05)
     monkeypatch.setattr(container_start, "_enter", lambda _: signal.pause())
 
     with pytest.raises(NotStarted, match="was not ready within"):

@@ -421,7 +421,7 @@ class Shim:
 
     def _note_vanished(self, kept: _Kept) -> None:
         record = kept.record
-        if record.identity is not None:
+        if record.identity is not None and not record.is_isolated:  # else nothing outlives it
             kill_left_behind(record.identity)
         pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
         pump.finish()
