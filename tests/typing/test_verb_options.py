@@ -25,10 +25,9 @@ from reflet.api.options import (
 )
 from reflet.api.resources import CONFIG_MAPS
 from reflet.blocking import BlockingCluster, BlockingResource
-from reflet.blocking.managers import ManagerOptions
 from reflet.client.client import Client
 from reflet.client.resource_client import ResourceClient
-from reflet.managers.strategies import StrategyOptions
+from reflet.managers.strategies import ManagerOptions, StrategyOptions
 from tests.unit.client.scripted_transport import ScriptedTransport
 
 
@@ -111,4 +110,4 @@ def test_options_refuse_a_misspelled_name_at_once(options: type[Any]) -> None:
 def test_managers_that_wait_take_the_options_of_the_others() -> None:
     names = {field.name for field in fields(StrategyOptions)}
 
-    assert set(ManagerOptions.__annotations__) == names | {"strategy"}
+    assert set(ManagerOptions.__annotations__) == names
