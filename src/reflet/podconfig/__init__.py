@@ -1,7 +1,8 @@
 """What one pod gets: gathered, resolved again whenever the result changes, and its files on disk.
 
-- ``gather``, ``gather_files``, ``gather_subjects``, ``gather_users``: what a pod's configuration is
-  made from, asked once of a server or of manifests
+- ``gather``, ``gather_files``: what a pod's configuration is made from, and who may use an object,
+  asked once of a server or of manifests
+- ``gather_subjects``: what lint looks at
 - ``pod_configuration``: a registered pod's environments and volumes, now and as they change
 - ``resolved_pod``: one such result, and how two of them differ
 - ``pod_wakeups``: which pods have to look again because something of theirs has changed
