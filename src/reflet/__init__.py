@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from reflet.client.client import ALL_NAMESPACES
     from reflet.cluster import Cluster, connect
     from reflet.errors import RefletError
-    from reflet.informer.handlers.changes import Change
-    from reflet.informer.handlers.filtering import filtered
+    from reflet.informer.handlers.changes import Change, filtered
     from reflet.informer.informer_set import InformerSet
     from reflet.informer.mirror import Mirror
     from reflet.informer.shared_informer import SharedInformer
@@ -57,7 +56,7 @@ _HOMES = {
     "connect": "reflet.cluster",
     "decode_object": "reflet.api.codec",
     "encode": "reflet.api.codec",
-    "filtered": "reflet.informer.handlers.filtering",
+    "filtered": "reflet.informer.handlers.changes",
     "pod_inputs": "reflet.podconfig.gather",
     "pod_inputs_from_files": "reflet.podconfig.gather_files",
     "resolve_environment": "reflet.resolution.environment",

@@ -1,7 +1,8 @@
 """Reading one's own writes before the watch brings them back.
 
-Owns: the recent writes, and which of two states is newer.  Must not know how objects are
-written, nor where the store comes from.
+Of two states of an object the one with the newer ``resourceVersion`` counts.
+
+Upstream: client-go/tools/cache/mutation_cache.go, MutationCache
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ from reflet.pods.pod_sources import PodFeed, pods_of_node
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.metric_text import MetricText
+from reflet.runtime.metrics import MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 from reflet.runtime.tasks import TaskOwner
 from reflet.volumes.mounts import memory_backed_root, remove_empty_folders

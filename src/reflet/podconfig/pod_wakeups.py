@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 from reflet.api.core.services import Service
 from reflet.errors import ConfigurationError
 from reflet.informer.mirror import Mirror
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
 from reflet.managers.registry import PodKey
 from reflet.podconfig.trust_bundle_watch import TrustBundles

@@ -19,8 +19,8 @@ from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import Client
 from reflet.errors import Forbidden, RefletError
-from reflet.informer.informer_errors import NotSynced
 from reflet.informer.mirror import Mirror
+from reflet.informer.shared_informer import NotSynced
 from reflet.resolution.trust_bundles import (
     GROUP,
     KIND,

@@ -21,7 +21,7 @@ from reflet.api.selectors.fields import FieldRequirement, FieldSelector
 from reflet.api.selectors.labels import LabelSelector
 from reflet.informer.handlers.change_stream import ChangeStream
 from reflet.informer.mirror import Mirror
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.managers.object_store import ObjectServer
 from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import TaskOwner

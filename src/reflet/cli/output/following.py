@@ -30,7 +30,7 @@ from reflet.errors import (
 )
 from reflet.informer.handlers.changes import Change
 from reflet.informer.reflector.endings import PROGRAMMING_ERRORS
-from reflet.informer.reflector.filling import ListFailed
+from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.updater import Updater
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock

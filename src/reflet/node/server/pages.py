@@ -34,7 +34,7 @@ from reflet.node.status.pod_statuses import LocalStatuses
 from reflet.pleg.relist import Pleg
 from reflet.pods.pod_sources import PodFeed
 from reflet.runtime.clock import Clock
-from reflet.runtime.metric_text import CONTENT_TYPE, MetricText
+from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
 
 CONTAINER_STATUSES: Final = (
