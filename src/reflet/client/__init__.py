@@ -8,3 +8,25 @@
 A ``Status`` that the server sends becomes the right error here.  Must not know who consumes
 the objects, nor how bytes travel (``transport``).
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.client.client import ALL_NAMESPACES, Client, Token
+    from reflet.client.discovery import ServerVersion
+    from reflet.client.requests import Watch
+    from reflet.client.resource_client import ResourceClient
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.client.client": "ALL_NAMESPACES Client Token",
+            "reflet.client.discovery": "ServerVersion",
+            "reflet.client.requests": "Watch",
+            "reflet.client.resource_client": "ResourceClient",
+        },
+    )
+
+__all__ = ["ALL_NAMESPACES", "Client", "ResourceClient", "ServerVersion", "Token", "Watch"]

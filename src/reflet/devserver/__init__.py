@@ -16,3 +16,21 @@ Everything runs on one event loop; storage calls are plain functions, and so ato
 - ``watches``: one watch, and all of them
 - ``storage``: the whole state with one counter of revisions, and the same in a SQLite file
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.devserver.faults import Action, Fault, Faults, RequestLog, SeenRequest
+    from reflet.devserver.server import DevServer
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.devserver.faults": "Action Fault Faults RequestLog SeenRequest",
+            "reflet.devserver.server": "DevServer",
+        },
+    )
+
+__all__ = ["Action", "DevServer", "Fault", "Faults", "RequestLog", "SeenRequest"]

@@ -42,3 +42,62 @@ From there to everybody who follows:
 
 Must not know HTTP, JSON, or any client.
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.informer.handlers.change_stream import ChangeStream
+    from reflet.informer.handlers.changes import Backlog, Change
+    from reflet.informer.handlers.filtering import filtered
+    from reflet.informer.handlers.registration import Handler, Registration
+    from reflet.informer.informer_errors import (
+        InformerStarted,
+        InformerStopped,
+        NotMirrored,
+        NotSynced,
+    )
+    from reflet.informer.informer_set import InformerSet
+    from reflet.informer.mirror import Mirror
+    from reflet.informer.mutation_cache import MutationCache
+    from reflet.informer.queues.delta_fifo import DeltaFifo, KnownObjects
+    from reflet.informer.queues.ordered_queue import OrderedQueue
+    from reflet.informer.queues.queued_deltas import DeltaType, Process, QueueClosed, QueuedDelta
+    from reflet.informer.reflector.consistency import Consistency, compare
+    from reflet.informer.reflector.health import Liveness
+    from reflet.informer.reflector.reflector import Reflector
+    from reflet.informer.reflector.source import Source, WatchStream
+    from reflet.informer.shared_informer import SharedInformer
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.informer.handlers.change_stream": "ChangeStream",
+            "reflet.informer.handlers.changes": "Backlog Change",
+            "reflet.informer.handlers.filtering": "filtered",
+            "reflet.informer.handlers.registration": "Handler Registration",
+            "reflet.informer.informer_errors": (
+                "InformerStarted InformerStopped NotMirrored NotSynced"
+            ),
+            "reflet.informer.informer_set": "InformerSet",
+            "reflet.informer.mirror": "Mirror",
+            "reflet.informer.mutation_cache": "MutationCache",
+            "reflet.informer.queues.delta_fifo": "DeltaFifo KnownObjects",
+            "reflet.informer.queues.ordered_queue": "OrderedQueue",
+            "reflet.informer.queues.queued_deltas": "DeltaType Process QueueClosed QueuedDelta",
+            "reflet.informer.reflector.consistency": "Consistency compare",
+            "reflet.informer.reflector.health": "Liveness",
+            "reflet.informer.reflector.reflector": "Reflector",
+            "reflet.informer.reflector.source": "Source WatchStream",
+            "reflet.informer.shared_informer": "SharedInformer",
+        },
+    )
+
+__all__ = [
+    "Backlog", "Change", "ChangeStream", "Consistency", "DeltaFifo", "DeltaType", "Handler",
+    "InformerSet", "InformerStarted", "InformerStopped", "KnownObjects", "Liveness", "Mirror",
+    "MutationCache", "NotMirrored", "NotSynced", "OrderedQueue", "Process", "QueueClosed",
+    "QueuedDelta", "Reflector", "Registration", "SharedInformer", "Source", "WatchStream",
+    "compare", "filtered",
+]  # fmt: skip

@@ -29,3 +29,44 @@ How objects are obtained, one strategy behind each store:
 
 Must not know how references look inside a pod, nor what is done with the objects.
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
+    from reflet.managers.object_changes import ObjectChange, ObjectChanges
+    from reflet.managers.object_store import ObjectStore
+    from reflet.managers.pod_objects import objects_of
+    from reflet.managers.strategies import Strategy, StrategyOptions
+    from reflet.managers.watched import IdleRule
+    from reflet.managers.watches.stream_plan import (
+        Decision,
+        OpenStream,
+        Refusal,
+        Shape,
+        StreamLimits,
+        StreamPlan,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.managers.manager": "ConfigMapManager ObjectManager SecretManager",
+            "reflet.managers.object_changes": "ObjectChange ObjectChanges",
+            "reflet.managers.object_store": "ObjectStore",
+            "reflet.managers.pod_objects": "objects_of",
+            "reflet.managers.strategies": "Strategy StrategyOptions",
+            "reflet.managers.watched": "IdleRule",
+            "reflet.managers.watches.stream_plan": (
+                "Decision OpenStream Refusal Shape StreamLimits StreamPlan"
+            ),
+        },
+    )
+
+__all__ = [
+    "ConfigMapManager", "Decision", "IdleRule", "ObjectChange", "ObjectChanges", "ObjectManager",
+    "ObjectStore", "OpenStream", "Refusal", "SecretManager", "Shape", "Strategy", "StrategyOptions",
+    "StreamLimits", "StreamPlan", "objects_of",
+]  # fmt: skip

@@ -11,3 +11,40 @@
 
 Must not know the API server, nor what anybody does about a pod.
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.pleg.pod_events import EventType, PodEvent
+    from reflet.pleg.relist import Pleg
+    from reflet.pleg.runtime_status import (
+        PodRuntime,
+        RuntimeContainer,
+        RuntimeContainerStatus,
+        RuntimePod,
+        RuntimeSandbox,
+        RuntimeState,
+        RuntimeStatus,
+    )
+    from reflet.pleg.status_cache import Inspection, StatusCache, StatusTooOld
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.pleg.pod_events": "EventType PodEvent",
+            "reflet.pleg.relist": "Pleg",
+            "reflet.pleg.runtime_status": (
+                "PodRuntime RuntimeContainer RuntimeContainerStatus RuntimePod "
+                "RuntimeSandbox RuntimeState RuntimeStatus"
+            ),
+            "reflet.pleg.status_cache": "Inspection StatusCache StatusTooOld",
+        },
+    )
+
+__all__ = [
+    "EventType", "Inspection", "Pleg", "PodEvent", "PodRuntime", "RuntimeContainer",
+    "RuntimeContainerStatus", "RuntimePod", "RuntimeSandbox", "RuntimeState", "RuntimeStatus",
+    "StatusCache", "StatusTooOld",
+]  # fmt: skip

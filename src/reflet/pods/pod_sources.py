@@ -38,6 +38,7 @@ class PodGone:
 
 
 PodNews: TypeAlias = PodSeen | PodGone
+"""What a source says about a pod."""
 
 
 class PodSource(Protocol):
