@@ -20,9 +20,9 @@ from typing import Any, Final, Self, final
 
 from reflet.api.resources import LEASES, NODES, PODS
 from reflet.node.agent import NodeAgent
-from reflet.node.identity.node_object import LEASE_NAMESPACE
+from reflet.node.identity.node_status import LEASE_NAMESPACE
 from reflet.node.options import RESYNC, RETRY
-from reflet.node.pods.dry_runs import NOT_RUN
+from reflet.node.pods.dry_run import NOT_RUN
 from reflet.node.shim.container_records import ContainerRecord, records_below
 from reflet.node.status.container_statuses import CONFIG_ERROR, CONTAINER_CREATING
 from tests.faults.file_reader import FileReader
@@ -38,7 +38,7 @@ from tests.faults.tenants import (
     number_in,
     tenant,
 )
-from tests.node_chaos import keepers_of
+from tests.node_chaos import shims_of
 from tests.node_scenes import left_in_memory, node_options, processes_below
 
 TENANTS: Final = 3
@@ -261,14 +261,14 @@ class AgentInhabitant:
         written = list(kept.rglob("..data")) if kept.is_dir() else []
         return [
             *(f"process {pid} of {self.name}" for pid in processes_below(self._root)),
-            *(f"keeper {pid} of {self.name}" for pid in keepers_of(self._root / "node")),
+            *(f"shim {pid} of {self.name}" for pid in shims_of(self._root / "node")),
             *(f"{path} of {self.name}" for path in (*left_in_memory(self._root), *written)),
         ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A pod, as the server has it and as the keeper runs it."""
+    """A pod, as the server has it and as the shim runs it."""
 
     pod: Tenant
     document: Document

@@ -78,22 +78,20 @@ if TYPE_CHECKING:
         NodeSystemInfo,
         Taint,
     )
-    from reflet.api.core.pod_status import (
+    from reflet.api.core.pods import (
         ContainerState,
         ContainerStateRunning,
         ContainerStateTerminated,
         ContainerStateWaiting,
         ContainerStatus,
-        HostIP,
-        PodIP,
-        PodStatus,
-    )
-    from reflet.api.core.pods import (
         HostAlias,
+        HostIP,
         Pod,
+        PodIP,
         PodReadinessGate,
         PodSecurityContext,
         PodSpec,
+        PodStatus,
         PodTemplateSpec,
         Sysctl,
         Toleration,
@@ -213,12 +211,10 @@ else:
                 "DaemonEndpoint Node NodeAddress NodeDaemonEndpoints NodeSpec NodeStatus "
                 "NodeSystemInfo Taint"
             ),
-            "reflet.api.core.pod_status": (
-                "ContainerState ContainerStateRunning ContainerStateTerminated "
-                "ContainerStateWaiting ContainerStatus HostIP PodIP PodStatus"
-            ),
             "reflet.api.core.pods": (
-                "HostAlias Pod PodReadinessGate PodSecurityContext PodSpec PodTemplateSpec "
+                "ContainerState ContainerStateRunning ContainerStateTerminated "
+                "ContainerStateWaiting ContainerStatus HostAlias HostIP Pod PodIP "
+                "PodReadinessGate PodSecurityContext PodSpec PodStatus PodTemplateSpec "
                 "Sysctl Toleration"
             ),
             "reflet.api.core.services": "Service ServicePort ServiceSpec ServiceStatus",

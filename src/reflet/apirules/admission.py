@@ -16,9 +16,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.apirules.custom_objects import fill_custom_defaults
-from reflet.apirules.defaults.defaults import fill_defaults
-from reflet.apirules.kind_rules import (
+from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
+from reflet.apirules.kind_strategies import (
     CREATE_RULES,
     GENERATION_FROM_START,
     STATUS_FROM_CLIENT,
@@ -27,7 +26,7 @@ from reflet.apirules.kind_rules import (
 )
 from reflet.apirules.schema.decoding import empty_object, in_order
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.service_addresses import ServiceAddresses
+from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.gotext.times import time_text
 
 Document = dict[str, Any]

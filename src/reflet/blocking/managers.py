@@ -11,8 +11,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from reflet.api.core.pods import Pod
-from reflet.blocking.forks import refuse_in_child
-from reflet.blocking.loop_thread import LoopThread
+from reflet.blocking.loop_thread import LoopThread, refuse_in_child
 from reflet.errors import CacheNotSynced
 from reflet.managers.manager import ObjectManager
 from reflet.managers.object_changes import ObjectChange, ObjectChanges

@@ -15,8 +15,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
 from reflet.api.selectors.labels import LabelSelector
-from reflet.blocking.forks import refuse_in_child
-from reflet.blocking.loop_thread import LoopThread
+from reflet.blocking.loop_thread import LoopThread, refuse_in_child
 from reflet.informer.handlers.change_stream import ChangeStream
 from reflet.informer.handlers.changes import Change
 from reflet.informer.handlers.registration import Handler, Registration

@@ -30,15 +30,17 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 from aiohttp import web
 
 from reflet.devserver.http.application import Application
-from reflet.devserver.http.authentication import Credentials, is_loopback
-from reflet.devserver.http.private_files import write_private
-from reflet.devserver.http.server_certificates import ServingCertificate, serving_certificate
-from reflet.devserver.http.tls_connections import tls_factory
-from reflet.devserver.storage.journal import SqliteJournal
+from reflet.devserver.http.secure_serving import (
+    ServingCertificate,
+    serving_certificate,
+    tls_factory,
+    write_private,
+)
+from reflet.devserver.request.authentication import Authenticator, TokenIssuer, is_loopback
+from reflet.devserver.storage.sqlite_journal import SqliteJournal
 from reflet.devserver.storage.storage import Storage
 from reflet.devserver.verbs import loading
 from reflet.devserver.verbs.state import LogSource, State, utc_now
-from reflet.devserver.verbs.tokens import TokenIssuer
 from reflet.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -107,7 +109,9 @@ class DevServer:
             issuer = TokenIssuer(self._secret)
             self.state = State(storage, tokens=issuer)
             undo.callback(self.state.watchers.close)
-            credentials = Credentials(self.token, issuer, now=utc_now, needs_token=self.needs_token)
+            credentials = Authenticator(
+                self.token, issuer, now=utc_now, needs_token=self.needs_token
+            )
             self._application = Application(
                 self.state,
                 credentials,

@@ -7,8 +7,7 @@ not know what is wrong with the configuration.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from reflet.api.core.pod_status import ContainerStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStatus, Pod
 from reflet.api.core.small_kinds import Event
 from reflet.api.frozen import Frozen
 

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from typing import Any, Final, final
 
 from reflet.apirules.admission import Surroundings, prepare_create, prepare_update
-from reflet.apirules.bodies import check_body
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.service_addresses import ServiceAddresses
-from reflet.apirules.validation.validation import validate_create, validate_update
+from reflet.apirules.service_allocation import ServiceAddresses
+from reflet.apirules.strict_decoding import cannot_be_handled, check_body
+from reflet.apirules.validation.by_kind import validate_create, validate_update
 from reflet.errors import BadRequest, DecodeError
 
 Document = dict[str, Any]
@@ -93,13 +93,8 @@ class Accepting:
         except BadRequest as error:
             raise DecodeError(error.message) from error
         if complaints:
-            version = kind.version
-            raise BadRequest(
-                f'{kind.kind} in version "{version}" cannot be handled as a {kind.kind}: '
-                f"strict decoding error: {', '.join(complaints)}",
-                code=400,
-                reason="BadRequest",
-            )
+            said = f"strict decoding error: {', '.join(complaints)}"
+            raise cannot_be_handled(kind, kind.api_version, kind.kind, said)
         return decoded
 
     def _outside(self, decoded: Document) -> Surroundings:

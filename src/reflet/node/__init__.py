@@ -14,12 +14,12 @@ What is decided, in pure code:
 
 What is done:
 
-- ``keeper``, ``keeper_service``, ``keeper_protocol``, ``keeper_client``, ``keeper_journal``,
+- ``shim``, ``shim_service``, ``shim_protocol``, ``shim_client``, ``shim_journal``,
   ``stray_processes``: the process that outlives the agent and has the containers' processes as
   its children
 - ``container_records``, ``log_files``, ``log_pumps``, ``log_reading``: what is on disk of a
   container
-- ``process_runtime``: pods as a runtime sees them, over the keeper
+- ``process_runtime``: pods as a runtime sees them, over the shim
 - ``configurations``: what this node's pods get, registered and resolved
 - ``pod_volumes``, ``pod_files``: a pod's folders, filled and refreshed
 - ``pod_starts``, ``container_starts``, ``pod_endings``: from a resolved container to a process,

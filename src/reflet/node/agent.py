@@ -25,13 +25,12 @@ from reflet.errors import ConfigurationError, Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.ttl import ttl_from
-from reflet.node.agent_ending import clear_volumes, end_containers, tell_ends
-from reflet.node.agent_root import locked_root, memory_name
 from reflet.node.descriptor_budget import budget_with
-from reflet.node.identity.heartbeat import Heartbeat
 from reflet.node.identity.machine import node_addresses, read_machine
-from reflet.node.identity.node_object import NodeFacts
+from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
+from reflet.node.identity.node_status import NodeFacts
+from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
 from reflet.node.options import NodeOptions
 from reflet.node.pods.binding import PodBinder
 from reflet.node.pods.configurations import Configurations
@@ -39,17 +38,18 @@ from reflet.node.pods.pod_feeds import FolderFeed, PodFeed, ServerFeed
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker_parts import StatusSink, WorkerParts
 from reflet.node.pods.workers import PodWorkers
-from reflet.node.probes.handler_actions import HandlerActions
+from reflet.node.probes.handlers import Handlers
 from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.root_lock import locked_root, memory_name
 from reflet.node.server.log_service import LogService
-from reflet.node.server.pages import AgentPages, keeper_problem
+from reflet.node.server.pages import AgentPages, shim_problem
 from reflet.node.server.ports import AgentPorts
 from reflet.node.server.review import ReaderReview
 from reflet.node.server.serving_certificates import ServingCertificates
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import NORMAL, EventRecorder
 from reflet.node.status.pod_statuses import LocalStatuses
-from reflet.node.status.reporter import StatusReporter
+from reflet.node.status.status_manager import StatusManager
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
 from reflet.podconfig.object_news import ObjectNews
@@ -61,7 +61,7 @@ from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metric_text import MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 from reflet.runtime.tasks import TaskOwner
-from reflet.volumes.memory_folders import memory_backed_root, remove_empty_folders
+from reflet.volumes.mounts import memory_backed_root, remove_empty_folders
 from reflet.volumes.pod_directories import PodDirectories
 
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
@@ -81,7 +81,7 @@ class NodeAgent:
             await agent.ready()
             await agent.ended()
 
-    Entering it finds the keeper or starts one, takes over what an earlier agent left, and
+    Entering it finds the shim or starts one, takes over what an earlier agent left, and
     begins to serve.  Leaving it ends all containers in order, unless *options* say to keep
     them; being killed, or left with the ``TaskEnded`` that ``ended`` raises, leaves them to the
     next agent.
@@ -99,7 +99,7 @@ class NodeAgent:
         self.metrics = MetricText()
         self.address: tuple[str, ...] = ()
         self._registration: NodeRegistration | None = None
-        self._heartbeat: Heartbeat | None = None
+        self._heartbeat: NodeLease | None = None
         self._secure: tuple[tuple[str, int], ssl.SSLContext] | None = None
         self._ports: AgentPorts | None = None
         self._containers_go_on = True
@@ -200,8 +200,8 @@ class NodeAgent:
         remove_empty_folders(root, below=not self._containers_go_on)
 
     async def _open_runtime(self, undo: AsyncExitStack) -> None:
-        self._keeper = await undo.enter_async_context(
-            KeeperClient(
+        self._shim = await undo.enter_async_context(
+            ShimClient(
                 self.options.root,
                 on_ended=self._look,
                 on_lost=self._look_at_all,
@@ -209,11 +209,11 @@ class NodeAgent:
                 permanent=self._permanent,
             )
         )
-        # Behind the relist loop in the order of closing: nobody asks a keeper that has ended.
-        undo.push_async_callback(self._stop_keeper)
-        self._budget = budget_with(self._keeper.pid)
+        # Behind the relist loop in the order of closing: nobody asks a shim that has ended.
+        undo.push_async_callback(self._stop_shim)
+        self._budget = budget_with(self._shim.pid)
         self._runtime = ProcessRuntime(
-            self._directories, self._keeper, addresses=lambda: self.address, clock=self._clock
+            self._directories, self._shim, addresses=lambda: self.address, clock=self._clock
         )
         self._left = self._runtime.load()
         self._cache = StatusCache()
@@ -280,10 +280,10 @@ class NodeAgent:
         options = self.options
         self._feed: PodFeed
         self._statuses: StatusSink
-        self._reporter: StatusReporter | None = None
+        self._reporter: StatusManager | None = None
         if options.folder is None:
             self._feed = ServerFeed(self._cluster, options.name, clock=self._clock)
-            self._reporter = StatusReporter(self._cluster, clock=self._clock, metrics=self.metrics)
+            self._reporter = StatusManager(self._cluster, clock=self._clock, metrics=self.metrics)
             self._statuses = self._reporter
         else:
             self._feed = FolderFeed(
@@ -292,7 +292,7 @@ class NodeAgent:
             self._statuses = LocalStatuses()
         parts = WorkerParts(
             runtime=self._runtime,
-            handlers=HandlerActions(self._runtime, lambda: self.address),
+            handlers=Handlers(self._runtime, lambda: self.address),
             cache=self._cache,
             pleg=self._pleg,
             configurations=self._configurations,
@@ -324,7 +324,7 @@ class NodeAgent:
             most=self._budget.logs,
         )
         pages = AgentPages(
-            keeper=self._keeper,
+            shim=self._shim,
             pleg=self._pleg,
             feed=self._feed,
             services=self._services,
@@ -365,10 +365,10 @@ class NodeAgent:
             self._cluster,
             facts,
             folder=self.options.root,
-            not_ready=lambda: keeper_problem(self._keeper) or self._pleg.why_unhealthy(),
+            not_ready=lambda: shim_problem(self._shim) or self._pleg.why_unhealthy(),
             clock=self._clock,
         )
-        self._heartbeat = Heartbeat(self._cluster, lambda: self.node, clock=self._clock)
+        self._heartbeat = NodeLease(self._cluster, lambda: self.node, clock=self._clock)
 
     def _start(self) -> None:
         keep = partial(self._permanent.keep, self._tasks)
@@ -405,7 +405,7 @@ class NodeAgent:
             self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
         await registration.run()
 
-    async def _renew(self, registration: NodeRegistration, heartbeat: Heartbeat) -> None:
+    async def _renew(self, registration: NodeRegistration, heartbeat: NodeLease) -> None:
         await registration.registered.wait()
         await heartbeat.run()
 
@@ -431,7 +431,7 @@ class NodeAgent:
             await self._workers.stop()
             ends = not self.options.keep_running
             workers = self._workers.workers
-            if ends and await end_containers(self._runtime, self._keeper, workers):
+            if ends and await end_containers(self._runtime, self._shim, workers):
                 self._containers_go_on = False
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):
@@ -443,9 +443,9 @@ class NodeAgent:
         except (OSError, RefletError) as failure:  # a TimeoutError is one, and has no words
             logger.warning("not everything was told before the end: %s", str(failure) or "no time")
 
-    async def _stop_keeper(self) -> None:
+    async def _stop_shim(self) -> None:
         if not self._containers_go_on:
-            await self._keeper.stop()
+            await self._shim.stop()
 
     # What parts ask
 

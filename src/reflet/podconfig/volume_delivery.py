@@ -20,7 +20,7 @@ from reflet.resolution.problems import InvalidMountPoint
 from reflet.resolution.sub_paths import nested_mount_points
 from reflet.volumes import folders
 from reflet.volumes.atomic_writer import AtomicWriter
-from reflet.volumes.mounts import make_mount_points
+from reflet.volumes.parts import make_mount_points
 from reflet.volumes.tear_down import Kept
 from reflet.volumes.volume_errors import VolumeError, VolumeRefused
 

@@ -1,7 +1,6 @@
 """The agent's numbers, in the text form that Prometheus reads.
 
-Owns: keeping them and the form.  Is a ``Metrics``, and needs no library.  Must not know who
-reports, nor who reads.
+Is a ``Metrics`` that needs no library.
 """
 
 from __future__ import annotations

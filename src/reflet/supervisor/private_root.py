@@ -23,7 +23,7 @@ from typing import Final
 from reflet.errors import ConfigurationError
 from reflet.processes.process_table import ProcessIdentity
 from reflet.volumes import folders
-from reflet.volumes.memory_folders import NoMemoryFolder, memory_backed_root
+from reflet.volumes.mounts import NoMemoryFolder, memory_backed_root
 from reflet.volumes.tear_down import Kept, remove_tree
 
 OWN: Final = ".reflet"

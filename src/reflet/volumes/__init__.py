@@ -30,7 +30,7 @@ from reflet._exports import lazy_exports
 
 if TYPE_CHECKING:
     from reflet.volumes.atomic_writer import AtomicWriter, current_version
-    from reflet.volumes.memory_folders import NoMemoryFolder, memory_backed_root
+    from reflet.volumes.mounts import NoMemoryFolder, memory_backed_root
     from reflet.volumes.pod_directories import PodDirectories
     from reflet.volumes.tear_down import Kept
     from reflet.volumes.volume_errors import InvalidPath, VolumeBusy, VolumeError, VolumeRefused
@@ -39,7 +39,7 @@ else:
         __name__,
         {
             "reflet.volumes.atomic_writer": "AtomicWriter current_version",
-            "reflet.volumes.memory_folders": "NoMemoryFolder memory_backed_root",
+            "reflet.volumes.mounts": "NoMemoryFolder memory_backed_root",
             "reflet.volumes.pod_directories": "PodDirectories",
             "reflet.volumes.tear_down": "Kept",
             "reflet.volumes.volume_errors": "InvalidPath VolumeBusy VolumeError VolumeRefused",

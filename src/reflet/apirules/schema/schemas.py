@@ -204,6 +204,10 @@ class Schema:
         return self.values
 
 
+# Where nothing is described, whatever stands there is kept: maps are owned by key, lists whole.
+ANYTHING: Final = Schema("anything", list_type="atomic", preserves_unknown=True)
+
+
 @final
 class Schemas:
     """The recorded types by name, each made ready when it is first asked for."""

@@ -2,6 +2,10 @@
 
 Owns: the names, scope, verbs and structure of one kind in one version.  Must not know which
 kinds there are.
+
+Names of the real server's own types, which some of its refusals let show.
+
+Owns: these names.  Must not know what is refused, nor why.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 from reflet.apirules.schema.schemas import Schema
@@ -146,3 +151,14 @@ class ServedKind:
     def subresource(self, name: str) -> Subresource | None:
         """Give the subresource of that name, or None."""
         return next((found for found in self.subresources if found.name == name), None)
+
+
+# Packages whose name is not the first word of the group.
+_PACKAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"": "core", "events.k8s.io": "core", "rbac.authorization.k8s.io": "rbac"}
+)
+
+
+def internal_package(group: str) -> str:
+    """Name the package that has the types of a group."""
+    return _PACKAGES.get(group, group.partition(".")[0])

@@ -11,14 +11,16 @@ from typing import Any, Final
 
 from reflet.apirules.validation import names
 from reflet.apirules.validation.field_errors import FieldErrors
-from reflet.apirules.validation.metadata import IMMUTABLE, LONGEST_CRON_JOB, NOT_NEGATIVE
-from reflet.apirules.validation.pods import check_template
-from reflet.apirules.validation.selectors import (
+from reflet.apirules.validation.metadata import (
+    IMMUTABLE,
+    LONGEST_CRON_JOB,
+    NOT_NEGATIVE,
     check_selector,
     is_empty,
     is_usable,
     selects,
 )
+from reflet.apirules.validation.pods import check_template
 
 Document = Mapping[str, Any]
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from reflet.node.agent import NodeAgent
     from reflet.node.options import NodeOptions, SecurePort
-    from reflet.node.pods.admission import RunAs
-    from reflet.node.pods.granted_ids import IdGrants
+    from reflet.node.pods.admission import IdGrants, RunAs
     from reflet.transport.config.settings import ConnectionSettings
 
 STRATEGIES = ("watch", "auto", "cache", "get")
@@ -265,7 +264,7 @@ def _user(text: str) -> RunAs | None:
 
 def _grants(users: tuple[str, ...], groups: tuple[str, ...]) -> IdGrants:
     from reflet.node.options import read_accounts  # noqa: PLC0415 - not needed for --help
-    from reflet.node.pods.granted_ids import grants_of  # noqa: PLC0415 - not needed for --help
+    from reflet.node.pods.admission import grants_of  # noqa: PLC0415 - not needed for --help
 
     return grants_of(users, groups, read_accounts(users, groups))
 

@@ -15,12 +15,11 @@ from urllib.parse import quote
 import aiohttp
 
 from reflet.apirules import refusals
-from reflet.devserver.http.authentication import is_loopback
-from reflet.devserver.storage.changes import Key
+from reflet.devserver.request.authentication import ISSUER, TokenOwner, is_loopback
+from reflet.devserver.storage.stored import Key
 from reflet.devserver.verbs.state import LogRequest, State
-from reflet.devserver.verbs.tokens import ISSUER, ServiceAccount
 
-READER: Final = ServiceAccount("kube-system", "reflet-log-reader", "")
+READER: Final = TokenOwner("kube-system", "reflet-log-reader", "")
 TOKEN_SECONDS: Final = 60
 CONNECT_PATIENCE: Final = 5.0  # seconds
 LONGEST_REASON: Final = 4096  # bytes of what a node says when it refuses

@@ -18,9 +18,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from reflet.devserver.patches.json_values import TOO_DEEP
+from reflet.apirules.schema.yaml_reading import TOO_DEEP
 from reflet.errors import DecodeError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 Path = tuple[str, ...]
 
@@ -71,7 +72,7 @@ def _element_text(element: str) -> str:
 
 def _value_text(value: Any) -> str:
     if isinstance(value, str):
-        return printing.quoted(value)
+        return quoted(value)
     return "null" if value is None else printing.plain(value)
 
 

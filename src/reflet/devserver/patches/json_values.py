@@ -7,14 +7,10 @@ no document may pass.  Must not know what the values mean.
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any
 
+from reflet.apirules.schema.yaml_reading import DEEPEST, TOO_DEEP
 from reflet.errors import DecodeError
-
-# The real server reads 10,000 levels.  Python's own stack ends earlier, and no real object has
-# a tenth of this.
-DEEPEST: Final = 128
-TOO_DEEP: Final = "exceeded max depth"
 
 
 def same(left: Any, right: Any) -> bool:

@@ -23,10 +23,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.apirules.schema.schema_protocol import Schema
+from reflet.apirules.schema.schemas import Schema
 from reflet.devserver.patches.json_values import identity
-from reflet.errors import ApiError, Invalid
+from reflet.errors import ApiError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 DIRECTIVE: Final = "$patch"
 RETAIN_KEYS: Final = "$retainKeys"
@@ -260,11 +261,7 @@ def _items_are_maps(original: list[Any], patch: list[Any]) -> bool:
     """Tell whether the items are maps; all must be of one type, and no lists."""
     kinds = {printing.type_name(item) for item in (*original, *patch)}
     if printing.type_name([]) in kinds:
-        raise Invalid(
-            "the server rejected our request due to an error in our request",
-            code=422,
-            reason="Invalid",
-        )
+        raise refusals.rejected()
     if len(kinds) > 1:
         shown = printing.plain([original, patch])
         raise refusals.unexpected(f"list element types are not identical: {shown}")
@@ -302,7 +299,7 @@ def _field(schema: Schema, name: str) -> Schema:
     found = schema.field(name)
     if found is None:
         raise refusals.unexpected(
-            f"unable to find api field in struct for the json field {printing.quoted(name)}"
+            f"unable to find api field in struct for the json field {quoted(name)}"
         )
     return found
 

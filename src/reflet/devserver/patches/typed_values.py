@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from reflet.apirules.schema.schema_protocol import ANYTHING, Schema
+from reflet.apirules.schema.schemas import ANYTHING, Schema
 from reflet.devserver.patches.field_sets import (
     field_element,
     index_element,
@@ -20,6 +20,7 @@ from reflet.devserver.patches.field_sets import (
 )
 from reflet.errors import DecodeError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 Form = Literal["map", "list", "scalar"]
 
@@ -91,7 +92,7 @@ def item_element(schema: Schema, item: Any) -> str:
         elif declared is not None and declared.default is not None:
             keys[name] = declared.default
     if not keys:
-        shown = " ".join(map(printing.quoted, names))
+        shown = " ".join(map(quoted, names))
         raise DecodeError(
             f"associative list with keys has an element that omits all key fields [{shown}] (and "
             "doesn't have default values for any key fields)"

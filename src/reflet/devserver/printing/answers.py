@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.storage.changes import Stored
+from reflet.devserver.storage.stored import Stored
 
 Document = dict[str, Any]
 

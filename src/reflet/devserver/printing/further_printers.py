@@ -11,7 +11,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from reflet.apirules.schema.columns import AGE, NAME, Column, column
+from reflet.devserver.printing.columns import AGE, NAME, Column, column
 from reflet.devserver.printing.printers import (
     NONE,
     UNKNOWN,

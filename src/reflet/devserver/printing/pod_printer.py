@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from reflet.gotext.ages import duration_text, moment_of
+from reflet.gotext.durations import human_duration, moment_of
 
 Document = Mapping[str, Any]
 
@@ -43,7 +43,7 @@ def pod_cells(pod: Document, now: datetime) -> list[Any]:
     summary = _summary(pod)
     restarts = str(summary.restarts)
     if summary.restarts and summary.last_restart is not None:
-        ago = duration_text((now - summary.last_restart).total_seconds())
+        ago = human_duration((now - summary.last_restart).total_seconds())
         restarts = f"{restarts} ({ago} ago)"
     born = moment_of(pod["metadata"].get("creationTimestamp"))
     addresses = status.get("podIPs") or [{"ip": status.get("podIP")}]
@@ -51,7 +51,7 @@ def pod_cells(pod: Document, now: datetime) -> list[Any]:
         f"{summary.ready}/{summary.containers}",
         summary.word,
         restarts,
-        "<unknown>" if born is None else duration_text((now - born).total_seconds()),
+        "<unknown>" if born is None else human_duration((now - born).total_seconds()),
         addresses[0].get("ip") or NONE,
         spec.get("nodeName") or NONE,
         status.get("nominatedNodeName") or NONE,

@@ -16,7 +16,7 @@ import msgspec
 from reflet.api.selectors.labels import LabelSelector
 from reflet.devserver.printing.pod_printer import pod_cells
 from reflet.errors import ParseError
-from reflet.gotext.ages import age, duration_text, moment_of
+from reflet.gotext.durations import age, human_duration, moment_of
 
 Document = Mapping[str, Any]
 Cells = list[Any]
@@ -267,7 +267,7 @@ def _job(obj: Document, now: datetime) -> Cells:
         name_of(obj),
         _job_status(obj),
         completions,
-        "" if began is None else duration_text((ended - began).total_seconds()),
+        "" if began is None else human_duration((ended - began).total_seconds()),
         created(obj, now),
         *containers_of(spec.get("template", {})),
         selector_text(spec.get("selector")),

@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from reflet.apirules.refusals import bad_request
-from reflet.apirules.schema.columns import AGE, COLUMNS, NAME, NAMED_ONLY, Column, column
 from reflet.apirules.schema.served_kind import PrinterColumn, ServedKind
+from reflet.devserver.printing.columns import AGE, COLUMNS, NAME, NAMED_ONLY, Column, column
 from reflet.devserver.printing.further_printers import FURTHER_TABLES
 from reflet.devserver.printing.json_paths import first_at
 from reflet.devserver.printing.printers import PRINTERS, created, name_of, named_only
-from reflet.gotext.ages import age, moment_of
+from reflet.gotext.durations import age, moment_of
 
 Document = dict[str, Any]
 IncludeObject = Literal["Metadata", "Object", "None"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from reflet.apirules.refusals import bad_request, invalid_options, unexpected
-from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.request_info import ApiRequest
 from reflet.errors import ApiError, Cause
-from reflet.gotext.printing import quoted
+from reflet.gotext.quoting import quoted
 
 FieldValidation = Literal["Ignore", "Warn", "Strict"]
 

@@ -18,7 +18,7 @@ from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.printing.answers import Answer, DocumentAnswer, ListAnswer, ObjectAnswer
 from reflet.devserver.request.request_options import DeleteOptions, ListQuery
-from reflet.devserver.storage.changes import Key, Stored
+from reflet.devserver.storage.stored import Key, Stored
 from reflet.devserver.verbs.reading import find, list_objects
 from reflet.devserver.verbs.state import DEFINITIONS, NAMESPACES, State
 from reflet.gotext.times import time_text

@@ -22,11 +22,10 @@ from typing import Any, Final
 import yaml
 
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.patches.json_values import DEEPEST, TOO_DEEP
-from reflet.devserver.patches.yaml_text import read_yaml
-from reflet.devserver.request.documents import Body
+from reflet.apirules.schema.yaml_reading import DEEPEST, TOO_DEEP, read_yaml
+from reflet.devserver.request.bodies import Body
 from reflet.devserver.request.request_options import WriteOptions
-from reflet.devserver.storage.changes import Key
+from reflet.devserver.storage.stored import Key
 from reflet.devserver.verbs.patching import APPLY_PATCH, patch
 from reflet.devserver.verbs.state import NAMESPACES, SERVICES, State
 from reflet.devserver.verbs.writing import SERVER, Writing
@@ -42,7 +41,7 @@ _LATER: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class LoadedDocument:
     """One object of a file, and where it begins."""
 
     place: str
@@ -55,9 +54,9 @@ class Manifest:
         return _FIRST.get(str(self.document.get("kind")), _LATER)
 
 
-def read_manifests(sources: Iterable[str]) -> list[Manifest]:
+def read_manifests(sources: Iterable[str]) -> list[LoadedDocument]:
     """Read files, folders and ``-``; raise ConfigurationError with the file and line."""
-    found: list[Manifest] = []
+    found: list[LoadedDocument] = []
     for source in sources:
         if source == STANDARD_INPUT:
             found += _documents("standard input", sys.stdin.buffer.read())
@@ -83,7 +82,7 @@ def _files(path: Path) -> Iterator[Path]:
     yield from files
 
 
-def _documents(name: str, content: bytes) -> Iterator[Manifest]:
+def _documents(name: str, content: bytes) -> Iterator[LoadedDocument]:
     for line, text in _split(name, content):
         place = f"{name}:{line}"
         try:
@@ -140,17 +139,17 @@ def _starts(name: str, events: Iterator[Any]) -> Iterator[int]:
             raise ConfigurationError(f"{name}:{line + 1}: {TOO_DEEP}")
 
 
-def _objects(place: str, document: Any, text: bytes) -> Iterator[Manifest]:
+def _objects(place: str, document: Any, text: bytes) -> Iterator[LoadedDocument]:
     if not isinstance(document, dict):
         raise ConfigurationError(f"{place}: not an object with apiVersion, kind and metadata")
     if str(document.get("kind", "")).endswith("List") and isinstance(document.get("items"), list):
         for index, item in enumerate(document["items"]):
             yield from _objects(f"{place} (item {index + 1})", item, text)
         return
-    yield Manifest(place, document, text)
+    yield LoadedDocument(place, document, text)
 
 
-def load(state: State, manifests: Iterable[Manifest]) -> list[str]:
+def load(state: State, manifests: Iterable[LoadedDocument]) -> list[str]:
     """Put objects into the server; give a line about each.
 
     Raises ConfigurationError, with file and line, for one that the server refuses.
@@ -164,7 +163,7 @@ def load(state: State, manifests: Iterable[Manifest]) -> list[str]:
     return said
 
 
-def _load(state: State, manifest: Manifest) -> str:
+def _load(state: State, manifest: LoadedDocument) -> str:
     document = manifest.document
     kind = _kind(state, manifest)
     metadata = document.get("metadata")
@@ -187,7 +186,7 @@ def _load(state: State, manifest: Manifest) -> str:
     return f"{kind.qualified_resource}/{name}{where} {outcome}"
 
 
-def _check_values(manifest: Manifest) -> None:
+def _check_values(manifest: LoadedDocument) -> None:
     """Refuse a Secret of the wrong shape here: the server's own words would quote its values."""
     for field in ("data", "stringData"):
         values = manifest.document.get(field) or {}
@@ -200,7 +199,7 @@ def _check_values(manifest: Manifest) -> None:
                 )
 
 
-def _kind(state: State, manifest: Manifest) -> ServedKind:
+def _kind(state: State, manifest: LoadedDocument) -> ServedKind:
     version, name = manifest.document.get("apiVersion"), manifest.document.get("kind")
     if not isinstance(version, str) or not isinstance(name, str):
         raise ConfigurationError(f"{manifest.place}: apiVersion or kind is missing")

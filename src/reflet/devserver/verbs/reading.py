@@ -24,14 +24,12 @@ from reflet.devserver.request.continue_tokens import (
     write_token,
 )
 from reflet.devserver.request.request_options import ListQuery, read_list_version, read_version
-from reflet.devserver.request.selection import Selection, selection
-from reflet.devserver.storage.changes import Key, Stored
-from reflet.devserver.storage.freshness import reached
-from reflet.devserver.storage.storage import Storage
+from reflet.devserver.request.selection import SelectionPredicate, selection
+from reflet.devserver.storage.storage import Storage, reached
+from reflet.devserver.storage.stored import Key, Stored
 from reflet.devserver.verbs.state import State
-from reflet.devserver.watches.watch_events import Representation
+from reflet.devserver.watches.event_lines import Representation, WatchRequest
 from reflet.devserver.watches.watch_feed import WatchFeed
-from reflet.devserver.watches.watch_request import WatchRequest
 from reflet.errors import Expired
 
 
@@ -77,7 +75,7 @@ async def list_objects(
 
 
 def _narrowed(
-    storage: Storage, kind: ServedKind, namespace: str | None, chosen: Selection
+    storage: Storage, kind: ServedKind, namespace: str | None, chosen: SelectionPredicate
 ) -> Sequence[Stored]:
     """Give the objects that may match, without looking at all of them where one name is meant."""
     if chosen.name is not None and (namespace is not None or not kind.namespaced):
@@ -91,7 +89,7 @@ def _next_page(
     kind: ServedKind,
     namespace: str | None,
     query: ListQuery,
-    chosen: Selection,
+    chosen: SelectionPredicate,
 ) -> ListAnswer:
     continuation = read_token(query.continue_)
     if query.resource_version not in {"", "0"}:
@@ -109,7 +107,11 @@ def _next_page(
 
 
 def _page(
-    kind: ServedKind, objects: Sequence[Stored], revision: int, limit: int, chosen: Selection
+    kind: ServedKind,
+    objects: Sequence[Stored],
+    revision: int,
+    limit: int,
+    chosen: SelectionPredicate,
 ) -> ListAnswer:
     matches = chosen.matches
     items: list[Stored] = []

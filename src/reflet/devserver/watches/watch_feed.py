@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Protocol, final
 
-from reflet.devserver.storage.freshness import reached
-from reflet.devserver.storage.storage import Storage
-from reflet.devserver.watches.watch_events import (
-    Event,
+from reflet.devserver.storage.storage import Storage, reached
+from reflet.devserver.watches.event_lines import (
+    ServedEvent,
     Sightings,
+    WatchRequest,
     addition,
     bookmark,
     refusal,
 )
-from reflet.devserver.watches.watch_request import WatchRequest
 from reflet.errors import ApiError
 
 BOOKMARK_INTERVAL: Final = 60.0  # seconds
@@ -71,7 +70,7 @@ class FanOut(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Backlog:
+class WatchBacklog:
     """How far a client may fall behind before it is given up."""
 
     events: int = 4096
@@ -117,7 +116,7 @@ class WatchFeed:
     )
 
     def __init__(
-        self, source: FanOut, request: WatchRequest, *, seconds: float, backlog: Backlog
+        self, source: FanOut, request: WatchRequest, *, seconds: float, backlog: WatchBacklog
     ) -> None:
         self.request = request
         self._source = source
@@ -349,7 +348,7 @@ class WatchFeed:
         self._failure = error
         self.end()
 
-    def _own(self, event: Event) -> bytes:
+    def _own(self, event: ServedEvent) -> bytes:
         """Put an event into bytes for this watch alone."""
         render = self._render_first or self._representation.render
         self._render_first = None

@@ -17,11 +17,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, final
 
-from reflet.devserver.storage.changes import Change
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.watches.watch_events import Sightings
-from reflet.devserver.watches.watch_feed import Backlog, WatchFeed, Write
-from reflet.devserver.watches.watch_request import WatchRequest
+from reflet.devserver.storage.stored import StoredChange
+from reflet.devserver.watches.event_lines import Sightings, WatchRequest
+from reflet.devserver.watches.watch_feed import WatchBacklog, WatchFeed, Write
 
 SHORTEST_DEFAULT: Final = 1800.0  # seconds; a watch without a time limit gets up to twice this
 OFFERED_AT_ONCE: Final = 256
@@ -44,14 +43,14 @@ class Watchers:
         self,
         storage: Storage,
         *,
-        backlog: Backlog | None = None,
+        backlog: WatchBacklog | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.storage = storage
-        self._backlog = backlog or Backlog()
+        self._backlog = backlog or WatchBacklog()
         self._chance = chance
         self._groups: dict[Group, dict[WatchFeed, None]] = {}
-        self._changes: deque[Change] = deque()
+        self._changes: deque[StoredChange] = deque()
         self._with_news: deque[WatchFeed] = deque()
         self._turn: asyncio.Handle | None = None
         self._closed = False
@@ -102,7 +101,7 @@ class Watchers:
         while self._changes:
             self._offer(self._changes.popleft())
 
-    def _note(self, change: Change) -> None:
+    def _note(self, change: StoredChange) -> None:
         if self._groups:
             self._changes.append(change)
             self._take_turn()
@@ -121,7 +120,7 @@ class Watchers:
         if self._with_news or self._changes:
             self._take_turn()
 
-    def _offer(self, change: Change) -> None:
+    def _offer(self, change: StoredChange) -> None:
         resource, namespace, name = change.key
         sightings = Sightings(change)
         for key in (

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from reflet.api.core.nodes import Node
-from reflet.api.core.pod_status import HostIP, PodIP
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import HostIP, Pod, PodIP
 from reflet.api.core.services import Service
 from reflet.errors import NotRegistered
 from reflet.informer.mirror import Mirror

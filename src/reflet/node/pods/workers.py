@@ -16,7 +16,7 @@ from reflet.api.meta import ObjectMeta
 from reflet.node.pods.worker import PodWorker
 from reflet.node.pods.worker_parts import WorkerParts
 from reflet.node.process_runtime import Sandbox
-from reflet.pleg.event_channel import EventChannel
+from reflet.pleg.pod_events import EventChannel
 from reflet.pods.pod_manager import PodManager, is_mirror
 from reflet.pods.pod_sources import PodGone, PodNews, PodSeen
 from reflet.runtime.tasks import TaskOwner
