@@ -65,7 +65,7 @@ SHARED_FILE_NAMES: Final[Mapping[str, str]] = {
     "admission.py": "the API server's and the kubelet's, each called so there",
     "endings.py": "how a watch ended, and how a process did",
     "nodes.py": "the kind Node, and the nodes of a YAML document",
-    "options.py": "the options of requests, of informers and of the node agent, each in its own room",
+    "options.py": "options of requests, of informers and of the node agent, each in its own room",
     "pod_volumes.py": "open",
     "progress.py": "open",
     "versions.py": "resourceVersions, and the versions of a volume's files",
@@ -75,7 +75,7 @@ SHARED_FILE_NAMES: Final[Mapping[str, str]] = {
 SHARED_CLASS_NAMES: Final[Mapping[str, str]] = {
     "Cluster": "what programs connect to, and the entry of a kubeconfig that is called so there",
     "Container": "the part of a pod's spec, and the container of the shim's protocol",
-    "DeleteOptions": "what our client asks for, and what the development server reads: no shared code",
+    "DeleteOptions": "what our client asks for, and what the server reads: they share no code",
     "Delivered": "open",
     "Difference": "open",
     "Filling": "open",
