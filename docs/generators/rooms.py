@@ -31,6 +31,7 @@ ROOMS: Final = {
     "reflet.informer": "api/informers.md",
     "reflet.managers": "api/managers.md",
     "reflet.pleg": "api/pleg.md",
+    "reflet.podconfig": "api/podconfig.md",
     "reflet.pods": "api/managers.md",
     "reflet.resolution": "api/resolution.md",
     "reflet.runtime": "api/informers.md",

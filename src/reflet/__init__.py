@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         informer,
         managers,
         pleg,
+        podconfig,
         pods,
         resolution,
         runtime,
@@ -62,15 +63,17 @@ if TYPE_CHECKING:
     from reflet.client.client import ALL_NAMESPACES
     from reflet.cluster import Cluster, connect
     from reflet.errors import RefletError
-    from reflet.informer.handlers.changes import Change
-    from reflet.informer.handlers.filtering import filtered
+    from reflet.informer.handlers.changes import Change, filtered
     from reflet.informer.informer_set import InformerSet
     from reflet.informer.mirror import Mirror
     from reflet.informer.queues.delta_fifo import DeltaFifo
     from reflet.informer.reflector.reflector import Reflector
     from reflet.informer.shared_informer import SharedInformer
     from reflet.managers.manager import ConfigMapManager, SecretManager
+    from reflet.podconfig.gather import pod_inputs
+    from reflet.podconfig.gather_files import pod_inputs_from_files
     from reflet.resolution.environment import resolve_environment
+    from reflet.resolution.pod_inputs import Needs, PodInputs
     from reflet.resolution.volume_contents import resolve_volume
     from reflet.store.store import Store
     from reflet.transport.config.settings import ConnectionSettings
@@ -79,8 +82,8 @@ else:
         __name__,
         {
             "reflet": (
-                "adapters api blocking client devserver errors informer managers pleg pods "
-                "resolution runtime store testing transport volumes"
+                "adapters api blocking client devserver errors informer managers pleg "
+                "podconfig pods resolution runtime store testing transport volumes"
             ),
             "reflet.api.codec": "decode_object encode",
             "reflet.api.core.config": "ConfigMap Secret",
@@ -102,15 +105,17 @@ else:
             "reflet.client.client": "ALL_NAMESPACES",
             "reflet.cluster": "Cluster connect",
             "reflet.errors": "RefletError",
-            "reflet.informer.handlers.changes": "Change",
-            "reflet.informer.handlers.filtering": "filtered",
+            "reflet.informer.handlers.changes": "Change filtered",
             "reflet.informer.informer_set": "InformerSet",
             "reflet.informer.mirror": "Mirror",
             "reflet.informer.queues.delta_fifo": "DeltaFifo",
             "reflet.informer.reflector.reflector": "Reflector",
             "reflet.informer.shared_informer": "SharedInformer",
             "reflet.managers.manager": "ConfigMapManager SecretManager",
+            "reflet.podconfig.gather": "pod_inputs",
+            "reflet.podconfig.gather_files": "pod_inputs_from_files",
             "reflet.resolution.environment": "resolve_environment",
+            "reflet.resolution.pod_inputs": "Needs PodInputs",
             "reflet.resolution.volume_contents": "resolve_volume",
             "reflet.store.store": "Store",
             "reflet.transport.config.settings": "ConnectionSettings",
@@ -121,12 +126,12 @@ __all__ = [
     "ALL_NAMESPACES", "AnyObject", "Change", "Cluster", "ConfigMap", "ConfigMapManager",
     "ConnectionSettings", "CreateOptions", "CronJob", "DaemonSet", "DeleteOptions", "DeltaFifo",
     "Deployment", "Event", "FieldValidation", "GetOptions", "InformerSet", "Job", "Lease",
-    "ListOptions", "Mirror", "Namespace", "Node", "PatchOptions", "PatchType", "Pod",
-    "PropagationPolicy", "Quantity", "Reflector", "RefletError", "ReplicaSet",
+    "ListOptions", "Mirror", "Namespace", "Needs", "Node", "PatchOptions", "PatchType", "Pod",
+    "PodInputs", "PropagationPolicy", "Quantity", "Reflector", "RefletError", "ReplicaSet",
     "ReplicationController", "Resource", "ResourceVersionMatch", "Secret", "SecretManager",
     "Service", "ServiceAccount", "SharedInformer", "StatefulSet", "Store", "UpdateOptions",
     "WatchOptions", "__version__", "adapters", "api", "blocking", "client", "connect",
     "decode_object", "devserver", "encode", "errors", "filtered", "informer", "managers", "pleg",
-    "pods", "resolution", "resolve_environment", "resolve_volume", "runtime", "store", "testing",
-    "transport", "volumes",
+    "pod_inputs", "pod_inputs_from_files", "podconfig", "pods", "resolution", "resolve_environment",
+    "resolve_volume", "runtime", "store", "testing", "transport", "volumes",
 ]  # fmt: skip

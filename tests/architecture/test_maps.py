@@ -71,7 +71,7 @@ def layers_of_the_picture(page: Path) -> list[str]:
     return [re.split(r" {2,}", line)[0].replace("│", "|") for line in picture.splitlines()]
 
 
-@pytest.mark.parametrize("page", MAPS)
+@pytest.mark.parametrize("page", [*MAPS, "architecture.md"])
 def test_every_file_is_there_and_defines_the_symbol(page: str) -> None:
     wrong = [
         f"{about}: {file} does not define {symbol}"

@@ -16,7 +16,7 @@ import pytest
 from reflet.api.resources import Resource
 from reflet.devserver.faults import Action
 from reflet.errors import Forbidden, InternalError, Unauthorized
-from reflet.informer.reflector.filling import ListFailed
+from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.reflector.reflector import WATCH_SILENCE
 from reflet.transport.interface import ANSWER_TIMEOUT
 from tests.mirror_scenes import CONFIG_MAPS, FOR_EVER, WIDGETS, Scene, scene

@@ -1,11 +1,11 @@
-"""Makes of what a client sent the object that is stored.
+"""What a create or an update stores: names, identity, times, generation, spec apart from status.
 
-Owns: what the server decides about an object whatever its kind: names, identity, times,
-generation, the separation of spec and status.  What single kinds need besides is in
-kind_rules.py; defaults are in defaults.py; refusing bad objects is validation's.  Must not know
-requests or storage, and keeps no time and rolls no dice of its own.
+Whatever the kind; what single kinds need besides is in kind_strategies.py.  Objects come in as
+``strict_decoding.check_body`` gives them and are not changed; results are new, and are still to
+be validated.  Time and chance come in as ``Surroundings``.
 
-Objects come in as ``bodies.check_body`` gives them and are not changed; results are new.
+Upstream: apiserver/pkg/registry/rest/create.go, BeforeCreate; rest/update.go, BeforeUpdate;
+apiserver/pkg/storage/names/generate.go
 """
 
 from __future__ import annotations

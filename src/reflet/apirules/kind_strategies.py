@@ -1,8 +1,11 @@
 """What single kinds get or keep when their objects are created and updated.
 
-Owns: the rules that are neither general (admission.py) nor defaults of a type (defaults.py):
-a pod's quality of service, a job's selector, a namespace's finalizer, what becomes of
-``stringData``.  Must not know requests or storage.
+A pod's quality of service, a job's selector, a namespace's finalizer, what becomes of
+``stringData``; also what the admission plugins that every cluster runs add (the default
+tolerations, priority, the protection of volumes, the taint of a new node).
+
+Upstream: pkg/registry/*/*/strategy.go, PrepareForCreate and PrepareForUpdate;
+plugin/pkg/admission/{defaulttolerationseconds,priority,nodetaint,storage/storageobjectinuseprotection}
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The refusals of the server: each with the code, reason, text and details of the real one.
+"""The refusals of the API server: each with the code, reason, text and details of the real one.
 
-Owns: the texts, and how a refusal becomes a ``Status`` document.  Must not know what was asked
-for beyond the names it is given, nor how an answer is sent.
+Also how a refusal becomes the ``Status`` that is sent.
+
+Upstream: apimachinery/pkg/api/errors/errors.go;
+apiserver/pkg/endpoints/handlers/responsewriters/status.go, ErrorToAPIStatus
 """
 
 from __future__ import annotations

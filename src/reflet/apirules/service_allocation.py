@@ -1,13 +1,11 @@
-"""The addresses and ports that services get.
+"""What services get and keep: cluster IPs, node ports, address families.
 
-Owns: which cluster addresses and node ports are taken, and choosing free ones.  Choosing takes
-nothing: what was chosen counts as taken when the stored service is noted, so a dry run or a
-refused write leaves no trace.  Must not know how a service is validated.
+Choosing takes nothing: what was chosen counts as taken when the stored service is noted, so a dry
+run or a refused write leaves no trace.  Malformed addresses are validation's to refuse; here those
+are refused that cannot be had.
 
-What services get and keep: cluster addresses, node ports, address families.
-
-Owns: which addresses a service needs and what an update keeps of them.  Must not know how free
-ones are chosen, nor which values are refused.
+Upstream: pkg/registry/core/service/storage/alloc.go; pkg/registry/core/service/ipallocator and
+portallocator
 """
 
 from __future__ import annotations
@@ -24,6 +22,8 @@ DEFAULT_NETWORK: Final = "10.96.0.0/16"
 NODE_PORTS: Final = range(30000, 32768)
 
 Chance = Callable[[int], int]  # a number below the one given
+Document = dict[str, Any]
+HEADLESS: Final = "None"
 
 
 class AddressesExhausted(Exception):
@@ -103,11 +103,6 @@ def _addresses_of(service: Mapping[str, Any]) -> set[str]:
 def _ports_of(service: Mapping[str, Any]) -> set[int]:
     ports = {port.get("nodePort", 0) for port in service["spec"].get("ports") or ()}
     return (ports | {service["spec"].get("healthCheckNodePort", 0)}) - {0}
-
-
-Document = dict[str, Any]
-
-HEADLESS: Final = "None"
 
 
 class Outside(Protocol):

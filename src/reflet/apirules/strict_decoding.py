@@ -1,7 +1,11 @@
-"""Reads the object in a request's body, and refuses it as the real server does.
+"""Reads the object in a request's body, and refuses it as the API server does.
 
-Owns: from bytes to a document, whether the document is of the kind that the URL names, and
-what becomes of unknown and repeated fields.  Must not know whether the values make sense.
+From bytes to a document, whether the document is of the kind that the URL names, what becomes of
+unknown and repeated fields (``fieldValidation``), and the pruning of custom objects.  Whether the
+values make sense is validation's.
+
+Upstream: apiserver/pkg/endpoints/handlers/create.go; apimachinery/pkg/runtime/serializer/json;
+apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """A development server that runs: its sockets, its credentials, its kubeconfig, its data.
 
-Owns: starting and stopping, and everything that is written to disk besides the journal.  Must
-not know requests.
-
 ::
 
     async with DevServer() as server:
@@ -52,7 +49,7 @@ CONTEXT: Final = "reflet"
 WAITING_CONNECTIONS: Final = 4096
 LONGEST_LINE: Final = 128 * 1024  # bytes of a request line or header
 STEPS_OF_A_CONNECTION: Final = 3  # rounds of the loop from accepting one to knowing it
-STOP_PATIENCE: Final = 1.0  # seconds for answers that are being sent when the server stops
+STOP_TIMEOUT: Final = 1.0  # seconds for answers that are being sent when the server stops
 
 TOKEN_FILE: Final = "token"  # noqa: S105 - a file's name
 SECRET_FILE: Final = "service-account.key"  # noqa: S105 - a file's name
@@ -109,12 +106,12 @@ class DevServer:
             issuer = TokenIssuer(self._secret)
             self.state = State(storage, tokens=issuer)
             undo.callback(self.state.watchers.close)
-            credentials = Authenticator(
+            authenticator = Authenticator(
                 self.token, issuer, now=utc_now, needs_token=self.needs_token
             )
             self._application = Application(
                 self.state,
-                credentials,
+                authenticator,
                 restart=self._begin_pause,
                 address=lambda: self.url.partition("://")[2],
             )
@@ -323,7 +320,7 @@ class DevServer:
             await asyncio.gather(self._pause, return_exceptions=True)
         await self._close_listener()
         self.state.watchers.close()
-        await self._web.shutdown(STOP_PATIENCE)
+        await self._web.shutdown(STOP_TIMEOUT)
         for transport in tuple(self._tls_connections):
             transport.abort()
         await asyncio.sleep(0)

@@ -23,6 +23,12 @@ _PART: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|
 _UNIT_SECONDS: Final[Mapping[str, float]] = MappingProxyType(
     {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 )
+UNKNOWN: Final = "<unknown>"
+INVALID: Final = "<invalid>"
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
+_DAY: Final = 24 * _HOUR
+_YEAR: Final = 365 * _DAY
 
 
 def go_duration(seconds: float) -> str:
@@ -57,15 +63,6 @@ def _decimal(amount: int, size: int) -> str:
     whole, part = divmod(amount, size)
     digits = f"{part:0{len(str(size)) - 1}d}".rstrip("0") if part else ""
     return f"{whole}.{digits}" if digits else str(whole)
-
-
-UNKNOWN: Final = "<unknown>"
-INVALID: Final = "<invalid>"
-
-_MINUTE: Final = 60
-_HOUR: Final = 60 * _MINUTE
-_DAY: Final = 24 * _HOUR
-_YEAR: Final = 365 * _DAY
 
 
 def human_duration(seconds: float) -> str:

@@ -1,7 +1,6 @@
-r"""Writes JSON values as Go prints them, which the real server's messages do.
+"""JSON values as Go prints them: ``%v``, ``%s``, ``%#v``, ``%T``, and JSON itself.
 
-Owns: Go's ``%v``, ``%s``, ``%q``, ``%#v`` and ``%T`` for what can stand in a JSON document, and
-how Go writes JSON.  Must not know the messages.
+Upstream: fmt/print.go; encoding/json/encode.go
 """
 
 from __future__ import annotations

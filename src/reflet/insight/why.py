@@ -5,16 +5,13 @@ cluster's complaints each explains.  Must not know how the pod, its objects and 
 obtained, nor how reasons are printed.  No reason holds a Secret's value.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import structs
 
 from reflet.api.core.pods import Pod
-from reflet.api.core.services import Service
-from reflet.api.core.small_kinds import Event
 from reflet.api.frozen import Frozen
-from reflet.errors import RefletError
 from reflet.insight.fixes import Advice
 from reflet.insight.pod_problems import (
     MissingPullSecret,
@@ -23,8 +20,9 @@ from reflet.insight.pod_problems import (
     problems_of,
 )
 from reflet.insight.pod_signals import Signal, has_started, runs_well, signals_of
-from reflet.resolution.objects import ConfigKind, ObjectKey, ObjectSource
+from reflet.resolution.objects import ConfigKind
 from reflet.resolution.places import Place
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import (
     InvalidVariableName,
     MissingObject,
@@ -38,7 +36,6 @@ from reflet.resolution.problems import (
     ZeroInValue,
 )
 from reflet.resolution.references import references_of
-from reflet.resolution.resource_fields import NodeInHand
 
 CONFIG_ERROR: Final = "CreateContainerConfigError"
 FAILED_MOUNT: Final = "FailedMount"
@@ -110,33 +107,28 @@ class Diagnosis(Frozen, frozen=True, kw_only=True):
     running: bool = False
 
 
-def diagnose(
-    pod: Pod,
-    objects: ObjectSource,
-    *,
-    services: Iterable[Service] | RefletError | None = None,
-    node: NodeInHand = None,
-    events: Iterable[Event] = (),
-    known: Iterable[ObjectKey] = (),
-    refused: Mapping[ObjectKey, str] | None = None,
-    skip_invalid_names: bool = False,
-) -> Diagnosis:
+def diagnose(inputs: PodInputs) -> Diagnosis:
     """Return every reason why the configuration of a pod keeps it from starting.
 
-    ``known`` are objects that exist, for suggestions.  ``refused`` are objects that do not,
-    because the API server refused them, with its words.  ``skip_invalid_names`` is the older
-    kubelets' rule for keys of whole objects.
+    What the cluster complains about is in the pod's status and in ``inputs.events``.
     """
-    found = problems_of(
-        pod, objects, services=services, node=node, skip_invalid_names=skip_invalid_names
+    pod = inputs.pod
+    found = problems_of(inputs)
+    advice = Advice(
+        known=inputs.known_objects,
+        wanted_keys=_wanted_keys(pod),
+        environments=found.environments,
     )
-    advice = Advice(known=known, wanted_keys=_wanted_keys(pod), environments=found.environments)
-    signals = signals_of(pod, events)
+    refused = {
+        (each.kind, each.namespace, each.name): f"{each.place}: {each.message}"
+        for each in inputs.refusals
+    }
+    signals = signals_of(pod, inputs.events)
     reasons: dict[tuple[str, str, str, str], Reason] = {}
     for problem in found.problems:
         if not (problem.blocking or isinstance(problem, _STILL_REASONS)):
             continue
-        reason = _reason(problem, advice, signals, refused or {})
+        reason = _reason(problem, advice, signals, refused)
         key = (reason.problem, reason.message, reason.kubelet, str(reason.shown_as))
         reasons[key] = _together(reasons.get(key), reason)
     certain = [each for each in reasons.values() if not _is_moot(pod, each)]
@@ -156,7 +148,7 @@ def _reason(
     problem: Problem,
     advice: Advice,
     signals: tuple[Signal, ...],
-    refused: Mapping[ObjectKey, str],
+    refused: Mapping[tuple[str, str, str], str],
 ) -> Reason:
     message, fix = problem.message, advice.about(problem)
     if isinstance(problem, MissingObject):

@@ -1,10 +1,8 @@
 """What the API server would store for a document, or the words in which it refuses it.
 
-Owns: the order of the server's steps for a file's document, and what is not made up: addresses,
-times, names and identities that only a server gives stay empty.  The steps themselves are the
-development server's.  Must not know files, nor typed objects.
-
-Objects that were dumped from a server keep their identity and, pods and nodes, their status.
+The steps are those of ``apirules``, in the server's order.  Nothing is made up: addresses, times,
+names and identities that only a server gives stay empty.  Objects that were dumped from a server
+keep their identity and, pods and nodes, their status.
 """
 
 from __future__ import annotations

@@ -1,20 +1,65 @@
-"""What one pod gets, resolved again whenever the result changes, and its files on disk.
+"""What one pod gets: gathered, resolved again whenever the result changes, and its files on disk.
 
-What programs use:
-
+- ``gather``, ``gather_files``, ``gather_subjects``, ``gather_users``: what a pod's configuration is
+  made from, asked once of a server or of manifests
 - ``pod_configuration``: a registered pod's environments and volumes, now and as they change
-- ``resolved_pod``: one such result
-- ``difference``: what is new between two results, by name and without values
-- ``volume_delivery``: the volumes of a result as files
+- ``resolved_pod``: one such result, and how two of them differ
+- ``pod_wakeups``: which pods have to look again because something of theirs has changed
+- ``last_known_objects``: reading a pod's objects, which stay known while the server is away
 - ``service_account_tokens``: tokens that are renewed in time
-- ``trust_bundles``: ClusterTrustBundles, watched once a pod wants them
-- ``object_news``: one ear for many pods
-
-How it is done:
-
-- ``last_known_objects``: what could be read once stays known while the server is away
+- ``trust_bundle_watch``: ClusterTrustBundles, watched once a pod wants them
 - ``mounted_folders``: environment files that containers wrote, read without leaving the volume
-- ``frozen_mounts``: which containers do not see a changed volume before they start again
-
-Must not know processes, nor what is done about a change.
+- ``volume_delivery``: the volumes of a result as files
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.podconfig.gather import pod_inputs
+    from reflet.podconfig.gather_files import inputs_of_every_pod, pod_inputs_from_files
+    from reflet.podconfig.gather_subjects import lint_subjects_from_files
+    from reflet.podconfig.gather_users import (
+        PossibleUsers,
+        possible_users,
+        possible_users_from_files,
+    )
+    from reflet.podconfig.last_known_objects import LastKnownObjects, objects_of
+    from reflet.podconfig.mounted_folders import FolderFiles
+    from reflet.podconfig.pod_configuration import PodConfiguration
+    from reflet.podconfig.pod_wakeups import PodWakeups
+    from reflet.podconfig.resolved_pod import Difference, NameChanges, ResolvedPod, difference
+    from reflet.podconfig.service_account_tokens import ServiceAccountTokens
+    from reflet.podconfig.trust_bundle_watch import TrustBundles
+    from reflet.podconfig.volume_delivery import VolumeDelivery
+    from reflet.resolution.pod_inputs import Needs, PodInputs
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.podconfig.gather": "pod_inputs",
+            "reflet.podconfig.gather_files": "inputs_of_every_pod pod_inputs_from_files",
+            "reflet.podconfig.gather_subjects": "lint_subjects_from_files",
+            "reflet.podconfig.gather_users": (
+                "PossibleUsers possible_users possible_users_from_files"
+            ),
+            "reflet.podconfig.last_known_objects": "LastKnownObjects objects_of",
+            "reflet.podconfig.mounted_folders": "FolderFiles",
+            "reflet.podconfig.pod_configuration": "PodConfiguration",
+            "reflet.podconfig.pod_wakeups": "PodWakeups",
+            "reflet.podconfig.resolved_pod": "Difference NameChanges ResolvedPod difference",
+            "reflet.podconfig.service_account_tokens": "ServiceAccountTokens",
+            "reflet.podconfig.trust_bundle_watch": "TrustBundles",
+            "reflet.podconfig.volume_delivery": "VolumeDelivery",
+            "reflet.resolution.pod_inputs": "Needs PodInputs",
+        },
+    )
+
+__all__ = [
+    "Difference", "FolderFiles", "LastKnownObjects", "NameChanges", "Needs", "PodConfiguration",
+    "PodInputs", "PodWakeups", "PossibleUsers", "ResolvedPod", "ServiceAccountTokens",
+    "TrustBundles", "VolumeDelivery", "difference", "inputs_of_every_pod",
+    "lint_subjects_from_files", "objects_of", "pod_inputs", "pod_inputs_from_files",
+    "possible_users", "possible_users_from_files",
+]  # fmt: skip

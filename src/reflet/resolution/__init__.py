@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         TrustBundleOrigin,
         ValueOrigin,
     )
+    from reflet.resolution.pod_inputs import Needs, PodInputs
     from reflet.resolution.problems import (
         AmbiguousServiceVariable,
         FileProblem,
@@ -104,6 +105,7 @@ else:
                 "ConfigMapOrigin FieldOrigin FileOrigin Origin ResourceOrigin SecretOrigin "
                 "ServiceOrigin Substitution TokenOrigin TrustBundleOrigin ValueOrigin"
             ),
+            "reflet.resolution.pod_inputs": "Needs PodInputs",
             "reflet.resolution.problems": (
                 "AmbiguousServiceVariable FileProblem InvalidMountPoint InvalidSubPath "
                 "InvalidVariableName MissingDefaultMode MissingFileKey MissingKey "
@@ -128,14 +130,14 @@ __all__ = [
     "UNKNOWN_NODE", "AmbiguousServiceVariable", "Assignment", "ConfigMapOrigin", "Environment",
     "FieldOrigin", "FileContent", "FileOrigin", "FileProblem", "Filling", "InvalidMountPoint",
     "InvalidSubPath", "InvalidVariableName", "MissingDefaultMode", "MissingFileKey", "MissingKey",
-    "MissingObject", "MissingSubPathVariables", "MissingVolume", "NoClient", "NoProjectedClient",
-    "NodeInHand", "NotKnownYet", "ObjectKey", "ObjectProblem", "ObjectSource", "ObjectsInHand",
-    "Origin", "OversizedEnvironment", "OversizedObject", "OversizedValue", "Problem", "Reference",
-    "Refused", "ResourceOrigin", "SecretOrigin", "ServiceLinksUnset", "ServiceOrigin",
-    "ServicesNotRead", "ServicesUnreadable", "SkippedNames", "Substitution", "TokenOrigin",
-    "TokenUnavailable", "TrustBundleOrigin", "TrustBundleUnavailable", "UnavailableResource",
-    "Unknown", "UnreadableEnvFile", "UnreadableObject", "UnresolvedReference", "UnsupportedField",
-    "UnsupportedSource", "Usage", "ValueOrigin", "Variable", "VolumeContents", "ZeroInValue",
-    "config_map_names", "first_error", "joined_errors", "references_of", "resolve_environment",
-    "resolve_volume", "secret_names",
+    "MissingObject", "MissingSubPathVariables", "MissingVolume", "Needs", "NoClient",
+    "NoProjectedClient", "NodeInHand", "NotKnownYet", "ObjectKey", "ObjectProblem", "ObjectSource",
+    "ObjectsInHand", "Origin", "OversizedEnvironment", "OversizedObject", "OversizedValue",
+    "PodInputs", "Problem", "Reference", "Refused", "ResourceOrigin", "SecretOrigin",
+    "ServiceLinksUnset", "ServiceOrigin", "ServicesNotRead", "ServicesUnreadable", "SkippedNames",
+    "Substitution", "TokenOrigin", "TokenUnavailable", "TrustBundleOrigin",
+    "TrustBundleUnavailable", "UnavailableResource", "Unknown", "UnreadableEnvFile",
+    "UnreadableObject", "UnresolvedReference", "UnsupportedField", "UnsupportedSource", "Usage",
+    "ValueOrigin", "Variable", "VolumeContents", "ZeroInValue", "config_map_names", "first_error",
+    "joined_errors", "references_of", "resolve_environment", "resolve_volume", "secret_names",
 ]  # fmt: skip

@@ -89,6 +89,20 @@ def pod_resource(text: str) -> Resource:
     return resource
 
 
+def parse_target(text: str) -> tuple[str, str]:
+    """Read ``TYPE/NAME``, or the name of a pod: the type as it was written, and the name.
+
+    Raises ConfigurationError for what has neither form.
+    """
+    if "/" not in text:
+        kind, name = "pod", text
+    else:
+        kind, _, name = text.partition("/")
+    if not kind or not name or "/" in name:
+        raise ConfigurationError(f"{text!r} is not of the form TYPE/NAME")
+    return kind, name
+
+
 def pod_of(workload: Workload) -> Pod:
     """Return the pod that a workload makes, as far as it is known before it is made."""
     template = template_of(workload)

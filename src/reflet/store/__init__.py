@@ -1,17 +1,14 @@
 """Memory: objects by key, found by index, read from any thread.
 
-- ``deltas``: what can happen to a collection, and who takes it
-- ``keys``: what an object is called, tombstones included
-- ``indexes``: from a value to the objects that have it
-- ``store``: the objects
+- ``store``: the objects and the version they show (client-go's Indexer)
+- ``indexes``: from a value to the objects that have it (Indexers, IndexFunc)
+- ``lister``: reading by namespace, name and selector, and nothing but reading (Lister)
+- ``keys``: what an object is called, tombstones included (MetaNamespaceKeyFunc)
+- ``deltas``: what can happen to a collection, and who takes it; operations of a transaction
+- ``transforms``: changing objects on their way in (TransformFunc), and what could not be
 - ``sharing``: objects that say the same share memory
-- ``transactions``: several changes at once, and what became of each
-- ``transforming``: changing objects on their way in
-- ``transforms``: what to leave out of objects
-- ``left_out``: objects that a function of the program could not digest
-- ``views``: reading by namespace, name and selector, and nothing but reading
 
-Must not know where objects come from, nor who is told about changes.
+Nothing here knows where objects come from, nor who is told about changes.
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +16,17 @@ from typing import TYPE_CHECKING
 from reflet._exports import lazy_exports
 
 if TYPE_CHECKING:
-    from reflet.store.deltas import Changed, ChangeType, Delta, Replaced, Resynced, Sink
+    from reflet.store.deltas import (
+        Changed,
+        ChangeType,
+        Delta,
+        Put,
+        Remove,
+        Replaced,
+        Resynced,
+        Sink,
+        TransactionError,
+    )
     from reflet.store.indexes import NAMESPACE, IndexFunction
     from reflet.store.keys import (
         ExplicitKey,
@@ -31,24 +38,24 @@ if TYPE_CHECKING:
         namespace_of,
         split_key,
     )
+    from reflet.store.lister import Lister, NamespaceLister
     from reflet.store.store import IndexConflict, IndexMissing, Store
-    from reflet.store.transactions import Put, Remove, TransactionError
     from reflet.store.transforms import Transform, drop_managed_fields
-    from reflet.store.views import Lister, NamespaceLister
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "reflet.store.deltas": "ChangeType Changed Delta Replaced Resynced Sink",
+            "reflet.store.deltas": (
+                "ChangeType Changed Delta Put Remove Replaced Resynced Sink TransactionError"
+            ),
             "reflet.store.indexes": "IndexFunction NAMESPACE",
             "reflet.store.keys": (
                 "ExplicitKey KeyFailure KeyFormatError Tombstone key_of key_of_deleted "
                 "namespace_of split_key"
             ),
+            "reflet.store.lister": "Lister NamespaceLister",
             "reflet.store.store": "IndexConflict IndexMissing Store",
-            "reflet.store.transactions": "Put Remove TransactionError",
             "reflet.store.transforms": "Transform drop_managed_fields",
-            "reflet.store.views": "Lister NamespaceLister",
         },
     )
 

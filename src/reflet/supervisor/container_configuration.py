@@ -26,7 +26,7 @@ Owns: the kubelet's rule for command and arguments.  Only computes.  Must not ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -39,6 +39,7 @@ from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.resolution.expansion import OversizedExpansion, expand_all
 from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import (
     NotKnownYet,
     Problem,
@@ -129,6 +130,20 @@ def of_container(resolved: ResolvedPod, container_name: str) -> ContainerConfigu
         volumes={
             name: forgiving(resolved.volumes[name])
             for name in volumes_of(resolved.pod, container_name)
+        },
+    )
+
+
+def configuration_of(inputs: PodInputs, container_name: str) -> ContainerConfiguration:
+    """Resolve one container, with nothing but what is in hand."""
+    # A token that nobody can give is left out, not empty.
+    known = replace(inputs, token=None)
+    return ContainerConfiguration(
+        pod=inputs.pod,
+        container_name=container_name,
+        environment=known.environment(container_name),
+        volumes={
+            name: forgiving(known.volume(name)) for name in volumes_of(inputs.pod, container_name)
         },
     )
 

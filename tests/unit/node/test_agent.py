@@ -130,7 +130,7 @@ def notes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Notes:
         "Pleg": part(PlegPart, "pleg"),
         "ConfigMapManager": part(Part, "config maps"),
         "SecretManager": part(Part, "secrets"),
-        "ObjectNews": part(Part, "news"),
+        "PodWakeups": part(Part, "news"),
         "memory_backed_root": lambda _: memory_below(tmp_path),
     }.items():
         monkeypatch.setattr(agent_module, name, replacement)

@@ -7,7 +7,7 @@ a mistake is told is the :class:`Dialect`.  What a plain word means is in scalar
 The C parser is used for events only and values are built here without recursion: its own
 builder overflows the stack on deep nesting, and keeps no count of what aliases multiply.
 
-Upstream: sigs.k8s.io/yaml, yaml.go and goyaml.v2/decode.go
+Upstream: sigs.k8s.io/yaml/yaml.go; go.yaml.in/yaml/v2/decode.go
 """
 
 import base64
@@ -107,7 +107,10 @@ _WORDS: Final[Mapping[YamlProblem, str]] = MappingProxyType(
         YamlProblem.NOT_BASE64: "!!binary that is not base64 of text",
         YamlProblem.WRONG_TAG: "a value that is no {0} is marked as !!{0}",
         YamlProblem.NOT_MERGEABLE: "only mappings can be merged with <<",
-        YamlProblem.UNKNOWN_ANCHOR: "an alias of something that is not there",
+        # Not the name: it may be a password that lacks its quotes.
+        YamlProblem.UNKNOWN_ANCHOR: (
+            "an alias names no anchor: a text that begins with * needs quotes"
+        ),
         YamlProblem.CONTAINS_ITSELF: "a value that contains itself",
         YamlProblem.TOO_MANY_ALIASES: "aliases make this too large",
     }

@@ -1,7 +1,9 @@
 """Manifests become objects, and objects become YAML.
 
-Owns: what a manifest may look like (YAML or JSON, several documents, lists), where in a file
-an object came from, and kubectl's way of printing.  Must not read files: it takes text.
+What a manifest may look like (YAML or JSON, several documents, lists), where in a file an object
+came from, and kubectl's way of printing.  Takes text, reads no files.
+
+Upstream: cli-runtime/pkg/resource/visitor.go; cli-runtime/pkg/printers/yaml.go
 """
 
 import re

@@ -1,10 +1,11 @@
 """Fills in what the real server fills in, so that clients find what they rely on.
 
-Owns: the walk over an object by its structure, and which type gets which defaults.  Types, not
-kinds: a container is the same in a pod and in a deployment's template.  Must not know requests,
-names or times; whatever depends on those is admission's.
+Types, not kinds: a container is the same in a pod and in a deployment's template.  What depends
+on names, times or the object before is in kind_strategies.py.  Custom objects get the defaults of
+their definition.  Objects are changed in place: callers own what they pass.
 
-Objects are changed in place: callers own what they pass.
+Upstream: pkg/apis/*/v1/defaults.go and zz_generated.defaults.go;
+apiextensions-apiserver/pkg/apiserver/schema/defaulting/algorithm.go
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The defaults of pods and of everything inside a pod's spec.
 
-Owns: what a pod gets that its author left out.  Must not know other kinds.
+Upstream: pkg/apis/core/v1/defaults.go
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The defaults of what makes pods: deployments and their kin, jobs, autoscalers.
 
-Owns: replicas, strategies, limits and policies that are left out.  Must not know pods.
+Upstream: pkg/apis/apps/v1/defaults.go, batch/v1/defaults.go, autoscaling/v2/defaults.go
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 The real server reads a document into Go structs and writes these: fields that it does not know
 are gone, null is nothing, what is empty is left out or written in full depending on the type,
 quantities and times get their one canonical form.  This module does the same by the recorded
-structure, so that what is stored equals what a real server would have stored.
+structure, so that what is stored equals what a real server would have stored.  Unknown and
+repeated fields are listed; what becomes of them is strict_decoding's.
 
-Owns: that reading, its messages for wrong types, and the list of unknown and repeated fields.
-Must not know kinds, requests, or what becomes of the complaints.
+Upstream: sigs.k8s.io/json; apimachinery/pkg/runtime/serializer/json/json.go
 """
 
 from __future__ import annotations

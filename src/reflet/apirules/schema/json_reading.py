@@ -1,8 +1,10 @@
-r"""Reads JSON, and says what is wrong with it in the words of the real server.
+"""Reads JSON, and says what is wrong with it in the words of the real server.
 
-Owns: the messages.  They are those of Go's decoder, which walks the text byte by byte and names
-the first that does not fit and what it was looking for; so does this module, but only for text
-that has already failed to be read.  Must not know what the text is about.
+They are those of Go's decoder, which walks the text byte by byte and names the first that does
+not fit and what it was looking for; so does this module, but only for text that has already
+failed to be read.
+
+Upstream: encoding/json/scanner.go
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """The register of served kinds: the built-in ones, and those that definitions add.
 
-Owns: finding a kind by a URL's parts or by a body's ``apiVersion`` and ``kind``, and what a
-CustomResourceDefinition adds and takes away.  Must not know requests or storage.
+Finds a kind by a URL's parts or by a body's ``apiVersion`` and ``kind``, and makes kinds of what
+a stored CustomResourceDefinition says: names, versions, subresources, printer columns, structure.
 
-Kinds that a CustomResourceDefinition defines.
-
-Owns: what the fields of a stored definition mean: names, versions, subresources, printer
-columns, structure.  Must not know when definitions come and go.
+Upstream: apimachinery/pkg/runtime/scheme.go;
+apiextensions-apiserver/pkg/apiserver/customresource_handler.go;
+apimachinery/pkg/version/helpers.go, CompareKubeAwareVersionStrings
 """
 
 from __future__ import annotations
@@ -25,6 +24,28 @@ from reflet.apirules.schema.served_kind import (
     ServedKind,
     Subresource,
 )
+
+# The order in which the real server lists the verbs of custom kinds.
+CUSTOM_VERBS: Final = (
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+)
+_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_MATURITY: Final = {"alpha": 2, "beta": 1}
+_SHAPES: Final[Mapping[str, Shape]] = {
+    "string": "string",
+    "integer": "int64",
+    "number": "float64",
+    "boolean": "bool",
+    "array": "list",
+}
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @final
@@ -108,29 +129,6 @@ class Kinds:
         self._by_resource[kind.group, kind.version, kind.plural] = kind
         self._by_kind[kind.api_version, kind.kind] = kind
         self._changes += 1
-
-
-# The order in which the real server lists the verbs of custom kinds.
-CUSTOM_VERBS: Final = (
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "create",
-    "update",
-    "watch",
-)
-_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
-_MATURITY: Final = {"alpha": 2, "beta": 1}
-_SHAPES: Final[Mapping[str, Shape]] = {
-    "string": "string",
-    "integer": "int64",
-    "number": "float64",
-    "boolean": "bool",
-    "array": "list",
-}
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def version_rank(version: str) -> tuple[int, int, int, int, str]:

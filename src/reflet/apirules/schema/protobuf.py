@@ -2,10 +2,10 @@
 
 ``kubectl create configmap`` and its kin, ``auth can-i`` and ``create token`` send their bodies
 as protocol buffers and know no other way; they all read answers in JSON.  Field numbers come
-from the recorded structure, so every recorded kind can be read.
+from the recorded structure, so every recorded kind can be read.  The result is a plain document,
+to be checked like one that came as JSON.
 
-Owns: the binary form and its envelope.  Must not know what is done with the object: the result
-is a plain document, to be checked like one that came as JSON.
+Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go
 """
 
 from __future__ import annotations

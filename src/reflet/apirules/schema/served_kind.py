@@ -1,11 +1,7 @@
-"""One kind that the server serves, and its subresources.
+"""One kind that the server serves, in one version: names, scope, verbs, subresources, structure.
 
-Owns: the names, scope, verbs and structure of one kind in one version.  Must not know which
-kinds there are.
-
-Names of the real server's own types, which some of its refusals let show.
-
-Owns: these names.  Must not know what is refused, nor why.
+Upstream: apimachinery/pkg/apis/meta/v1/types.go, APIResource;
+apiserver/pkg/endpoints/discovery/storageversionhash.go
 """
 
 from __future__ import annotations
@@ -29,6 +25,10 @@ ALL_VERBS: Final = (
     "watch",
 )
 READ_AND_WRITE: Final = ("get", "patch", "update")
+# Packages whose name is not the first word of the group.
+_PACKAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"": "core", "events.k8s.io": "core", "rbac.authorization.k8s.io": "rbac"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +151,6 @@ class ServedKind:
     def subresource(self, name: str) -> Subresource | None:
         """Give the subresource of that name, or None."""
         return next((found for found in self.subresources if found.name == name), None)
-
-
-# Packages whose name is not the first word of the group.
-_PACKAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {"": "core", "events.k8s.io": "core", "rbac.authorization.k8s.io": "rbac"}
-)
 
 
 def internal_package(group: str) -> str:

@@ -3,7 +3,7 @@
 The reading is api/yaml's, which manifests go through too; only the words and what is allowed are
 the server's own.  A key that is there twice is not noticed: the last one counts.
 
-Upstream: sigs.k8s.io/yaml/yaml.go, YAMLToJSON; goyaml.v2/decode.go and resolve.go
+Upstream: sigs.k8s.io/yaml/yaml.go, YAMLToJSON; go.yaml.in/yaml/v2/{decode,resolve}.go
 """
 
 from __future__ import annotations

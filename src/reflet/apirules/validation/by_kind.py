@@ -1,8 +1,8 @@
-"""Refuses objects that break the rules of their kind.
+"""Refuses objects that break the rules of their kind, with all complaints at once.
 
-Owns: which rules apply to which kind, in the order in which the real server applies them, and
-the refusal with all complaints.  The rules themselves are in the other validation modules.
-Must not know requests or storage.
+Which rules apply, and in which order, is the real server's; each rule is in a module beside.
+
+Upstream: pkg/registry/*/*/strategy.go, Validate and ValidateUpdate
 """
 
 from __future__ import annotations

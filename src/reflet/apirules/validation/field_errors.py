@@ -1,7 +1,6 @@
-"""Complaints about fields, in the server's form.
+"""Complaints about fields: their types, their texts, and how values are shown in them.
 
-Owns: the kinds of complaints, their texts, and how values are shown in them.  Must not know
-which rules there are.
+Upstream: apimachinery/pkg/util/validation/field/errors.go
 """
 
 from __future__ import annotations

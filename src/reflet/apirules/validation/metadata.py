@@ -1,11 +1,9 @@
-"""Rules for the metadata that all objects have.
+"""The rules of every object's metadata, and of label selectors inside objects.
 
-Owns: names, labels, annotations, owners and finalizers, and what an update may not change.
-Must not know what else an object has.
+Names, labels, annotations, owner references, finalizers, and what of it an update may change.
 
-Rules for label selectors inside objects, and what they select.
-
-Owns: ``matchLabels`` and ``matchExpressions``.  Must not know who selects.
+Upstream: apimachinery/pkg/api/validation/objectmeta.go;
+apimachinery/pkg/apis/meta/v1/validation/validation.go
 """
 
 from __future__ import annotations
@@ -34,6 +32,7 @@ _NAME_RULES: Final[Mapping[str, NameRule]] = {
     "clusterroles.rbac.authorization.k8s.io": names.path_segment,
     "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
 }
+OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 
 def check_metadata(kind: ServedKind, metadata: Document, errors: FieldErrors) -> None:
@@ -165,9 +164,6 @@ def check_metadata_update(new: Document, old: Document, errors: FieldErrors) -> 
     check_owners(new.get("ownerReferences") or (), errors)
 
 
-OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
-
-
 def check_selector(selector: Document | None, path: str, errors: FieldErrors) -> None:
     """Check a selector; none at all is fine."""
     if selector is None:
@@ -192,12 +188,12 @@ def check_selector(selector: Document | None, path: str, errors: FieldErrors) ->
             errors.each_invalid(f"{here}.values[{number}]", value, names.label_value(value))
 
 
-def is_empty(selector: Document) -> bool:
+def is_empty_selector(selector: Document) -> bool:
     """Whether a selector asks for nothing."""
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
-def is_usable(selector: Document | None) -> bool:
+def is_usable_selector(selector: Document | None) -> bool:
     """Whether a selector can be evaluated: known operators with the values they need."""
     for expression in (selector or {}).get("matchExpressions") or ():
         operator, values = expression.get("operator", ""), expression.get("values") or ()
@@ -213,7 +209,7 @@ def is_usable(selector: Document | None) -> bool:
     )
 
 
-def selects(selector: Document | None, labels: Mapping[str, str] | None) -> bool:
+def selector_matches(selector: Document | None, labels: Mapping[str, str] | None) -> bool:
     """Whether a usable selector selects what has these labels; None selects nothing."""
     if selector is None:
         return False

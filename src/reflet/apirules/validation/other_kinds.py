@@ -1,7 +1,7 @@
-"""Rules for kinds that are neither pods, nor make pods, nor lead to pods.
+"""The rules of kinds that need few: ConfigMaps, Secrets, nodes, events, leases, roles.
 
-Owns: ConfigMaps, Secrets, nodes, events, leases and access rules.  Must not know metadata that
-all objects have.
+Upstream: pkg/apis/core/validation/validation.go, core/validation/events.go,
+coordination/validation/validation.go, rbac/validation/validation.go
 """
 
 from __future__ import annotations

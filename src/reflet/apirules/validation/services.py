@@ -1,6 +1,6 @@
-"""Rules for services and endpoints.
+"""The rules of services and of endpoints.
 
-Owns: types, ports, addresses and policies.  Must not know which addresses are free.
+Upstream: pkg/apis/core/validation/validation.go, ValidateService and ValidateEndpoints
 """
 
 from __future__ import annotations

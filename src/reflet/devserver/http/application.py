@@ -1,8 +1,9 @@
-"""The server's edge: HTTP in, HTTP out.
+"""HTTP in, HTTP out: who may ask, the record of requests, faults, bodies, answers and streams.
 
-Owns: who may ask, the record of requests, faults, reading bodies, and sending answers, refusals
-and streams.  What a request means belongs to verbs.py, forms to representations.py.  Must not
-know kinds or how objects are stored.
+What a request means is ``verbs.dispatch``'s, the form of its answer ``printing``'s.
+
+Upstream: apiserver/pkg/server/config.go, DefaultBuildHandlerChain;
+apiserver/pkg/endpoints/handlers/watch.go
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Application:
     def __init__(
         self,
         state: State,
-        credentials: Authenticator,
+        authenticator: Authenticator,
         *,
         restart: Callable[[float], None],
         address: Callable[[], str],
@@ -72,7 +73,7 @@ class Application:
         self.state = state
         self.requests = RequestLog()
         self.faults = Faults(self._strike_now)
-        self._credentials = credentials
+        self._authenticator = authenticator
         self._restart = restart
         self._forms = EventForms(state.now)
         self._front_pages = FrontPages(state.kinds, address)
@@ -122,7 +123,7 @@ class Application:
                 return await self._log(request, call)
             body = await self._body(request)
             form = negotiate(request.headers.get("Accept", ""), asked)
-            result = await answer(self.state, call, body, user, self._credentials.owner)
+            result = await answer(self.state, call, body, user, self._authenticator.owner)
             rendered = render(result, form, self.state.now())
         except PageNotFound:
             rendered = render(NOT_FOUND, Form(), self.state.now())
@@ -139,7 +140,7 @@ class Application:
     # Who and what
 
     def _user(self, request: web.BaseRequest, asked: ApiRequest) -> UserInfo:
-        user = self._credentials.user(request.headers)
+        user = self._authenticator.user(request.headers)
         if user is None:
             if asked.path in OPEN_PATHS or asked.path.startswith(("/livez/", "/readyz/")):
                 return UserInfo("system:anonymous", groups=("system:unauthenticated",))

@@ -1,19 +1,15 @@
-"""The pages that are not about objects: health, version, discovery and OpenAPI.
+"""The pages that are not about objects: health, version, discovery, OpenAPI, and ours for tests.
 
-Owns: which path shows which page, and remembering pages until the served kinds change.  What
-is on a page belongs to discovery_documents.py.  Must not know HTTP.
-
-The server's own paths, by which tests in another process make faults and count requests.
-
-Owns: ``/reflet.dev/faults`` and ``/reflet.dev/requests``.  Must not know how faults strike.
-
-::
+Discovery and OpenAPI are remembered until the served kinds change.  By the server's own paths,
+tests in another process make faults and count requests::
 
     GET    /reflet.dev/faults      the faults that wait, and those that have struck
     POST   /reflet.dev/faults      one fault, or a list of them
     DELETE /reflet.dev/faults      forget those that wait
     GET    /reflet.dev/requests    the requests that came
     DELETE /reflet.dev/requests    forget them
+
+Upstream: apiserver/pkg/server/healthz/healthz.go; apiserver/pkg/endpoints/discovery
 """
 
 from __future__ import annotations

@@ -1,21 +1,12 @@
-"""The certificate that the server serves with, and the authority that its clients trust.
+"""TLS: the certificate to serve with, the private files, and connections that are mostly silent.
 
-Owns: keeping both in a folder, so that a kubeconfig outlives a restart, and the TLS context.
-Making them belongs to authority.py, which needs an extra of the package.  Must not know sockets
-or kubeconfigs.
-
-Files that only their owner may read.
-
-Owns: that nobody else can read them at any moment, and that a reader never sees half of one.
-Must not know what is in them.
-
-TLS for thousands of connections that are mostly silent.
+Certificates are kept in a folder, so that a kubeconfig outlives a restart.  Private files are
+readable by nobody else at any moment, and never half written.
 
 asyncio gives every TLS connection a buffer of 256 KiB to receive into, which for five thousand
 watches is more than a gigabyte.  Requests are small, so here the buffer is small.
 
-Owns: that buffer, and knowing every connection from its first moment: before its handshake is
-over nobody else does.  Must not know what is sent.
+Upstream: apiserver/pkg/server/secure_serving.go; client-go/util/keyutil/key.go, WriteKey
 """
 
 from __future__ import annotations
@@ -37,6 +28,10 @@ from reflet.errors import ConfigurationError
 AUTHORITY_FILE: Final = "ca.crt"
 CERTIFICATE_FILE: Final = "server.crt"
 KEY_FILE: Final = "server.key"
+OWNER_ONLY: Final = 0o600
+RECEIVED_AT_ONCE: Final = 16 * 1024
+"""Bytes: what one TLS record can hold, and so what can be decrypted at once."""
+HANDSHAKE_TIMEOUT: Final = 10  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +90,6 @@ def _read(folder: Path) -> ServingCertificate | None:
         raise ConfigurationError(f"cannot read certificates in {folder}: {error}") from error
 
 
-OWNER_ONLY: Final = 0o600
-
-
 def write_private(path: Path, content: bytes) -> None:
     """Write a file with mode 0600, replacing one that is there in a single step."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -110,12 +102,6 @@ def write_private(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             beside.unlink()
         raise
-
-
-RECEIVED_AT_ONCE: Final = 16 * 1024
-"""Bytes: what one TLS record can hold, and so what can be decrypted at once."""
-
-HANDSHAKE_PATIENCE: Final = 10  # seconds
 
 
 class _SmallBuffer(SSLProtocol):
@@ -152,7 +138,7 @@ def tls_factory(
             context,
             None,  # type: ignore[arg-type]  # nobody waits for the handshake
             server_side=True,
-            ssl_handshake_timeout=HANDSHAKE_PATIENCE,
+            ssl_handshake_timeout=HANDSHAKE_TIMEOUT,
         )
         protocol.connections = connections
         return protocol

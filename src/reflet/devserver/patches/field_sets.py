@@ -5,8 +5,7 @@ A field is a path of elements, each in the written form: ``f:name`` for a field 
 a set, ``i:0`` for one told by its place.  Elements are canonical, so equal texts are equal
 elements.
 
-Owns: the elements, the sets and their arithmetic, the written form.  Must not know objects,
-schemas or managers.
+Upstream: sigs.k8s.io/structured-merge-diff/fieldpath
 """
 
 from __future__ import annotations

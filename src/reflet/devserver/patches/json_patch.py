@@ -1,20 +1,11 @@
-"""Carries out the operations of a JSON patch (RFC 6902), with the real server's habits.
+"""Carries out JSON patches (RFC 6902) and JSON merge patches (RFC 7386), with the server's habits.
 
-Some of these are not in the RFC: ``replace`` of a key that is missing adds it, ``copy`` of one
-copies null, indexes may count from the end, and what stands before the first slash of a path is
-ignored.
+Some are not in the RFC: ``replace`` of a key that is missing adds it, ``copy`` of one copies null,
+indexes may count from the end, and what stands before the first slash of a path is ignored.  What
+all copies of a patch add up to is limited.  The refusals show the result or the patch.
 
-Owns: the operations, and the limit of what copying may add up to.  Must not know bodies, kinds
-or objects' fields.
-
-Carries out a merge patch (RFC 7386), with the real server's habits.
-
-Owns: that recursion.  Must not know bodies, kinds or objects' fields.
-
-Refusals of what a patch has made, when it cannot be read as the kind.
-
-Owns: the real server's words, which show the result or the patch.  Must not know how results are
-read, nor what is wrong with them.
+Upstream: gopkg.in/evanphx/json-patch.v4, patch.go and merge.go;
+apiserver/pkg/endpoints/handlers/patch.go, jsonPatcher
 """
 
 from __future__ import annotations
@@ -34,6 +25,11 @@ MOST_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON, of all copies in a patch 
 MISSING: Final = object()
 
 _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+NO_OBJECT: Final = (
+    "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of "
+    r'type struct { APIVersion string "json:\"apiVersion,omitempty\""; '
+    r'Kind string "json:\"kind,omitempty\"" }'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +214,6 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nulls(item) for item in value]
     return value
-
-
-NO_OBJECT: Final = (
-    "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of "
-    r'type struct { APIVersion string "json:\"apiVersion,omitempty\""; '
-    r'Kind string "json:\"kind,omitempty\"" }'
-)
 
 
 def unreadable_result(patched: Any, problem: str) -> ApiError:

@@ -1,7 +1,6 @@
-"""Comparing and copying JSON values as JSON has them, not as Python does.
+"""Comparing and copying JSON values as JSON has them, not as Python does: ``true`` is not 1.
 
-Owns: equality in which ``true`` is not 1, identity for the items of lists, and the depth that
-no document may pass.  Must not know what the values mean.
+Also the depth that no document may pass.
 """
 
 from __future__ import annotations

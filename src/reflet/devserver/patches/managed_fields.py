@@ -1,7 +1,7 @@
-"""Who manages which fields of an object: the entries of ``metadata.managedFields``.
+"""The entries of ``metadata.managedFields``: the managers, their order, and how many there may be.
 
-Owns: the managers, their entries in the written form and its order, and how many of them there
-may be.  Must not know how a manager comes to own a field.
+Upstream: apimachinery/pkg/util/managedfields/internal/{managedfields,managedfieldsupdater}.go,
+internal/capmanagers.go
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Reads the bodies of patches, and refuses those that are none in the real server's words.
 
-Owns: from bytes to a patch that can be carried out, and the limits of a patch.  Must not know
-what a patch does, nor the object.
+Upstream: apiserver/pkg/endpoints/handlers/patch.go, PatchResource
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """Server-side apply, and who owns what after any other write.
 
 An applier says what it wants; what it said before and does not say now is removed, unless
-somebody else owns it too.  Whoever writes in another way owns what changes by that.
+somebody else owns it too.  Whoever writes in another way owns what changes by that.  Conflicts,
+and the take-over from ``kubectl apply`` on the client's side, are decided here.
 
-Owns: both decisions, conflicts, and the take-over from ``kubectl apply`` on the client's side.
-Must not know bodies, storage, or which values a kind allows: the result of an apply still has to
-be read as the kind, filled with defaults and validated.  Managers of other versions are taken to
-mean the same fields.
+The result still has to be read as the kind, filled with defaults and validated.  Managers of
+other versions are taken to mean the same fields.
+
+Upstream: sigs.k8s.io/structured-merge-diff/merge/update.go;
+apimachinery/pkg/util/managedfields/internal/structuredmerge.go
 """
 
 from __future__ import annotations

@@ -2,18 +2,13 @@
 
 ``$patch: replace`` and ``$patch: delete`` in a map or a list, ``$retainKeys``,
 ``$deleteFromPrimitiveList/field`` and ``$setElementOrder/field``; which lists merge, and by
-which key, says the schema.
+which key, says the schema.  Nulls inside items that are new stay in the result; whoever reads it
+as a kind drops them.
 
-Owns: the merge and the real server's words for patches that cannot be merged.  Must not know
-bodies, nor whether the result is a good object.  Nulls inside items that are new stay in the
-result; whoever reads it as a kind drops them.
+Of a merged list, items that the patch names come in the order of the patch, the others in the
+order in which they were, and where the two meet, the order in which they were decides.
 
-The order of a list's items after a strategic merge patch.
-
-Items that the patch names come in the order of the patch, the others in the order in which they
-were, and where the two meet, the order in which they were decides.
-
-Owns: that order.  Must not know how items were merged.
+Upstream: apimachinery/pkg/util/strategicpatch/patch.go
 """
 
 from __future__ import annotations
@@ -39,6 +34,7 @@ _BAD_ORDER: Final = "invalid patch format of setElementOrder list"
 _BAD_RETAIN_KEYS: Final = "invalid patch format of retainKeys"
 
 Document = dict[str, Any]
+Naming = Callable[[Any], str]
 
 
 def strategic_merge(
@@ -325,9 +321,6 @@ def _unknown_directive(directive: Any, patch: Mapping[str, Any]) -> ApiError:
 def _wrong_type(expected: Any, found: Any) -> ApiError:
     kind = printing.type_name(found) if found is not None else "%!s(<nil>)"
     return refusals.unexpected(f"expected a {printing.type_name(expected)}, but received a {kind}")
-
-
-Naming = Callable[[Any], str]
 
 
 def ordered(

@@ -1,12 +1,9 @@
-"""Merging an applied value into a live one, and taking fields out of a value.
+"""Walks along a schema: merging, taking fields out, which fields there are, and which differ.
 
-Owns: both walks along a schema.  Must not know who owns the fields, nor which ones are given up.
+With the real server's distinctions: null and empty are values, atomic maps and lists are one
+field, the keys of a map are fields of their own beside what is behind them.
 
-Which fields a value has, and which of them differ between two values.
-
-Owns: both walks along a schema, with the real server's distinctions: null and empty are values,
-atomic maps and lists are one field, the keys of a map are fields of their own beside what is
-behind them.  Must not know who owns the fields.
+Upstream: sigs.k8s.io/structured-merge-diff/typed/{merge,remove,tofieldset,compare}.go
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Values together with the schema of their place: what they are made of, and whether they fit.
+"""Values together with the schema of their place: what can be owned, and whether they fit.
 
-Owns: how a schema divides a value into what can be owned (by key, by the keys of items, as a
-whole), and the real server's words for applied values that do not fit.  Must not know who owns
-what.
+A schema divides a value by key, by the keys of items, or not at all.
+
+Upstream: sigs.k8s.io/structured-merge-diff/typed/{typed,validate,helpers}.go
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a verb answers with, before it is known in which form the client wants it.
-
-Owns: the alternatives.  Must not know forms, HTTP or how an answer came about.
-"""
+"""What a verb answers with, before it is known in which form the client wants it."""
 
 from __future__ import annotations
 

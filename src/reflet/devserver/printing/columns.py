@@ -1,7 +1,8 @@
 """The headings of tables: names, types and whether only the wide form shows them.
 
-Owns: the columns of the built-in kinds, which equal the real server's but for the descriptions.
-Must not know what stands in the cells.
+They equal the real server's but for the descriptions.
+
+Upstream: pkg/printers/internalversion/printers.go, AddHandlers
 """
 
 from __future__ import annotations

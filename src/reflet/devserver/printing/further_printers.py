@@ -1,7 +1,6 @@
-"""Tables of the kinds that are served besides those that most programs use.
+"""Headings and cells of the kinds that are served besides those that most programs use.
 
-Owns: their headings and cells, as the real server prints them.  Must not know requests or who
-reads the table.
+Upstream: pkg/printers/internalversion/printers.go
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What the columns of a pod show: the one word that says how it is doing.
+"""What the columns of a pod show: how phases, conditions and container states become one word.
 
-Owns: how phases, conditions and container states become that word, as the real server decides.
-Must not know the other columns or kinds.
+Upstream: pkg/printers/internalversion/printers.go, printPod
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What the columns of each built-in kind show.
+"""What the columns of each built-in kind show: one function a kind, from an object to its cells.
 
-Owns: one function a kind, from an object to its cells, as the real server prints them.  Must
-not know the headings (columns.py), requests or who reads the table.
+Upstream: pkg/printers/internalversion/printers.go
 """
 
 from __future__ import annotations

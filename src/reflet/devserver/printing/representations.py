@@ -1,11 +1,8 @@
 """The forms in which answers are sent: JSON or YAML; objects, their metadata, or a table.
 
-Owns: what a client's ``Accept`` means, and how an answer or an event becomes bytes.  Must not
-know how answers come about, nor how bytes are sent.
+What a client's ``Accept`` means, and how an answer or an event becomes bytes.
 
-Writes answers as YAML, as the real server does: keys in order, texts quoted only if need be.
-
-Owns: the writing.  Must not know what is written.
+Upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go; handlers/response.go
 """
 
 from __future__ import annotations
@@ -56,6 +53,11 @@ _MEDIA: Final[dict[str, Media]] = {
     "text/yaml": "yaml",
 }
 _META_KINDS: Final = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
+_BASE: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_TEXT_TAG: Final = "tag:yaml.org,2002:str"
+# Words that the real server's reader of YAML takes for something else than text, and PyYAML's
+# does not, so they need quotes.
+_WORDS: Final = frozenset({"y", "Y", "n", "N"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,14 +344,6 @@ class EventForms:
             kind, [event.object], metadata, form, self._now(), with_columns=with_columns
         )
         return http_chunk(json_line(event_of(event.type, document)))
-
-
-_BASE: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-
-_TEXT_TAG: Final = "tag:yaml.org,2002:str"
-# Words that the real server's reader of YAML takes for something else than text, and PyYAML's
-# does not, so they need quotes.
-_WORDS: Final = frozenset({"y", "Y", "n", "N"})
 
 
 class _Dumper(_BASE):  # type: ignore[misc]  # the C dumper has no types

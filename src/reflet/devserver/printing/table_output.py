@@ -1,7 +1,6 @@
 """Objects as tables, which is how kubectl asks for what it prints.
 
-Owns: the Table document, its rows and what each row says of its object.  Must not know which
-objects were asked for, nor how the document is sent.
+Upstream: pkg/printers/tablegenerator.go; pkg/printers/storage/storage.go
 """
 
 from __future__ import annotations

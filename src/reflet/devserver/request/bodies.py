@@ -1,13 +1,11 @@
 """Reads the bodies of requests, whatever form they come in.
 
-Owns: which content types are read, and the refusals of bodies that cannot be.  Whether a
-document is the object that it should be belongs to strict_decoding.py.  Must not know what is done
-with the document.
+Which content types are read, and the refusals of bodies that cannot be.  Bodies for subresources
+that are of no served kind (a Binding, an Eviction) are read as the kind they must be; whether
+another is the object it should be is ``apirules.strict_decoding``'s.
 
-Bodies that are sent to subresources and are of no served kind.
-
-Owns: which kind they are of, and reading them as that kind.  Must not know what is done with
-them.
+Upstream: apiserver/pkg/endpoints/handlers/rest.go, limitedReadBody;
+handlers/negotiation/negotiate.go
 """
 
 from __future__ import annotations
@@ -33,6 +31,14 @@ YAML: Final = frozenset({"application/yaml", "text/yaml", "application/x-yaml"})
 LONGEST_SUMMARY: Final = 30  # bytes of a body that a refusal repeats
 
 _CONVERSION: Final = "error converting YAML to JSON: "
+_TYPES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
+    {
+        "token": ("authentication.k8s.io", "TokenRequest", "io.k8s.api.authentication.v1"),
+        "binding": ("", "Binding", "io.k8s.api.core.v1"),
+        "eviction": ("policy", "Eviction", "io.k8s.api.policy.v1"),
+        "scale": ("autoscaling", "Scale", "io.k8s.api.autoscaling.v1"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +138,6 @@ def _unrecognized(kind: ServedKind, body: Body, why: str) -> ApiError:
         f"the object provided is unrecognized (must be of type {kind.kind}): {why} "
         f"({summary or '<empty>'})"
     )
-
-
-_TYPES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
-    {
-        "token": ("authentication.k8s.io", "TokenRequest", "io.k8s.api.authentication.v1"),
-        "binding": ("", "Binding", "io.k8s.api.core.v1"),
-        "eviction": ("policy", "Eviction", "io.k8s.api.policy.v1"),
-        "scale": ("autoscaling", "Scale", "io.k8s.api.autoscaling.v1"),
-    }
-)
 
 
 def subresource_kind(kinds: Kinds, subresource: str) -> ServedKind:

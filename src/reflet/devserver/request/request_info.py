@@ -1,7 +1,6 @@
 """What a request asks for: its path and query, taken apart.
 
-Owns: which paths mean which resource, and how query parameters are read.  Must not know which
-kinds there are, nor what becomes of the request.
+Upstream: apiserver/pkg/endpoints/request/requestinfo.go
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""Which objects of a collection a request selects: by labels and by fields.
+"""Which objects a request selects: by labels and by fields, and what is wrong with a selector.
 
-Owns: the fields by which each kind can be selected, the refusals of other fields, and the test
-that an object has to pass.  Must not know lists or watches.
+The messages about malformed selectors depend on how far the real parser gets, so those texts, and
+only those, are walked through again in its way.
 
-What is wrong with a selector, in the words of the real server.
-
-Owns: the messages.  They depend on how far the real parser gets, so this module goes the same
-way; but only through texts that have been found malformed.  Must not know what a selector
-selects.
+Upstream: apiserver/pkg/storage/selection_predicate.go; apimachinery/pkg/labels/selector.go;
+pkg/apis/core/v1/conversion.go, AddFieldLabelConversionsForPod
 """
 
 from __future__ import annotations
@@ -30,6 +27,15 @@ Document = Mapping[str, Any]
 Reader = Callable[[Document], str]
 
 _ALWAYS: Final = ("metadata.name", "metadata.namespace")
+_NO_FIELDS: Final[Mapping[str, Reader]] = MappingProxyType({})
+_REFERENCE: Final = (
+    *("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"),
+)
+_TOKEN: Final = re.compile(r"!=|==|[=!(),<>]|[^ \t\r\n=!(),<>]+")
+_SYMBOLS: Final = frozenset({"!=", "==", "=", "!", "(", ")", ",", "<", ">"})
+_OPERATORS: Final = frozenset({"in", "notin", "=", "==", "!=", ">", "<"})
+_OPERATOR_NAMES: Final = "in, notin, =, ==, !=, gt, lt"
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +157,6 @@ def _addresses(pod: Document) -> str:
     return ",".join(str(each.get("ip", "")) for each in addresses)
 
 
-_NO_FIELDS: Final[Mapping[str, Reader]] = MappingProxyType({})
-_REFERENCE: Final = (
-    *("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"),
-)
 _EVENT_FIELDS: Final[Mapping[str, Reader]] = MappingProxyType(
     {
         **{f"involvedObject.{part}": _at(f"involvedObject.{part}") for part in _REFERENCE},
@@ -196,14 +198,6 @@ _FIELDS: Final[Mapping[str, Mapping[str, Reader]]] = MappingProxyType(
         "services": {"spec.clusterIP": _at("spec.clusterIP"), "spec.type": _at("spec.type")},
     }
 )
-
-
-_TOKEN: Final = re.compile(r"!=|==|[=!(),<>]|[^ \t\r\n=!(),<>]+")
-_SYMBOLS: Final = frozenset({"!=", "==", "=", "!", "(", ")", ",", "<", ">"})
-_OPERATORS: Final = frozenset({"in", "notin", "=", "==", "!=", ">", "<"})
-_OPERATOR_NAMES: Final = "in, notin, =, ==, !=, gt, lt"
-
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
 class _Complaint(Exception):

@@ -1,7 +1,8 @@
-"""The objects of one resource in order, and the recent past of them.
+"""The objects of one resource in order, and the recent past of them: a watch cache's window.
 
-Owns: the order of a list, the window of history and what falls out of it, and how a past state
-is found again.  Must not know other resources, how revisions are given out, files or watchers.
+What falls out of the window is gone: a watch from there is answered with 410.
+
+Upstream: apiserver/pkg/storage/cacher/watch_cache.go
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Keeps a storage's objects and history in one SQLite file.
 
-Owns: the file's form, the folder's lock, and the promise that what was recorded is there again
-after the process was killed at any moment.  A power cut may cost the last moments, never the
-file: SQLite's log is not forced to the disk with every write, which is what makes hundreds of
-writes a second cheap.  Must not know what is written or why.
+What was recorded is there again after the process was killed at any moment.  A power cut may cost
+the last moments, never the file: SQLite's log is not forced to the disk with every write, which is
+what makes hundreds of writes a second cheap.  A lock keeps a second server out of the folder.
 
 History is kept as an undo log: a row holds the state before a change.  The state after it is
 the state before the next change of the same object, or the object itself, so nothing is kept

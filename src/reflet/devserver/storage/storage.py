@@ -1,14 +1,10 @@
-"""The whole state of the server, with one counter of revisions for everything.
+"""The whole state of the server, with one counter of revisions for everything, as in etcd.
 
-Owns: the counter, what a write needs to be accepted, and that a write is safe before anybody
-hears of it.  Calls are plain functions, and everything runs on one thread, so each of them is
-atomic.  The order of lists and the window of history belong to collection.py, files to
-journal.py, streams to watchers.py.  Must not know kinds, requests or what objects mean.
+A write is checked, counted and safe in the journal before anybody hears of it.  Calls are plain
+functions and everything runs on one thread, so each of them is atomic.
 
-Waits until the storage has reached a revision.
-
-Owns: how long the server hopes for a revision that it has not made yet.  Must not know who asks
-or what is done with the state.
+Upstream: apiserver/pkg/storage/etcd3/store.go;
+apiserver/pkg/storage/cacher/watch_cache.go, waitUntilFreshAndBlock
 """
 
 from __future__ import annotations
@@ -41,6 +37,7 @@ HISTORY_BYTES: Final = 32 * 2**20
 logger = logging.getLogger(__name__)
 
 Subscriber = Callable[[StoredChange], None]
+FRESH_TIMEOUT: Final = 3.0  # seconds, as the real server
 
 
 class JournalContents(msgspec.Struct, frozen=True, gc=False):
@@ -278,10 +275,9 @@ def _refused(refusal: Callable[..., ApiError], key: Key) -> ApiError:
     return refusal(plural, key.name, group=group)
 
 
-PATIENCE: Final = 3.0  # seconds, as the real server
-
-
-async def reached(storage: Storage, revision: int, *, patience: float = PATIENCE) -> None:
+async def wait_until_fresh(
+    storage: Storage, revision: int, *, patience: float = FRESH_TIMEOUT
+) -> None:
     """Return as soon as a revision is there, at once if it is; raise Timeout if it stays away.
 
     The refusal is the real server's "Too large resource version".

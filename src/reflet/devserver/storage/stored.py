@@ -1,8 +1,8 @@
 """What is stored and what happens to it: keys, stored states and changes.
 
-Owns: the order of keys, and how a state gets its revision.  States and changes are values that
-everybody shares, so nobody may change the objects in them.  Must not know where they are kept,
-who is told of them, or what kinds there are.
+States and changes are values that everybody shares, so nobody may change the objects in them.
+
+Upstream: apiserver/pkg/storage/cacher/watch_cache.go, watchCacheEvent
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""One stored object, shown in the version that was asked for.
+"""Objects in the version that was asked for, and in the one in which they are stored.
 
-Objects are kept in one version, whatever version they came in.  Events are kept as core events
-and shown as those of ``events.k8s.io`` too; custom kinds differ between versions in their
-``apiVersion`` alone, because no conversion webhook is ever called.
+Events are stored as core events and shown as those of ``events.k8s.io`` too; custom kinds differ
+between versions in their ``apiVersion`` alone, because no conversion webhook is ever called.
 
-Owns: what differs between the versions of a kind.  Must not know requests.
+Upstream: pkg/apis/events/v1/conversion.go;
+apiextensions-apiserver/pkg/apiserver/conversion/nop_converter.go
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """From a request to the verb that answers it.
 
-Owns: which verb a method and a path mean, what is refused before any verb is asked, and which
-module answers.  Watches and logs are streams and are opened here, but answered elsewhere.  Must
-not know HTTP beyond methods, nor forms.
+Which verb a method and a path mean, and what is refused before any verb is asked.  Watches and
+logs are streams: they are opened here and written by http/application.py.
+
+Upstream: apiserver/pkg/endpoints/installer.go, registerResourceHandlers
 """
 
 from __future__ import annotations

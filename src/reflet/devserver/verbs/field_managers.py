@@ -1,14 +1,11 @@
-"""Who owns which field after a write.
+"""Who manages which field after a write: ``managedFields``, for each kind and subresource.
 
-Owns: the meeting of kinds and server-side apply: what a write's target is, and what "the object
-before the server adds anything" means for it.  The decisions are server_side_apply.py's.  Must
-not know requests or storage.
+Server-side apply itself is ``patches/server_side_apply.py``; here it meets the kinds: what a
+write's target is, what "the object before the server adds anything" means for it, and which
+fields a write cannot change and so cannot come to own.
 
-Which fields a write to a kind, or to one of its subresources, cannot change.
-
-Whoever writes them anyway does not come to own them.
-
-Owns: the table.  Must not know how the server keeps such fields as they are.
+Upstream: apimachinery/pkg/util/managedfields/internal/fieldmanager.go;
+pkg/registry/*/*/strategy.go, GetResetFields
 """
 
 from __future__ import annotations
@@ -30,6 +27,33 @@ from reflet.gotext.times import time_text
 Document = dict[str, Any]
 
 _NOT_FOR_NEW_OBJECTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
+_STATUS: Final = FieldSet.of([("f:status",)])
+_SPEC: Final = FieldSet.of([("f:spec",)])
+# Kinds with a status of their own, all of which are written in two parts.
+_IN_TWO_PARTS: Final = frozenset(
+    {
+        *("namespaces", "nodes", "pods", "services"),
+        *("daemonsets.apps", "deployments.apps", "replicasets.apps", "statefulsets.apps"),
+        *("cronjobs.batch", "jobs.batch"),
+        *("persistentvolumeclaims", "persistentvolumes", "replicationcontrollers"),
+        *("resourcequotas", "ingresses.networking.k8s.io", "poddisruptionbudgets.policy"),
+        "horizontalpodautoscalers.autoscaling",
+        "customresourcedefinitions.apiextensions.k8s.io",
+    }
+)
+_METADATA_AND_SPEC: Final = FieldSet.of([("f:metadata",), ("f:spec",)])
+_BESIDES_STATUS: Final = MappingProxyType(
+    {
+        "pods": FieldSet.of(
+            [
+                ("f:spec",),
+                ("f:metadata", "f:deletionTimestamp"),
+                ("f:metadata", "f:ownerReferences"),
+            ]
+        ),
+        "deployments.apps": FieldSet.of([("f:spec",), ("f:metadata", "f:labels")]),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,36 +146,6 @@ def _name_as_data(secret: Document) -> None:
     texts = secret.pop("stringData", None)
     if texts:
         secret["data"] = {**secret.get("data", {}), **texts}
-
-
-_STATUS: Final = FieldSet.of([("f:status",)])
-_SPEC: Final = FieldSet.of([("f:spec",)])
-
-# Kinds with a status of their own, all of which are written in two parts.
-_IN_TWO_PARTS: Final = frozenset(
-    {
-        *("namespaces", "nodes", "pods", "services"),
-        *("daemonsets.apps", "deployments.apps", "replicasets.apps", "statefulsets.apps"),
-        *("cronjobs.batch", "jobs.batch"),
-        *("persistentvolumeclaims", "persistentvolumes", "replicationcontrollers"),
-        *("resourcequotas", "ingresses.networking.k8s.io", "poddisruptionbudgets.policy"),
-        "horizontalpodautoscalers.autoscaling",
-        "customresourcedefinitions.apiextensions.k8s.io",
-    }
-)
-_METADATA_AND_SPEC: Final = FieldSet.of([("f:metadata",), ("f:spec",)])
-_BESIDES_STATUS: Final = MappingProxyType(
-    {
-        "pods": FieldSet.of(
-            [
-                ("f:spec",),
-                ("f:metadata", "f:deletionTimestamp"),
-                ("f:metadata", "f:ownerReferences"),
-            ]
-        ),
-        "deployments.apps": FieldSet.of([("f:spec",), ("f:metadata", "f:labels")]),
-    }
-)
 
 
 def reset_fields(resource: str, subresource: str = "") -> FieldSet:

@@ -1,8 +1,8 @@
-"""The verb patch, in its four forms.
+"""The verb patch, in its four forms: from the body of a patch to the document that is written.
 
-Owns: from the body of a patch to the document that is written; what the write does with it is
-writing.py's, what each form of patch means is in the modules of that name.  Must not know forms
-of answers or HTTP.
+What each form means is in ``patches``; the write itself is writing.py's.
+
+Upstream: apiserver/pkg/endpoints/handlers/patch.go
 """
 
 from __future__ import annotations

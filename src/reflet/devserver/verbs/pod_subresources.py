@@ -2,7 +2,8 @@
 
 Also the tokens of service accounts, which are asked for in the same way.
 
-Owns: these subresources.  Must not know forms or HTTP, nor where logs come from.
+Upstream: pkg/registry/core/pod/storage/{storage,eviction}.go, pod/rest/log.go;
+pkg/registry/core/serviceaccount/storage/token.go
 """
 
 from __future__ import annotations

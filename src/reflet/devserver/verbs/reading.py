@@ -1,11 +1,7 @@
-"""The verbs get and list.
+"""The verbs get, list and watch: which objects, at which version, in which pages.
 
-Owns: which objects a request is about and at which version, pages, and what a list says about
-itself.  Must not know forms or HTTP.
-
-The verb watch: from the options of a request to a feed.
-
-Owns: what a watch is asked to show.  Must not know HTTP, nor how a feed works.
+Upstream: apiserver/pkg/endpoints/handlers/get.go; apiserver/pkg/storage/etcd3/store.go, GetList;
+apiserver/pkg/storage/cacher/cacher.go, GetList and Watch
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ from reflet.devserver.request.continue_tokens import (
 )
 from reflet.devserver.request.request_options import ListQuery, read_list_version, read_version
 from reflet.devserver.request.selection import SelectionPredicate, selection
-from reflet.devserver.storage.storage import Storage, reached
+from reflet.devserver.storage.storage import Storage, wait_until_fresh
 from reflet.devserver.storage.stored import Key, Stored
 from reflet.devserver.verbs.state import State
 from reflet.devserver.watches.event_lines import Representation, WatchRequest
@@ -50,7 +46,7 @@ async def get(
     storage: Storage, kind: ServedKind, namespace: str | None, name: str, version: str = ""
 ) -> ObjectAnswer:
     """Answer with one object, at least as new as a version."""
-    await reached(storage, read_version(version))
+    await wait_until_fresh(storage, read_version(version))
     return ObjectAnswer.of(kind, find(storage, kind, namespace, name))
 
 
@@ -62,7 +58,7 @@ async def list_objects(
     if query.continue_:
         return _next_page(storage, kind, namespace, query, chosen)
     asked = read_list_version(query.resource_version)
-    await reached(storage, asked)
+    await wait_until_fresh(storage, asked)
     is_exact = query.match == "Exact" or (not query.match and asked > 0 and query.limit > 0)
     revision = asked if is_exact else storage.revision
     if is_exact:

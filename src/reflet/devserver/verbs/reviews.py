@@ -1,7 +1,9 @@
 """Reviews: questions about who somebody is and what they may do.
 
-Owns: the answers.  Whoever is known here may do everything, so the answers are short; about
-somebody else, nothing is known.  Must not know requests or HTTP.
+Whoever is known here may do everything, so the answers are short; about somebody else, nothing is
+known.
+
+Upstream: pkg/registry/authorization/*/rest.go, pkg/registry/authentication/*
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The scale subresource: the number of replicas, seen apart from the rest.
 
-Owns: where each kind keeps what a Scale shows, and how a Scale is written back.  Must not know
-forms or HTTP.
+Upstream: pkg/registry/apps/deployment/storage/storage.go, ScaleREST;
+apiextensions-apiserver/pkg/registry/customresource/etcd.go, ScaleREST
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""Everything that the verbs work on, in one place.
+"""Everything that the verbs work on, in one place, and how its parts hear of writes.
 
-Owns: which collaborators there are and how they hear of writes: kinds follow definitions,
-addresses follow services, namespaces that are going go when they are empty.  Must not know
-requests, forms or HTTP.
+Kinds follow definitions, addresses follow services, namespaces that are going go when they are
+empty.  The status of a definition, which in the real server a controller writes a moment later,
+says at once whether its names are free.
 
-What the server says of a CustomResourceDefinition: whether its names are free, and served.
-
-Owns: the status of definitions, which in the real server controllers write a moment later.
-Must not know how custom objects are served.
+Upstream: apiextensions-apiserver/pkg/controller/status/naming_controller.go
 """
 
 from __future__ import annotations
@@ -32,6 +29,7 @@ from reflet.gotext.times import time_text
 DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
 NAMESPACES: Final = "namespaces"
 SERVICES: Final = "services"
+Document = dict[str, Any]
 
 
 def utc_now() -> datetime:
@@ -162,9 +160,6 @@ class State:
         namespace = change.key.namespace
         if change.type == "DELETED" and namespace and namespace not in self._being_emptied:
             self.finish_namespace(namespace)
-
-
-Document = dict[str, Any]
 
 
 def with_accepted_names(definition: Document, state: State) -> Document:

@@ -1,9 +1,11 @@
 """The verbs create and update, and what every write goes through.
 
-Owns: the order of the steps from a document to a stored object: who may write where, which
-version is replaced, what the server adds, whether it is valid, who owns which field, and
-whether it is a dry run.  Each step belongs to a module of its own.  Must not know forms, HTTP
-or how a patch is carried out.
+The order of the steps from a document to a stored object: who may write where, which version is
+replaced, what the server adds, whether it is valid, who manages which field, and whether it is a
+dry run.  Each step belongs to a module of its own.
+
+Upstream: apiserver/pkg/registry/generic/registry/store.go, Create and Update;
+apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""What one watcher sees of a change, and the bytes that say it.
+"""What a watch asks to be shown, what it sees of a change, and the bytes that say it.
 
-Owns: how a selector turns a change into an event, the objects of bookmarks and errors, and that
-an event is put into bytes once however many watchers get it.  Must not know who watches, when
-bytes are sent, or what tables look like.
+A selector can turn a modification into an addition or a deletion.  An event is put into bytes
+once, however many watchers get it.
 
-What a client asks a watch to show.
-
-Owns: the meaning of the options together.  Must not know their texts, nor how they are obeyed.
+Upstream: apiserver/pkg/storage/cacher/cache_watcher.go, convertToWatchEvent
 """
 
 from __future__ import annotations

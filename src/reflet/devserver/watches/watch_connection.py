@@ -1,8 +1,6 @@
 """One watch on one connection, and what faults do to it.
 
-Owns: writing the lines of a feed straight to the connection, and breaking them on request.
-While no fault is due, a line goes to the transport untouched.  Must not know what is in the
-lines.
+Lines go straight to the transport; while no fault is due they are not looked at.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""One watch: what it was asked to show, what it still has to say, and when it ends.
+"""One watch: where it begins, what it still has to say, and when it ends.
 
-Owns: where a watch begins, the catching up, the backlog and its bounds, bookmarks, the time
-limit.  Which changes concern a watch is decided in watchers.py, how they look in
-watch_events.py.  Must not know HTTP: it is given a function that writes and one that waits.
+The initial events of a WatchList, catching up, the backlog and its bounds, bookmarks, the time
+limit.  Which changes concern a watch is decided in watchers.py, how they look in event_lines.py.
+Knows no HTTP: it is given a function that writes and one that waits.
+
+Upstream: apiserver/pkg/storage/cacher/cache_watcher.go
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Protocol, final
 
-from reflet.devserver.storage.storage import Storage, reached
+from reflet.devserver.storage.storage import Storage, wait_until_fresh
 from reflet.devserver.watches.event_lines import (
     ServedEvent,
     Sightings,
@@ -202,7 +204,7 @@ class WatchFeed:
         request, storage = self.request, self._source.storage
         try:
             if request.wants_initial_events:
-                await reached(storage, request.resource_version)
+                await wait_until_fresh(storage, request.resource_version)
                 self._start = storage.revision
                 events = self._initial_events()
             else:

@@ -1,12 +1,10 @@
-"""Spreads every change to the watches that it concerns.
+"""Spreads every change to the watches that it concerns; no watcher can hold up a writer.
 
-Owns: who is asked about a change, that changes of one moment go out together, and that no
-watcher can hold up a writer.  What a watch does with a change belongs to watch_feed.py.  Must
-not know HTTP, selectors' texts or kinds.
+Changes of one moment go out together.  A change is offered to the watches of its resource in four
+groups: those of everything, of its namespace, of its name, and of exactly its object.  So
+thousands of watches of one object each cost a change nothing but the look-up of one group.
 
-A change is offered to the watches of its resource in four groups: those of everything, of its
-namespace, of its name, and of exactly its object.  So thousands of watches of one object each
-cost a change nothing but the look-up of one group.
+Upstream: apiserver/pkg/storage/cacher/cacher.go, dispatchEvents and indexedWatchers
 """
 
 from __future__ import annotations

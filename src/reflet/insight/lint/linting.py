@@ -19,6 +19,7 @@ from reflet.insight.lint.shadowing_checks import hidden_files, mounts, shadowed_
 from reflet.insight.lint.subjects import Subject, Subjects
 from reflet.insight.pod_problems import problems_of
 from reflet.resolution.objects import ConfigKind, ObjectKey, missing
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references import references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 
@@ -60,7 +61,9 @@ def _findings(subjects: Subjects, live: Live) -> Iterator[Finding]:
     advice_on_names = (*subjects.known(), *_found(live))
     objects = _FilesThenCluster(subjects, live)
     for subject, pod in subjects.pods():
-        problems = problems_of(pod, objects, services=subjects.services(), node=UNKNOWN_NODE)
+        problems = problems_of(
+            PodInputs(pod=pod, objects=objects, services=subjects.services(), node=UNKNOWN_NODE)
+        )
         advice = Advice(known=advice_on_names, environments=problems.environments)
         yield from broken_references(subject, problems, advice)
         yield from shadowed_variables(subject, problems)

@@ -38,7 +38,7 @@ def test_documents_become_values(text: str, expected: list[object]) -> None:
         ("yes: 1\non: 2", 'f.yaml:2: the key "true" is there twice'),
         ("a: [1,\n2", "f.yaml:2: did not find"),
         ("a:\n\tb: c", "f.yaml:2: found character"),
-        ("a: *b", "f.yaml:1: an alias of something"),
+        ("a: *b", "f.yaml:1: an alias names no anchor"),
         ("a: &a [*a]", "f.yaml:1: a value that contains itself"),
         ("? [a]\n: b", "f.yaml:1: a key must be"),
         ("~: b", "f.yaml:1: a key must be"),

@@ -7,9 +7,9 @@ import pytest
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
     check_selector,
-    is_empty,
-    is_usable,
-    selects,
+    is_empty_selector,
+    is_usable_selector,
+    selector_matches,
 )
 from tests.unit.devserver.object_scene import complaints
 
@@ -35,7 +35,7 @@ def expression(operator: str, *values: str) -> dict[str, Any]:
     ],
 )
 def test_a_selector_selects_by_labels(selector: Any, labels: Any, selected: bool) -> None:
-    assert selects(selector, labels) is selected
+    assert selector_matches(selector, labels) is selected
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_a_selector_has_its_rules(selector: Any, wrong: list[str]) -> None:
     found = complaints(errors)
     assert len(found) == len(wrong)
     assert all(said in complaint for said, complaint in zip(wrong, found, strict=True))
-    assert is_usable(selector) is (not wrong)
+    assert is_usable_selector(selector) is (not wrong)
 
 
 def test_a_selector_that_asks_for_nothing_is_empty() -> None:
-    assert is_empty({"matchLabels": {}})
-    assert not is_empty(expression("Exists"))
+    assert is_empty_selector({"matchLabels": {}})
+    assert not is_empty_selector(expression("Exists"))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from reflet.devserver.storage.storage import PATIENCE, Storage, reached
+from reflet.devserver.storage.storage import FRESH_TIMEOUT, Storage, wait_until_fresh
 from reflet.errors import Timeout
 from tests.unit.devserver.watch_scene import config_map, key
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.virtual_time
 
 
 async def test_a_revision_that_is_there_is_not_waited_for() -> None:
-    await reached(Storage(), 1)
+    await wait_until_fresh(Storage(), 1)
 
     assert asyncio.get_running_loop().time() == 0
 
@@ -21,7 +21,7 @@ async def test_a_revision_that_arrives_ends_the_wait() -> None:
     storage = Storage()
 
     async with asyncio.TaskGroup() as tasks:
-        waiting = tasks.create_task(reached(storage, 3))
+        waiting = tasks.create_task(wait_until_fresh(storage, 3))
         await asyncio.sleep(1)
         storage.create(key("a"), config_map("a"))
         await asyncio.sleep(1)
@@ -35,15 +35,15 @@ async def test_a_revision_that_stays_away_is_refused_as_the_real_server_does() -
     storage = Storage()
 
     with pytest.raises(Timeout, match=r"^Timeout: Too large resource version: 99, current: 1$"):
-        await reached(storage, 99)
+        await wait_until_fresh(storage, 99)
 
-    assert asyncio.get_running_loop().time() == PATIENCE == 3
+    assert asyncio.get_running_loop().time() == FRESH_TIMEOUT == 3
 
 
 async def test_nobody_waits_on_after_the_wait() -> None:
     storage = Storage()
 
     with pytest.raises(Timeout):
-        await reached(storage, 99)
+        await wait_until_fresh(storage, 99)
 
     assert not storage._subscribers

@@ -20,7 +20,7 @@ from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.pages import AgentPages
 from reflet.node.status.pod_statuses import LocalStatuses
 from reflet.pods.pod_sources import PodSeen
-from reflet.runtime.metric_text import CONTENT_TYPE, MetricText
+from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 from tests.unit.node.paper_node import PaperNode, PaperStatuses, paper_node, passing
