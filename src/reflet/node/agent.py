@@ -36,8 +36,7 @@ from reflet.node.pods.binding import PodBinder
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.pod_feeds import FolderFeed, PodFeed, ServerFeed
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.pods.worker_parts import StatusSink, WorkerParts
-from reflet.node.pods.workers import PodWorkers
+from reflet.node.pods.workers import PodWorkers, WorkerFactory
 from reflet.node.probes.handlers import Handlers
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.root_lock import locked_root, memory_name
@@ -48,8 +47,7 @@ from reflet.node.server.review import ReaderReview
 from reflet.node.server.serving_certificates import ServingCertificates
 from reflet.node.shim.shim_client import KeeperClient
 from reflet.node.status.events import NORMAL, EventRecorder
-from reflet.node.status.pod_statuses import LocalStatuses
-from reflet.node.status.status_manager import StatusManager
+from reflet.node.status.status_manager import LocalStatuses, StatusManager, StatusSink
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
 from reflet.podconfig.object_news import ObjectNews
@@ -290,7 +288,7 @@ class NodeAgent:
                 options.folder, options.name, clock=self._clock, every=options.relist
             )
             self._statuses = LocalStatuses()
-        parts = WorkerParts(
+        factory = WorkerFactory(
             runtime=self._runtime,
             handlers=Handlers(self._runtime, lambda: self.address),
             cache=self._cache,
@@ -313,7 +311,14 @@ class NodeAgent:
                 first=options.backoff_first, ceiling=options.backoff_ceiling
             ),
         )
-        self._workers = PodWorkers(parts, self._tasks)
+        self._workers = PodWorkers(
+            factory.worker,
+            self._tasks,
+            pleg=self._pleg,
+            retry=options.retry,
+            clock=self._clock,
+            metrics=self.metrics,
+        )
 
     async def _open_ports(self, undo: AsyncExitStack) -> None:
         options = self.options

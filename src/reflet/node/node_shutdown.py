@@ -41,7 +41,7 @@ async def end_containers(
     running = [each for each in listed if each[3] == RuntimeState.RUNNING]
     known = {worker.uid: worker for worker in workers}
     results = await asyncio.gather(
-        *(known[uid].wind_up() for uid in {each[1] for each in running} & known.keys()),
+        *(known[uid].kill() for uid in {each[1] for each in running} & known.keys()),
         *(
             runtime.end(container, graces.get(uid, USUAL_GRACE))
             for container, uid, *_ in running
@@ -71,6 +71,6 @@ async def tell_ends(
     for worker in workers.workers:
         pod = await runtime.find_pod(worker.uid)
         if pod is not None:
-            worker.conclude(await runtime.pod_status(pod))
+            worker.report_end(await runtime.pod_status(pod))
             if reporter is not None:
                 await reporter.written(worker.uid)

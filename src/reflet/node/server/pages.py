@@ -28,12 +28,11 @@ from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
 from reflet.node.identity.node_status import LEASE_DURATION
 from reflet.node.pods.pod_feeds import PodFeed
-from reflet.node.pods.worker_parts import StatusSink
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.log_service import LogService
 from reflet.node.shim.shim_client import KeeperClient
-from reflet.node.status.pod_statuses import LocalStatuses
+from reflet.node.status.status_manager import LocalStatuses, StatusSink
 from reflet.pleg.relist import Pleg
 from reflet.runtime.clock import Clock
 from reflet.runtime.metric_text import CONTENT_TYPE, MetricText

@@ -19,7 +19,7 @@ from reflet.api.core.pod_status import (
     ContainerStateWaiting,
     ContainerStatus,
 )
-from reflet.node.pods.pod_actions import is_sidecar
+from reflet.node.pods.restart_policy import is_sidecar
 from reflet.node.probes.probe_results import NO_PROBES, ContainerHealth
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
 from reflet.processes.endings import UNKNOWN

@@ -18,7 +18,7 @@ from reflet.node.identity.node_status import LEASE_DURATION
 from reflet.node.pods.workers import STUCK_AFTER
 from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.pages import AgentPages
-from reflet.node.status.pod_statuses import LocalStatuses
+from reflet.node.status.status_manager import LocalStatuses
 from reflet.pods.pod_sources import PodSeen
 from reflet.runtime.metric_text import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
