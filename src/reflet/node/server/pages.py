@@ -24,9 +24,8 @@ from reflet.api.core.services import Service
 from reflet.errors import CacheNotSynced, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ObjectManager
-from reflet.node.identity.node_lease import NodeLease
+from reflet.node.identity.node_lease import LEASE_DURATION, NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
-from reflet.node.identity.node_status import LEASE_DURATION
 from reflet.node.pods.pod_feeds import PodFeed
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.server.http_answers import Answer, Question, text

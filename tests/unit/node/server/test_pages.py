@@ -14,7 +14,7 @@ from reflet.api.core.nodes import Node
 from reflet.api.core.pod_status import PodStatus
 from reflet.errors import CacheNotSynced, Forbidden, NotFound, NotRegistered, RefletError
 from reflet.managers.watches.stream_plan import OpenStream, StreamPlan
-from reflet.node.identity.node_status import LEASE_DURATION
+from reflet.node.identity.node_lease import LEASE_DURATION
 from reflet.node.pods.workers import STUCK_AFTER
 from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.pages import AgentPages
