@@ -1,7 +1,10 @@
-"""The end of an agent that was told to stop.
+"""Shutdown: what is done about pods when the agent is told to stop.
 
-Owns: ending what runs, clearing what was written for it, and saying how it ended.  Must not know
-whether any of that is wanted.
+Everything that runs is ended, each pod within its grace period; what was written for it is
+removed, and how it ended is told.  Whether any of that is wanted is for ``agent`` to say: with
+``--keep-running`` containers go on, and the next agent takes them over.
+
+Upstream: pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, killPods.
 """
 
 from __future__ import annotations

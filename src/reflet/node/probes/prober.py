@@ -4,7 +4,7 @@ A task for each probe of each life of a container; what outcomes add up to is ``
 What is done about a container that fails is ``pod_actions``: the prober only tells.
 
 Upstream: pkg/kubelet/prober/prober_manager.go, Manager; pkg/kubelet/prober/worker.go, worker;
-pkg/kubelet/prober/prober.go, probe (three tries).
+pkg/kubelet/prober/prober.go, runProbeWithRetries.
 """
 
 from __future__ import annotations

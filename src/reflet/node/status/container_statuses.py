@@ -1,7 +1,9 @@
-"""What the API server is told about one container.
+"""The status of one container: waiting, running or terminated, from its lives.
 
-Owns: from a container's lives, as the runtime saw them, to waiting, running or terminated.  Only
-computes.  Must not know why a container waits, nor what its probes say: that is handed in.
+Pure: what the runtime saw of a container's lives in, its status out.  Why a container waits and
+what its probes say is handed in.
+
+Upstream: pkg/kubelet/kubelet_pods.go, convertToAPIContainerStatuses (convertContainerStatus).
 """
 
 from __future__ import annotations
