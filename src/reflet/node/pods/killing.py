@@ -258,6 +258,15 @@ class ContainerStopper:
         grace = grace_of(pod)
         await self._waited_for(self._killer.kill_pod(pod, seen, grace), grace)
 
+    async def kill(self, pod: Pod, seen: RuntimeStatus) -> None:
+        """End everything that runs of a pod, and let nothing interrupt that."""
+        await self._killer.kill_pod(pod, seen, grace_of(pod))
+
+    async def kill_leaving(self, latest: Callable[[], Pod], seen: RuntimeStatus) -> None:
+        """End everything that runs of a pod that has to go; a shorter grace period is heard."""
+        with self._allowing(grace_of(latest())):
+            await self._killer.kill_leaving_pod(latest, seen, self._interrupted)
+
     async def _end(self, pod: Pod, seen: RuntimeStatus, name: str, grace: float, why: str) -> bool:
         found = seen.container(name)
         if found is None:

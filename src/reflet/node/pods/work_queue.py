@@ -33,12 +33,17 @@ class Due:
 class WorkQueue:
     """What one worker has to do, whose first sync is due at once.
 
-    ``ask_for_sync`` and ``ask_for_refresh`` wake whoever waits in ``next``.
+    ``ask_for_sync`` and ``ask_for_refresh`` wake whoever waits in ``next``.  *resync* and *retry*
+    are seconds: when the pod is looked at although nothing happened, and after something failed.
     """
 
-    def __init__(self, clock: Clock, chance: Callable[[], float]) -> None:
+    def __init__(
+        self, clock: Clock, chance: Callable[[], float], *, resync: float, retry: float
+    ) -> None:
         self._clock = clock
         self._chance = chance
+        self._resync = resync
+        self._retry = retry
         self._due = Due(sync=True)
         self._at: float | None = None
         self._wake = asyncio.Event()
@@ -53,6 +58,14 @@ class WorkQueue:
         """Look at what the pod refers to."""
         self._due.refresh = True
         self._wake.set()
+
+    def resync(self) -> None:
+        """Sync although nothing happens, after a while."""
+        self.again_in(self._resync)
+
+    def retry(self) -> None:
+        """Sync again because something failed, after the back-off."""
+        self.again_in(self._retry)
 
     def again_in(self, seconds: float) -> None:
         """Sync in so many seconds, or by chance a little later; an earlier moment stays."""

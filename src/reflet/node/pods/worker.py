@@ -21,7 +21,7 @@ from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
 from reflet.node.pods.admission import Allowance, left_out_of
 from reflet.node.pods.dry_run import DryRun
-from reflet.node.pods.killing import ContainerStopper, Killer, grace_of
+from reflet.node.pods.killing import ContainerStopper
 from reflet.node.pods.pod_actions import PodActions, compute_pod_actions
 from reflet.node.pods.pod_volumes import Written
 from reflet.node.pods.starting import ContainerStarter, fingerprint_of, gate_group
@@ -72,9 +72,7 @@ class PodWorker:
     ``update``, ``vanish``, ``look`` and ``refresh`` tell it what happens, and return at once.
 
     *interrupted* is shared with *starter* and *stopper*: it is set when the pod has to go, so that
-    they wait for nothing else.  *dry_run* describes containers, None when they are run.  *resync*
-    and *retry* are seconds: when the pod is looked at although nothing happened, and after
-    something failed.
+    they wait for nothing else.  *dry_run* describes containers, None when they are run.
     """
 
     def __init__(
@@ -84,7 +82,6 @@ class PodWorker:
         volumes: VolumeManager,
         starter: ContainerStarter,
         stopper: ContainerStopper,
-        killer: Killer,
         prober: PodProber,
         dry_run: DryRun | None,
         interrupted: asyncio.Event,
@@ -96,8 +93,6 @@ class PodWorker:
         events: EventRecorder,
         allowance: Allowance,
         addresses: Callable[[], tuple[str, ...]],
-        resync: float,
-        retry: float,
         clock: Clock,
         metrics: Metrics,
     ) -> None:
@@ -106,7 +101,6 @@ class PodWorker:
         self._volumes = volumes
         self._starter = starter
         self._stopper = stopper
-        self._killer = killer
         self._prober = prober
         self._dry_run = dry_run
         self._interrupted = interrupted
@@ -118,8 +112,6 @@ class PodWorker:
         self._events = events
         self._allowance = allowance
         self._addresses = addresses
-        self._resync = resync
-        self._retry = retry
         self._clock = clock
         self._metrics = metrics
         self._phase = WorkerPhase.NEW
@@ -174,7 +166,7 @@ class PodWorker:
         found = await self._runtime.find_pod(self.uid)
         if found is not None:
             seen = await self._runtime.pod_status(found)
-            await self._killer.kill_pod(self._pod, seen, grace_of(self._pod))
+            await self._stopper.kill(self._pod, seen)
 
     def report_end(self, seen: RuntimeStatus) -> None:
         """The agent stops, and this is how its containers ended."""
@@ -212,7 +204,7 @@ class PodWorker:
             metrics.observe("reflet_node_sync_duration_seconds", clock.monotonic() - began)
 
     async def _step(self, due: Due) -> None:
-        self._queue.again_in(self._resync)
+        self._queue.resync()
         if due.by_clock:
             self._pleg.request_relist(self.uid)
         if due.sync:
@@ -238,7 +230,7 @@ class PodWorker:
 
     def _fail(self, why: str) -> None:
         self._events.of_pod(self._pod, WARNING, "FailedSync", why)
-        self._queue.again_in(self._retry)
+        self._queue.retry()
 
     def _ask_for_sync(self) -> None:
         self._pleg.request_relist(self.uid)
@@ -272,8 +264,7 @@ class PodWorker:
                 self._report(pod, seen)
                 await self._carry_out(at_rest(seen, self._phase), pod, seen)
             case KillPod():
-                with self.allowing(grace_of(pod)):
-                    await self._killer.kill_leaving_pod(lambda: self._pod, seen, self._interrupted)
+                await self._stopper.kill_leaving(lambda: self._pod, seen)
                 self._ask_for_sync()
             case RemovePod(reports=reports):
                 if reports:
@@ -320,7 +311,7 @@ class PodWorker:
         if not written.errors:
             return True
         self._tell_failed_mounts(pod, written)
-        self._queue.again_in(self._retry)
+        self._queue.retry()
         return False
 
     def _take(self, pod: Pod, delivered: Delivered) -> Written:
@@ -393,7 +384,7 @@ class PodWorker:
                 started = True
             else:
                 self._waiting[name] = waiting
-                self._queue.again_in(self._retry)
+                self._queue.retry()
         return started
 
     async def _describe(self, dry_run: DryRun, pod: Pod, seen: RuntimeStatus) -> None:
@@ -402,7 +393,7 @@ class PodWorker:
             return
         self._waiting = await dry_run.describe(self._volumes.resolved)
         if any(each.reason == CONFIG_ERROR for each in self._waiting.values()):
-            self._queue.again_in(self._retry)
+            self._queue.retry()
         self._report(pod, seen)
 
     # A refresh

@@ -93,17 +93,15 @@ class WorkerFactory:
         def probed() -> None:
             worker.probed()
 
-        killer = self.killer()
         worker = PodWorker(
             pod,
             volumes=self.volume_manager(),
             starter=self.starter(interrupted, allowing),
-            stopper=ContainerStopper(killer, interrupted=interrupted, allowing=allowing),
-            killer=killer,
+            stopper=ContainerStopper(self.killer(), interrupted=interrupted, allowing=allowing),
             prober=self.prober(pod, probed),
             dry_run=None if self.runs_commands else self.dry_run(),
             interrupted=interrupted,
-            queue=WorkQueue(self.clock, self.chance),
+            queue=WorkQueue(self.clock, self.chance, resync=self.resync, retry=self.retry),
             runtime=self.runtime,
             cache=self.cache,
             pleg=self.pleg,
@@ -111,8 +109,6 @@ class WorkerFactory:
             events=self.events,
             allowance=self.allowance,
             addresses=self.addresses,
-            resync=self.resync,
-            retry=self.retry,
             clock=self.clock,
             metrics=self.metrics,
         )

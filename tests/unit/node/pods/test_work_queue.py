@@ -12,9 +12,13 @@ pytestmark = pytest.mark.virtual_time
 BY_CLOCK = Due(sync=True, by_clock=True)
 
 
+def queue_with(chance: float) -> WorkQueue:
+    return WorkQueue(VirtualClock(), lambda: chance, resync=60.0, retry=10.0)
+
+
 async def after_the_first(chance: float = 0.0) -> WorkQueue:
     """A queue from which the first sync was taken."""
-    queue = WorkQueue(VirtualClock(), lambda: chance)
+    queue = queue_with(chance)
     await queue.next()
     return queue
 
@@ -37,7 +41,7 @@ async def is_empty(queue: WorkQueue) -> bool:
 
 
 async def test_the_first_sync_is_due_at_once() -> None:
-    queue = WorkQueue(VirtualClock(), lambda: 0.0)
+    queue = queue_with(0.0)
 
     assert await timed(queue) == (Due(sync=True), 0)
 
@@ -115,3 +119,13 @@ async def test_a_wait_that_was_given_up_loses_nothing() -> None:
     await asyncio.wait((waiting,))
 
     assert await timed(queue) == (BY_CLOCK, 6)
+
+
+async def test_a_resync_and_a_retry_come_after_their_own_seconds() -> None:
+    queue = await after_the_first()
+    queue.resync()
+    resynced = await timed(queue)
+    queue.resync()
+    queue.retry()
+
+    assert (resynced, await timed(queue)) == ((BY_CLOCK, 60), (BY_CLOCK, 10))
