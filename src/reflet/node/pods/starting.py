@@ -65,13 +65,11 @@ from reflet.runtime.metrics import Metrics
 from reflet.runtime.threads import in_thread
 from reflet.volumes.volume_errors import VolumeError
 
-RUN_ERROR = "RunContainerError"
-HOOK_ERROR = "PostStartHookError"
+RUN_ERROR: Final = "RunContainerError"
+HOOK_ERROR: Final = "PostStartHookError"
+USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 logger = logging.getLogger(__name__)
-
-
-USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
