@@ -114,8 +114,8 @@ class Look:
     requests: Mapping[str, Counter[str]]
     relayed: Sequence[Mapping[str, int]]
     cpu: Mapping[Place, float]
-    keeper_cpu: Mapping[Place, float] = field(default_factory=dict)
-    """What of it a keeper used, which only agents have."""
+    shim_cpu: Mapping[Place, float] = field(default_factory=dict)
+    """What of it a shim used, which only agents have."""
 
 
 @dataclass(slots=True)
@@ -157,18 +157,18 @@ class Stage:
         """Count; who is gone is left out from now on."""
         for idler in self.idlers.values():
             idler.ask()
-        cpu, keeper_cpu = {}, {}
+        cpu, shim_cpu = {}, {}
         for place, idler in tuple(self.idlers.items()):
             try:
                 cpu[place] = idler.cpu_seconds()
                 if isinstance(idler, IdleAgent):
-                    keeper_cpu[place] = idler.keeper_cpu_seconds()
+                    shim_cpu[place] = idler.shim_cpu_seconds()
             except RunFailed as error:
                 self.left_out[place] = last_line(error)
                 self.idlers.pop(place).close()
         self.relay.say({})
         relayed = self.relay.hear(PATIENCE)["counts"]
-        return Look(time.monotonic(), self.log.counts(), relayed, cpu, keeper_cpu)
+        return Look(time.monotonic(), self.log.counts(), relayed, cpu, shim_cpu)
 
     def close(self) -> None:
         """End everybody, some at a time."""
@@ -302,8 +302,8 @@ def window(before: Look, after: Look, place: Place, door: int) -> dict[str, floa
         "connections": float(after.relayed[door]["open"]),
         "connections_opened": relayed["opened"],
         "cpu_milliseconds": (after.cpu[place] - before.cpu[place]) * a_minute * 1000,
-        "keeper_cpu_milliseconds": (
-            (after.keeper_cpu.get(place, 0.0) - before.keeper_cpu.get(place, 0.0)) * a_minute * 1000
+        "shim_cpu_milliseconds": (
+            (after.shim_cpu.get(place, 0.0) - before.shim_cpu.get(place, 0.0)) * a_minute * 1000
         ),
     }
 

@@ -19,7 +19,7 @@ from benchmarks.node import cpu_of
 from benchmarks.wire_clients import Target
 from reflet.api.core.pods import Pod
 from reflet.cluster import Cluster
-from tests.node_chaos import keepers_of
+from tests.node_chaos import shims_of
 from tests.node_scenes import AgentProcess, is_running, pod_document
 
 PATIENCE: Final = 60.0  # seconds for all pods to run
@@ -54,22 +54,22 @@ class IdleAgent:
                 asyncio.run(self._all_running(administrator, pods))
             except TimeoutError:
                 raise RunFailed(f"{self._agent.said}\nits pods did not all start") from None
-            self._keepers = keepers_of(folder / "node")
+            self._shims = shims_of(folder / "node")
             undo.pop_all()
 
     def ask(self) -> None:
         """Nothing to do: the kernel knows."""
 
     def cpu_seconds(self) -> float:
-        """What the agent and its keeper have used of the processor, without the containers."""
+        """What the agent and its shim have used of the processor, without the containers."""
         try:
-            return cpu_of(self._agent.pid) + self.keeper_cpu_seconds()
+            return cpu_of(self._agent.pid) + self.shim_cpu_seconds()
         except FileNotFoundError:
-            raise RunFailed(f"{self._agent.said}\nthe agent ended, or its keeper") from None
+            raise RunFailed(f"{self._agent.said}\nthe agent ended, or its shim") from None
 
-    def keeper_cpu_seconds(self) -> float:
-        """The keeper's part of that."""
-        return sum(map(cpu_of, self._keepers))
+    def shim_cpu_seconds(self) -> float:
+        """The shim's part of that."""
+        return sum(map(cpu_of, self._shims))
 
     def close(self) -> None:
         """End the agent and its containers."""

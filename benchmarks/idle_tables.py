@@ -114,7 +114,7 @@ def job_table(job: str, figures: Figures) -> str:
         "bytes grow as n to the",
         "connections",
         "CPU, ms",
-        *(("the keeper's part of it",) if job == "agents" else ()),
+        *(("the shim's part of it",) if job == "agents" else ()),
         "watches",
     )
     empty = [""] * (len(columns) - 1)
@@ -151,7 +151,7 @@ def _row(job: str, by_size: BySize, name: str) -> Sequence[str]:
         _exponent(_points(by_size, name, "bytes")),
         cells("connections"),
         cells("cpu_milliseconds"),
-        *((cells("keeper_cpu_milliseconds"),) if job == "agents" else ()),
+        *((cells("shim_cpu_milliseconds"),) if job == "agents" else ()),
         "; ".join([*_watches(list(found.values())), *reasons]),
     )
 

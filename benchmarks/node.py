@@ -12,7 +12,7 @@ what is promised (``node_tables``).
 - one for all: one ConfigMap in every pod; measured to the last of the files.
 - start: pods with five objects each, from the first request to the last pod that the server shows
   as running, at three sizes.
-- storm: kill -9 of agent, keeper, server and containers at random, and what is left.
+- storm: kill -9 of agent, shim, server and containers at random, and what is left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.cluster import Cluster, settings_from
 from reflet.transport.config.kubeconfig import Overrides
-from tests.node_chaos import Chaos, ServerProcess, keepers_of
+from tests.node_chaos import Chaos, ServerProcess, shims_of
 from tests.node_scenes import AgentProcess, config_map, is_running, pod_document
 
 PATIENCE: Final = 240.0  # seconds for many pods to start
@@ -94,7 +94,7 @@ async def freshness(count: int, writes: int) -> dict[str, float]:
             **_figures("last_file", shared),
         }
         figures["agent_bytes"] = resident(agent.pid)
-        figures["keeper_bytes"] = resident(*keepers_of(folder / "node"))
+        figures["shim_bytes"] = resident(*shims_of(folder / "node"))
         return figures
 
 
@@ -213,7 +213,7 @@ async def start_many(count: int) -> dict[str, float]:
             "created_s": created,
             "running_s": time.monotonic() - began,
             "agent_bytes": resident(agent.pid),
-            "keeper_bytes": resident(*keepers_of(folder / "node")),
+            "shim_bytes": resident(*shims_of(folder / "node")),
             "agent_cpu_s": cpu_of(agent.pid),
         }
 

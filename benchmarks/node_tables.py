@@ -47,7 +47,7 @@ def fresh_table(fresh: Fresh) -> str:
     return table(
         "From an acknowledged write, milliseconds p50 / p99 / worst "
         f"(limit: {FRESH_LIMIT:.0f} to the file, p99 at 50 pods; the kubelet: {KUBELET})",
-        ("pods", "to the file", "to the signal", "to the last file of all pods", "agent, keeper"),
+        ("pods", "to the file", "to the signal", "to the last file of all pods", "agent, shim"),
         (
             (
                 str(count),
@@ -55,7 +55,7 @@ def fresh_table(fresh: Fresh) -> str:
                     " / ".join(f"{each[f'{what}_{part}_ms']:.1f}" for part in PARTS)
                     for what in ("file", "signal", "last_file")
                 ),
-                f"{each['agent_bytes'] / 1e6:.0f}, {each['keeper_bytes'] / 1e6:.0f} MB",
+                f"{each['agent_bytes'] / 1e6:.0f}, {each['shim_bytes'] / 1e6:.0f} MB",
             )
             for count, each in fresh.items()
         ),
@@ -66,14 +66,14 @@ def start_table(started: Started) -> str:
     """How long many pods take to start."""
     return table(
         f"Pods with five objects each, started at once (limit: {START_LIMIT:.0f} s for 200)",
-        ("pods", "all created", "all running", "agent", "keeper", "CPU of the agent"),
+        ("pods", "all created", "all running", "agent", "shim", "CPU of the agent"),
         (
             (
                 str(count),
                 f"{each['created_s']:.1f} s",
                 f"{each['running_s']:.1f} s",
                 f"{each['agent_bytes'] / 1e6:.0f} MB",
-                f"{each['keeper_bytes'] / 1e6:.0f} MB",
+                f"{each['shim_bytes'] / 1e6:.0f} MB",
                 f"{each['agent_cpu_s']:.1f} s",
             )
             for count, each in started.items()
@@ -114,7 +114,7 @@ def growth(fresh: Fresh, started: Started) -> list[Row]:
             ("from a write to the signal, p50", fresh, "signal_p50_ms", 1.0, "ms"),
             ("from a write to the files of all pods, p50", fresh, "last_file_p50_ms", 1.0, "ms"),
             ("memory of the agent", fresh, "agent_bytes", 1e-6, "MB"),
-            ("memory of the keeper", fresh, "keeper_bytes", 1e-6, "MB"),
+            ("memory of the shim", fresh, "shim_bytes", 1e-6, "MB"),
             ("time until pods started at once run", started, "running_s", 1.0, "s"),
             ("CPU of the agent to start pods at once", started, "agent_cpu_s", 1.0, "s"),
         )

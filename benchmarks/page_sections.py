@@ -73,7 +73,7 @@ client-go works in several threads, the others in one.
         "## The node agent",
         """\
 How fresh the files of running pods are, how fast many pods start, what the agent costs, and what
-is left after everything was killed at random. The agent, its keeper, the development server and
+is left after everything was killed at random. The agent, its shim, the development server and
 the containers are processes of their own, as people run them, all on the same two cores; the
 times are read from one clock that all processes share.
 
@@ -85,7 +85,7 @@ times are read from one clock that all processes share.
 - **To the last file of all pods** is one write to one ConfigMap that every pod mounts.
 - **Started at once** are pods with three ConfigMaps and two Secrets each, until the server shows
   the last of them as running.
-- **kill -9 at random** hits the agent, its keeper, the server and the containers, while ConfigMaps
+- **kill -9 at random** hits the agent, its shim, the server and the containers, while ConfigMaps
   are edited and pods are replaced. At the end every pod must run, every file equal its object, and
   no process and no folder be left of anything else.
 """,
@@ -143,7 +143,7 @@ five sixths of the period. `watch` has a watch for every object, which each has 
 own; `auto` has one for the namespace where that is less. The kubelet's are its own managers, with
 protobuf.
 
-An agent renews its lease every ten seconds, as a kubelet does: those are its requests. The keeper
+An agent renews its lease every ten seconds, as a kubelet does: those are its requests. The shim
 of its containers, a process of its own, is in its CPU time; the containers are not.
 """,
     ),

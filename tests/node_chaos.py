@@ -1,4 +1,4 @@
-"""An agent, its keeper, the server and the containers' processes, killed at random.
+"""An agent, its shim, the server and the containers' processes, killed at random.
 
 Owns: the story, told by a seed, and the questions at its end: is every file equal to its object,
 does every pod run, is there a process or a folder too many.  Must not know who tells it: a test
@@ -42,7 +42,7 @@ from tests.node_scenes import (
 
 CALM: Final = 60.0  # seconds for everything to be as it should be, when nothing is killed any more
 A_LOOK: Final = 0.05
-KEEPER: Final = "reflet.node.shim.service"
+SHIM: Final = "reflet.node.shim.service"
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class Chaos:
         harms = [
             *(self._kill_child,) * 4,
             *(self._edit,) * 6,
-            *(self._kill_agent, self._kill_server, self._kill_keeper, self._replace_pod),
+            *(self._kill_agent, self._kill_server, self._kill_shim, self._replace_pod),
         ]
         deadline = time.monotonic() + self.story.seconds
         while time.monotonic() < deadline:
@@ -166,11 +166,11 @@ class Chaos:
         self._server.start()
         await self._server.up()
 
-    async def _kill_keeper(self) -> None:
-        for pid in keepers_of(self._folder / "node"):
+    async def _kill_shim(self) -> None:
+        for pid in shims_of(self._folder / "node"):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            self.story.killed["keeper"] += 1
+            self.story.killed["shim"] += 1
 
     async def _edit(self) -> None:
         await self._write(self._chance.choice(self._names))
@@ -280,13 +280,13 @@ class Chaos:
         self.story.wrong.append("not everything goes when it is deleted")
 
 
-def keepers_of(root: Path) -> Sequence[int]:
-    """The keepers that keep everything below a folder, without those that become containers."""
+def shims_of(root: Path) -> Sequence[int]:
+    """The shims that keep everything below a folder, without those that become containers."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             arguments = path.read_bytes().split(b"\0")
-            if KEEPER.encode() in arguments and str(root).encode() in arguments:
+            if SHIM.encode() in arguments and str(root).encode() in arguments:
                 found.append(int(path.parent.name))
     return [pid for pid in found if _parent(pid) not in found]
 

@@ -20,8 +20,7 @@ from typing import Any, Final
 
 import reflet
 from reflet.api.core.config import ConfigMap, Secret
-from reflet.api.core.pod_status import ContainerStateTerminated, ContainerStateWaiting
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStateTerminated, ContainerStateWaiting, Pod
 from reflet.api.core.small_kinds import Event
 from reflet.cluster import Cluster
 from reflet.errors import NotFound
@@ -32,7 +31,7 @@ from reflet.node.root_lock import memory_name
 from reflet.node.shim.container_records import records_below
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.processes.process_table import process_entries
-from reflet.volumes.memory_folders import memory_candidates
+from reflet.volumes.mounts import memory_candidates
 
 NODE: Final = "worker-1"
 PATIENCE: Final = 30.0  # seconds for what takes a moment

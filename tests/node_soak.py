@@ -1,4 +1,4 @@
-"""An agent and its keeper, while descriptors, disk and memory run out under them at random.
+"""An agent and its shim, while descriptors, disk and memory run out under them at random.
 
 Owns: the story, told by a seed: pods come, crash and go, and one thing after another runs out for a
 while; and the questions at its end: is a process, a zombie or a folder left, was the lease
@@ -32,7 +32,7 @@ from reflet.cluster import Cluster, settings_from
 from reflet.errors import AlreadyExists, NotFound
 from reflet.processes.process_table import process_entries
 from reflet.transport.config.kubeconfig import Overrides
-from tests.node_chaos import ServerProcess, keepers_of
+from tests.node_chaos import ServerProcess, shims_of
 from tests.node_scenes import (
     NODE,
     SLEEP,
@@ -155,7 +155,7 @@ class NodeSoak:
 
     def _end(self) -> None:
         """Tell the agent to stop, and end what it leaves."""
-        keeper = self._keeper()
+        shim = self._shim()
         try:
             code = self._agent.stop()
         except subprocess.TimeoutExpired:
@@ -165,7 +165,7 @@ class NodeSoak:
             self.story.wrong.append(f"the agent ended with {code}: {self._agent.said[-2000:]}")
         left = processes_below(self._folder)
         self.story.wrong += [f"process {pid} is left after the end" for pid in left]
-        for pid in (*left, *(set(keepers_of(self._root)) & {keeper})):
+        for pid in (*left, *(set(shims_of(self._root)) & {shim})):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -221,9 +221,9 @@ class NodeSoak:
     async def _run_out(self, deadline: float) -> None:
         harms: list[tuple[str, Callable[[], contextlib.AbstractContextManager[None]]]] = [
             ("descriptors of the agent", lambda: self._without_descriptors(self._agent.pid)),
-            ("descriptors of the keeper", lambda: self._without_descriptors(self._keeper())),
+            ("descriptors of the shim", lambda: self._without_descriptors(self._shim())),
             ("memory of the agent", lambda: self._without_memory(self._agent.pid)),
-            ("memory of the keeper", lambda: self._without_memory(self._keeper())),
+            ("memory of the shim", lambda: self._without_memory(self._shim())),
         ]
         if self._has_disk:
             harms.append(("disk", self._without_disk))
@@ -235,8 +235,8 @@ class NodeSoak:
                     await asyncio.sleep(self._chance.uniform(0.3, 2.5))
                 await asyncio.sleep(self._chance.uniform(0.1, 1.0))
 
-    def _keeper(self) -> int:
-        return next(iter(keepers_of(self._root)), 0)
+    def _shim(self) -> int:
+        return next(iter(shims_of(self._root)), 0)
 
     @contextmanager
     def _without_descriptors(self, pid: int) -> Iterator[None]:
@@ -285,7 +285,7 @@ class NodeSoak:
             if found != renewed:
                 renewed, seen = found, now
             self.story.lease_gap = max(self.story.lease_gap, now - seen)
-            for who, pid in (("agent", self._agent.pid), ("keeper", self._keeper())):
+            for who, pid in (("agent", self._agent.pid), ("shim", self._shim())):
                 with contextlib.suppress(FileNotFoundError):
                     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
                     size = pages * os.sysconf("SC_PAGE_SIZE")
@@ -330,7 +330,7 @@ class NodeSoak:
 
     async def _nothing_is_left(self) -> list[str]:
         pods = (await self._pods.list()).items
-        keeper = self._keeper()
+        shim = self._shim()
         return [
             *(f"pod {pod.metadata.name}" for pod in pods),
             *(f"folder {path.name}" for path in (self._root / "pods").iterdir()),
@@ -338,7 +338,7 @@ class NodeSoak:
             *(
                 f"zombie {entry.pid}"
                 for entry in process_entries()
-                if entry.parent == keeper and entry.has_ended
+                if entry.parent == shim and entry.has_ended
             ),
         ]
 

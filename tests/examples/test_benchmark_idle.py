@@ -39,7 +39,7 @@ from benchmarks.measuring import Child, Spread
 from benchmarks.node import cpu_of
 from benchmarks.wire_clients import Target
 from reflet.testing.pytest_plugin import running_server
-from tests.node_chaos import keepers_of
+from tests.node_chaos import shims_of
 from tests.node_scenes import until
 
 HERE: Final = "127.0.1.1"
@@ -173,24 +173,24 @@ def test_a_window_is_given_by_the_minute() -> None:
     assert (found["bytes_sent"], found["bytes_received"], found["bytes"]) == (100, 400, 500)
     assert (found["connections"], found["connections_opened"]) == (2, 2)
     assert found["cpu_milliseconds"] == pytest.approx(500)
-    assert found["keeper_cpu_milliseconds"] == pytest.approx(200)
+    assert found["shim_cpu_milliseconds"] == pytest.approx(200)
 
 
-def test_the_cpu_time_of_an_agent_is_its_keepers_too(tmp_path: Path) -> None:
+def test_the_cpu_time_of_an_agent_is_its_shims_too(tmp_path: Path) -> None:
     with running_server({"tls": True}) as server:
         (tmp_path / "ca.crt").write_bytes(server.ca_data)
         target = Target(server.url, str(tmp_path / "ca.crt"), server.token)
         agent = IdleAgent(target, target, pods=1, folder=tmp_path)
         try:
-            processes = agent._agent.pid, *keepers_of(tmp_path / "idle-1" / "node")
+            processes = agent._agent.pid, *shims_of(tmp_path / "idle-1" / "node")
             before = [cpu_of(process) for process in processes]
-            found, of_the_keeper = agent.cpu_seconds(), agent.keeper_cpu_seconds()
+            found, of_the_shim = agent.cpu_seconds(), agent.shim_cpu_seconds()
         finally:
             agent.close()
 
     assert len(before) == 2
     assert found >= sum(before)
-    assert of_the_keeper >= before[1]
+    assert of_the_shim >= before[1]
 
 
 def test_everybody_takes_part_at_three_sizes() -> None:
@@ -237,7 +237,7 @@ def a_sample(requests: float = 0.0, sent: float = 0.0, received: float = 0.0) ->
         "connections": 1.0,
         "connections_opened": 0.0,
         "cpu_milliseconds": 1.25,
-        "keeper_cpu_milliseconds": 0.5,
+        "shim_cpu_milliseconds": 0.5,
         **asked_of_watches([Watch(300, bookmarks=True), Watch(600, bookmarks=True)]),
     }
 
@@ -282,9 +282,9 @@ def test_who_is_left_out_at_one_size_keeps_the_others_and_says_why() -> None:
     )
 
 
-def test_the_table_of_agents_shows_what_their_keepers_used() -> None:
+def test_the_table_of_agents_shows_what_their_shims_used() -> None:
     [head] = [line for line in agents_table() if line.startswith("| agent ")]
-    column = head.split("|").index(" the keeper's part of it ") - 1
+    column = head.split("|").index(" the shim's part of it ") - 1
 
     assert row("\n".join(agents_table()), TITLES["agents"]["agent"])[column] == "0.5 / 0.5 / 0.5"
 

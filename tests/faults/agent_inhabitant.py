@@ -38,7 +38,7 @@ from tests.faults.tenants import (
     number_in,
     tenant,
 )
-from tests.node_chaos import keepers_of
+from tests.node_chaos import shims_of
 from tests.node_scenes import left_in_memory, node_options, processes_below
 
 TENANTS: Final = 3
@@ -261,14 +261,14 @@ class AgentInhabitant:
         written = list(kept.rglob("..data")) if kept.is_dir() else []
         return [
             *(f"process {pid} of {self.name}" for pid in processes_below(self._root)),
-            *(f"keeper {pid} of {self.name}" for pid in keepers_of(self._root / "node")),
+            *(f"shim {pid} of {self.name}" for pid in shims_of(self._root / "node")),
             *(f"{path} of {self.name}" for path in (*left_in_memory(self._root), *written)),
         ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A pod, as the server has it and as the keeper runs it."""
+    """A pod, as the server has it and as the shim runs it."""
 
     pod: Tenant
     document: Document

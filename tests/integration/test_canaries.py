@@ -233,7 +233,7 @@ async def test_the_node_agent_keeps_secrets_to_the_pods(
 async def test_no_field_that_is_filled_from_a_secret_tells_it(
     shop: RunningServer, tmp_path: Path, ears: Ears, isolation: bool
 ) -> None:
-    """Looked at are statuses, events, logs of agent and keeper, and the agent's pages.
+    """Looked at are statuses, events, logs of agent and shim, and the agent's pages.
 
     Not the processes: a container whose ``args`` name a variable has its value among them.
     """

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from h2.settings import SettingCodes
 
+from reflet.client.watch import line_runs
 from reflet.errors import (
     ConfigurationError,
     ConnectionRefused,
@@ -26,9 +27,8 @@ from reflet.transport.auth.credentials import NO_HEADERS
 from reflet.transport.config.in_cluster import SERVICE_ACCOUNT_DIRECTORY, in_cluster_settings
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import CONNECT_TIMEOUT, Connection
-from reflet.transport.http.wires import SETTLE, SPREAD
+from reflet.transport.http.cert_rotation import SETTLE_DELAY, SPREAD
 from reflet.transport.interface import Request, Stream
-from reflet.transport.lines import line_runs
 from tests.unit.transport.dialling import vacated_port
 from tests.unit.transport.scripted_certificates import (
     OTHER_NAME,
@@ -495,7 +495,7 @@ async def test_a_pair_that_is_replaced_is_shown_from_then_on_and_open_streams_mo
                 async with asyncio.timeout(60.0):
                     await new.read()
 
-        assert SETTLE <= took <= SETTLE + SPREAD
+        assert SETTLE_DELAY <= took <= SETTLE_DELAY + SPREAD
         # A server that may speak HTTP/2 is asked with a connection of its own.
         old, new_ones = (1, 1) if modern else (3, 2)
         assert users(server) == ["alice"] * old + ["bob"] * new_ones
@@ -515,7 +515,7 @@ async def test_an_idle_connection_of_the_old_pair_is_closed_at_once(tmp_path: Pa
         await body(connection)
         await server.connections[0].gone.wait()
 
-        assert asyncio.get_running_loop().time() - began < SETTLE
+        assert asyncio.get_running_loop().time() - began < SETTLE_DELAY
         assert users(server) == ["alice", "bob"]
 
 

@@ -26,7 +26,7 @@ from reflet.node.shim.container_records import records_below
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.processes.process_table import process_entries
 from tests.integration.node_agents import fetched
-from tests.node_chaos import ServerProcess, keepers_of
+from tests.node_chaos import ServerProcess, shims_of
 from tests.node_scenes import (
     NODE,
     PATIENCE,
@@ -201,7 +201,7 @@ async def everything_told(scene: Scene, house: House, name: str) -> str:
             str(pod.status),
             *(each.message for each in events),
             house.agent.said,
-            (house.root / "node" / "keeper.log").read_text(),
+            (house.root / "node" / "shim.log").read_text(),
             (await fetched(f"{house.health}/pods"))[1],
         )
     )
@@ -294,7 +294,7 @@ def _why(pod: Pod) -> str:
 async def test_other_pods_and_the_agent_are_not_to_be_seen(house: House) -> None:
     text = f"""
         cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep ^P=
-        kill -9 {house.agent.pid} {keepers_of(house.root / "node")[0]} && echo killed
+        kill -9 {house.agent.pid} {shims_of(house.root / "node")[0]} && echo killed
         cat {house.root}/kubeconfig && echo read
         ls {house.root}/node {house.root}/node/pods && echo listed
         find /dev/shm /run /root /home /var/lib -mindepth 1 2>/dev/null
@@ -409,7 +409,7 @@ async def test_a_few_lines_do_not_become_gigabytes(house: House, where: str) -> 
 
     assert "8" in waiting_of(pod).message
     assert _peak(house.agent.pid) < 400 * 2**20
-    assert _peak(keepers_of(house.root / "node")[0]) < 200 * 2**20
+    assert _peak(shims_of(house.root / "node")[0]) < 200 * 2**20
 
 
 def _peak(pid: int) -> int:
@@ -480,10 +480,10 @@ async def test_a_lock_on_a_volume_stops_nobody(house: House) -> None:
 
 @needs_root
 @_in(ROOT, ROOT_PLAIN)
-async def test_a_container_that_dies_while_the_keeper_lacks_descriptors_is_told_dead(
+async def test_a_container_that_dies_while_the_shim_lacks_descriptors_is_told_dead(
     house: House,
 ) -> None:
-    (keeper,) = keepers_of(house.root / "node")
+    (shim,) = shims_of(house.root / "node")
     async with house.scene() as scene:
         await scene.pods.create(pod_document("web", ["sleep", "86400"], restartPolicy="Never"))
         pod = await scene.pod("web", is_running)
@@ -492,17 +492,17 @@ async def test_a_container_that_dies_while_the_keeper_lacks_descriptors_is_told_
             for each in records_below(house.root / "node" / "pods")
             if each.uid == pod.metadata.uid and each.pid is not None
         )
-        limits = resource.prlimit(keeper, resource.RLIMIT_NOFILE)
-        used = len(list(Path(f"/proc/{keeper}/fd").iterdir()))
-        resource.prlimit(keeper, resource.RLIMIT_NOFILE, (used, limits[1]))
+        limits = resource.prlimit(shim, resource.RLIMIT_NOFILE)
+        used = len(list(Path(f"/proc/{shim}/fd").iterdir()))
+        resource.prlimit(shim, resource.RLIMIT_NOFILE, (used, limits[1]))
         try:
             os.kill(pid, signal.SIGKILL)
             dead = await scene.pod("web", lambda pod: pod.status.phase == "Failed")
         finally:
-            resource.prlimit(keeper, resource.RLIMIT_NOFILE, limits)
+            resource.prlimit(shim, resource.RLIMIT_NOFILE, limits)
         await scene.pods.delete("web")
         await scene.gone("web")
-        await until(lambda: not _zombies_of(keeper))
+        await until(lambda: not _zombies_of(shim))
 
     assert end_of(dead).exit_code == 137
 

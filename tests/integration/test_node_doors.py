@@ -64,7 +64,7 @@ async def told(agent: AgentProcess, pattern: str) -> str:
     return found[1]
 
 
-async def test_agent_and_keeper_raise_their_limits_and_the_node_tells_what_fits(
+async def test_agent_and_shim_raise_their_limits_and_the_node_tells_what_fits(
     server: RunningServer, tmp_path: Path
 ) -> None:
     async with reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster:
@@ -72,7 +72,7 @@ async def test_agent_and_keeper_raise_their_limits_and_the_node_tells_what_fits(
             await told(agent, r"(health) at")
             limits = [
                 resource.prlimit(pid, resource.RLIMIT_NOFILE)
-                for pid in (agent.pid, keeper_of(agent.pid))
+                for pid in (agent.pid, shim_of(agent.pid))
             ]
             node = await ready_node(cluster)
 
@@ -159,11 +159,11 @@ async def is_served(folder: Path) -> bool:
     return True
 
 
-async def test_a_keeper_turns_over_what_it_has_said(tmp_path: Path) -> None:
+async def test_a_shim_turns_over_what_it_has_said(tmp_path: Path) -> None:
     journal = tmp_path / protocol.JOURNAL
     journal.write_bytes(bytes(LARGEST))
     with journal.open("ab") as said:
-        keeper = await asyncio.create_subprocess_exec(
+        shim = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "reflet.node.shim.service", str(tmp_path)),
             stderr=said,
         )
@@ -172,8 +172,8 @@ async def test_a_keeper_turns_over_what_it_has_said(tmp_path: Path) -> None:
     writer.write(b"nonsense\n")
     await reader.read()
     writer.close()
-    keeper.terminate()
-    await keeper.wait()
+    shim.terminate()
+    await shim.wait()
 
     assert (tmp_path / f"{protocol.JOURNAL}.1").stat().st_size == LARGEST
     assert "an agent is no longer heard" in journal.read_text()
@@ -188,14 +188,14 @@ def connected(port: int) -> socket.socket:
     return silent
 
 
-def keeper_of(pid: int) -> int:
+def shim_of(pid: int) -> int:
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    (keeper,) = [
+    (shim,) = [
         int(each)
         for each in children
-        if b"keeper_service" in Path(f"/proc/{each}/cmdline").read_bytes()
+        if b"shim_service" in Path(f"/proc/{each}/cmdline").read_bytes()
     ]
-    return keeper
+    return shim
 
 
 async def ready_node(cluster: reflet.Cluster) -> Node:

@@ -229,7 +229,7 @@ def test_a_process_of_the_agents_own_user_can_be_looked_into_unless_it_refuses()
         assert may_look_into(other.pid)
 
 
-async def test_nobody_of_the_agents_own_user_looks_into_agent_and_keeper(
+async def test_nobody_of_the_agents_own_user_looks_into_agent_and_shim(
     server: RunningServer, tmp_path: Path
 ) -> None:
     agent = AgentProcess(server.kubeconfig, tmp_path, "--no-isolation")
@@ -237,9 +237,9 @@ async def test_nobody_of_the_agents_own_user_looks_into_agent_and_keeper(
     agent.start()
     try:
         await until(lambda: "health at" in agent.said)
-        (keeper,) = children_of(agent.pid)
+        (shim,) = children_of(agent.pid)
 
         assert not may_look_into(agent.pid)
-        assert not may_look_into(keeper.pid)
+        assert not may_look_into(shim.pid)
     finally:
         agent.stop()

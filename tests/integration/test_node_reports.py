@@ -14,7 +14,7 @@ from reflet.api.core.small_kinds import Lease
 from reflet.client.resource_client import ResourceClient
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, scene_on
-from tests.node_chaos import keepers_of
+from tests.node_chaos import shims_of
 from tests.node_scenes import (
     NODE,
     end_of,
@@ -69,7 +69,7 @@ async def test_an_agent_that_stops_asks_nobody_who_is_gone(
 
     complaints = [each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR]
     assert complaints == []
-    assert keepers_of(tmp_path / "node") == []
+    assert shims_of(tmp_path / "node") == []
 
 
 # The server goes away

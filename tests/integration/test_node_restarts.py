@@ -1,4 +1,4 @@
-"""The agent, its keeper and its containers are killed, and nothing is lost."""
+"""The agent, its shim and its containers are killed, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reflet.api.options import DeleteOptions
 from reflet.cluster import Cluster, settings_from
 from reflet.testing.pytest_plugin import RunningServer
 from reflet.transport.config.kubeconfig import Overrides
-from tests.node_chaos import Chaos, keepers_of
+from tests.node_chaos import Chaos, shims_of
 from tests.node_scenes import (
     PATIENCE,
     AgentProcess,
@@ -121,16 +121,16 @@ async def test_a_pod_that_is_deleted_while_there_is_no_agent_is_ended_by_the_nex
         assert not scene.folder(gentle).exists()
 
 
-async def test_containers_go_on_when_the_keeper_is_killed(
+async def test_containers_go_on_when_the_shim_is_killed(
     server: RunningServer, tmp_path: Path
 ) -> None:
     script = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.02; done"
     async with scene_on(server, tmp_path) as (scene, _):
         await scene.pods.create(pod_document("web", ["sh", "-c", script]))
         before = await scene.pod("web", is_running)
-        (keeper,) = keepers_of(tmp_path / "node")
-        os.kill(keeper, signal.SIGKILL)
-        await until(lambda: keepers_of(tmp_path / "node") not in ([], [keeper]))
+        (shim,) = shims_of(tmp_path / "node")
+        os.kill(shim, signal.SIGKILL)
+        await until(lambda: shims_of(tmp_path / "node") not in ([], [shim]))
         lines = scene.log(before).count("\n")
         await until(lambda: scene.log(before).count("\n") > lines + 5)
         after = await scene.pods.get("web")

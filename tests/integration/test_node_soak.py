@@ -1,4 +1,4 @@
-"""Descriptors, disk and memory run out under an agent and its keeper, and nothing is left of it.
+"""Descriptors, disk and memory run out under an agent and its shim, and nothing is left of it.
 
 ``REFLET_SEED`` tells another story, ``REFLET_SOAK_SECONDS`` a longer one (``make soak``).
 """

@@ -174,7 +174,7 @@ async def test_a_task_that_nothing_helps_fails_livez_and_ends_the_agent_but_no_c
         permanent.strike(TypeError("a mistake"), spare=THE_ONE_THAT_TELLS)
         await until(lambda: list(permanent.problems.values()).count(None) == 1)
         status, words = await fetched(f"{agent.health_url}/livez")
-        keeper, before = agent._keeper.pid, await scene.pods.get("web")
+        shim, before = agent._shim.pid, await scene.pods.get("web")
 
     assert ended.error.why == "TypeError"
     assert status == 503
@@ -183,7 +183,7 @@ async def test_a_task_that_nothing_helps_fails_livez_and_ends_the_agent_but_no_c
     async with scene_on(server, tmp_path) as scene:
         after = await scene.pod("web", is_running)
         assert container_id(after) == container_id(before)
-    await asyncio.to_thread(os.waitpid, keeper, 0)  # a child of the first agent
+    await asyncio.to_thread(os.waitpid, shim, 0)  # a child of the first agent
 
 
 def container_id(pod: Pod) -> str:

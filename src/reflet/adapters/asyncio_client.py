@@ -20,11 +20,11 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from reflet.adapters.failures import broken_connection
 from reflet.client.client import Client
 from reflet.errors import CredentialsError, TransportError
+from reflet.transport.failures import wrapped_failure
 from reflet.transport.http.http1 import BodyStream
-from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 
 if TYPE_CHECKING:
     import aiohttp
@@ -55,7 +55,7 @@ class AsyncioTransport:
         with _translated(self._server):
             async with asyncio.timeout(request.timeout):
                 async with self._open(request, patience=None) as answer:
-                    stream = BodyStream(answer, self._server, ANSWER_PATIENCE)
+                    stream = BodyStream(answer, self._server, ANSWER_TIMEOUT)
                     parts = []
                     while part := await stream.read():
                         parts.append(part)
@@ -90,7 +90,7 @@ class AsyncioTransport:
         if request.query:
             url += "?" + urlencode(request.query)
         with _translated(self._server):
-            async with asyncio.timeout(ANSWER_PATIENCE if patience is None else patience):
+            async with asyncio.timeout(ANSWER_TIMEOUT if patience is None else patience):
                 answer: aiohttp.ClientResponse = await rest_client.request(
                     request.method,
                     url,
@@ -160,4 +160,4 @@ def _translated(server: str) -> Iterator[None]:
         yield
     except (aiohttp.ClientError, OSError) as error:
         timed_out = isinstance(error, TimeoutError)
-        raise broken_connection(error, server, timed_out=timed_out) from error
+        raise wrapped_failure(error, server, timed_out=timed_out) from error

@@ -23,11 +23,11 @@ from contextlib import (
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from reflet.adapters.failures import broken_connection
 from reflet.adapters.threaded_stream import ThreadedStream
 from reflet.client.client import Client
 from reflet.errors import ConfigurationError, CredentialsError, DeadlineExceeded, TransportError
-from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
+from reflet.transport.failures import wrapped_failure
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 
 if TYPE_CHECKING:
     import httpx2
@@ -82,7 +82,7 @@ class AsyncTransport:
         """Send, and hand out the answer's body while it arrives."""
         prepared = _prepared(self._http, request, self._server, streamed=True)
         with _translated(self._server):
-            async with asyncio.timeout(request.timeout or ANSWER_PATIENCE):
+            async with asyncio.timeout(request.timeout or ANSWER_TIMEOUT):
                 answer = await self._http.send(prepared, stream=True)
         try:
             yield _AsyncBody(answer, self._server, silence)
@@ -114,7 +114,7 @@ class ThreadedTransport:
         return ThreadedStream(
             lambda: self._open(request, silence),
             server=self._server,
-            patience=request.timeout or ANSWER_PATIENCE,
+            patience=request.timeout or ANSWER_TIMEOUT,
             silence=silence,
         )
 
@@ -123,7 +123,7 @@ class ThreadedTransport:
 
     def _open(self, request: Request, silence: float | None) -> _Body:
         # The reader keeps the limit of silence; this one is for a thread that nobody reads.
-        patience = None if silence is None else max(silence, ANSWER_PATIENCE)
+        patience = None if silence is None else max(silence, ANSWER_TIMEOUT)
         prepared = _prepared(
             self._http, request, self._server, streamed=True, read_timeout=patience
         )
@@ -209,13 +209,13 @@ def _prepared(
     headers = list(request.headers)
     if streamed:
         headers.append(("accept-encoding", "identity"))  # compressed, events would come late
-    read = read_timeout if streamed else ANSWER_PATIENCE
+    read = read_timeout if streamed else ANSWER_TIMEOUT
     return http.build_request(
         request.method,
         url,
         headers=headers,
         content=request.body or None,
-        timeout=httpx2.Timeout(ANSWER_PATIENCE, read=read),
+        timeout=httpx2.Timeout(ANSWER_TIMEOUT, read=read),
     )
 
 
@@ -235,7 +235,7 @@ def _translated(server: str) -> Iterator[None]:
         raise CredentialsError(f"{server}: lightkube could not obtain credentials") from error
     except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
         timed_out = isinstance(error, httpx2.TimeoutException)
-        raise broken_connection(error, server, timed_out=timed_out) from error
+        raise wrapped_failure(error, server, timed_out=timed_out) from error
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

@@ -13,11 +13,11 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
-from reflet.api import field_path, kinds
+from reflet.api import field_path, scheme
 from reflet.api.field_types import MicroTime
 from reflet.api.frozen import Frozen
+from reflet.api.json_reader import FAILURES, decode_hook, problem, reader, refuse
 from reflet.api.meta import KubernetesObject, ListMeta, TypedObject
-from reflet.api.reading import FAILURES, decode_hook, problem, reader, refuse
 from reflet.api.unstructured import AnyObject
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ def decode_object(data: bytes) -> TypedObject | AnyObject:
     for name, text in (("apiVersion", head.api_version), ("kind", head.kind)):
         if not text:
             raise problem(head.kind or "object", name, "missing")
-    struct = kinds.struct_for(head.api_version, head.kind)
+    struct = scheme.struct_for(head.api_version, head.kind)
     return decode(data, struct) if struct else decode(data, AnyObject)
 
 
@@ -172,7 +172,7 @@ def _check_list_kind(api_version: str, kind: str, wanted: type[Any]) -> None:
     """Refuse a list of another kind: its items need not say what they are."""
     if not issubclass(wanted, TypedObject) or kind in {"", "List"}:
         return
-    identity = kinds.identity(wanted)
+    identity = scheme.identity(wanted)
     if (api_version, kind) != (identity[0], f"{identity[1]}List"):
         wanted_list = f"{identity[1]}List of {identity[0]}"
         raise problem("list", "kind", f"expected {wanted_list}, not {kind} of {api_version}")

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Final, final
 
 from reflet.errors import ParseError
+from reflet.gotext.quoting import excerpt
 
 LARGEST_BINARY: Final = 2**63 - 1  # Kubernetes caps amounts with a binary suffix here
 MOST_DIGITS: Final = 400  # before the point: any float64 fits, and no work explodes
@@ -332,7 +333,7 @@ def _digits(number: int) -> int:
 
 
 def _quoted(text: str) -> str:
-    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
+    return excerpt(text, LONGEST_QUOTE)
 
 
 def _malformed(text: str) -> ParseError:

@@ -10,8 +10,8 @@ from typing import Any, Self
 import msgspec
 
 from reflet.api.frozen import EMPTY, Frozen, freeze, thaw
+from reflet.api.json_reader import FAILURES, reader, refuse
 from reflet.api.meta import ObjectMeta
-from reflet.api.reading import FAILURES, reader, refuse
 
 
 class _Head(Frozen, frozen=True, kw_only=True):

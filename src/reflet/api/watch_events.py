@@ -13,8 +13,8 @@ import msgspec
 
 from reflet.api.codec import decode_at, require_name
 from reflet.api.frozen import Frozen
+from reflet.api.json_reader import FAILURES, Reader, decode_hook, problem, refuse
 from reflet.api.meta import KubernetesObject
-from reflet.api.reading import FAILURES, Reader, decode_hook, problem, refuse
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
 from reflet.errors import DecodeError

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
 from reflet.api.codec import Listing
 from reflet.api.meta import KubernetesObject
@@ -25,8 +25,6 @@ from reflet.api.options import (
 )
 from reflet.api.paging import PAGE_SIZE
 from reflet.api.resources import Resource
-from reflet.api.selectors.fields import FieldSelector
-from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import WatchEvent
@@ -42,6 +40,9 @@ if TYPE_CHECKING:
     from reflet.api.core.config import ConfigMap, Secret
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
+    from reflet.informer.options import MirrorOptions
+    from reflet.managers.strategies import ManagerOptions
+    from reflet.resolution.pod_inputs import Needs, PodInputs
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -313,9 +314,7 @@ class BlockingCluster:
         kind: type[T],
         *,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[T]],
     ) -> BlockingMirror[T]: ...
 
     @overload
@@ -324,9 +323,7 @@ class BlockingCluster:
         kind: Resource | str,
         *,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[Any]],
     ) -> BlockingMirror[Any]: ...
 
     @overload
@@ -336,30 +333,60 @@ class BlockingCluster:
         *,
         raw: bool,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[AnyObject]],
     ) -> BlockingMirror[AnyObject]: ...
 
-    def mirror(self, kind: type[Any] | Resource | str, **options: Any) -> BlockingMirror[Any]:
-        """The objects of one resource in memory, kept fresh while the context is open."""
+    def mirror(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None = None,
+        raw: bool = False,
+        **options: Unpack[MirrorOptions[Any]],
+    ) -> BlockingMirror[Any]:
+        """The objects of one resource in memory, kept fresh while the context is open.
+
+        *options* are described in ``MirrorOptions``.
+        """
         from reflet.blocking.mirror import BlockingMirror  # noqa: PLC0415 - rare, and not light
 
-        return BlockingMirror(self._loop, self._cluster.mirror(kind, **options))
+        mirror = self._cluster.mirror(kind, namespace=namespace, raw=raw, **options)
+        return BlockingMirror(self._loop, mirror)
 
-    def config_map_manager(self, **options: Any) -> BlockingManager[ConfigMap]:
+    def config_map_manager(
+        self, *, strategy: str = "watch", **options: Unpack[ManagerOptions]
+    ) -> BlockingManager[ConfigMap]:
         """The ConfigMaps of registered pods; *options* are those of ``ConfigMapManager``."""
         from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
         from reflet.managers.manager import ConfigMapManager  # noqa: PLC0415 - the same
 
-        return BlockingManager(self._loop, ConfigMapManager(self._cluster, **options))
+        manager = ConfigMapManager(self._cluster, strategy=strategy, **options)
+        return BlockingManager(self._loop, manager)
 
-    def secret_manager(self, **options: Any) -> BlockingManager[Secret]:
+    def secret_manager(
+        self, *, strategy: str = "watch", **options: Unpack[ManagerOptions]
+    ) -> BlockingManager[Secret]:
         """The Secrets of registered pods; *options* are those of ``SecretManager``."""
         from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
         from reflet.managers.manager import SecretManager  # noqa: PLC0415 - the same
 
-        return BlockingManager(self._loop, SecretManager(self._cluster, **options))
+        manager = SecretManager(self._cluster, strategy=strategy, **options)
+        return BlockingManager(self._loop, manager)
+
+    def pod_inputs(
+        self,
+        target: str = "",
+        *,
+        namespace: str | None = None,
+        selector: str = "",
+        needs: Needs | None = None,
+    ) -> PodInputs:
+        """What a pod's containers get: ``cluster.pod_inputs("deploy/web").environment("web")``."""
+        from reflet.podconfig.gather import pod_inputs  # noqa: PLC0415 - rare, and not light
+
+        return self._loop.run(
+            pod_inputs(self._cluster, target, namespace=namespace, selector=selector, needs=needs)
+        )
 
     def find(self, name: str) -> Resource:
         """The resource that *name* means on this server."""

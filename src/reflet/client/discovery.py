@@ -12,7 +12,7 @@ from typing import Final
 from reflet.api.codec import decode
 from reflet.api.frozen import Frozen
 from reflet.api.resources import Resource
-from reflet.client.requests import JSON, answer
+from reflet.client.rest import JSON, answer
 from reflet.errors import NotAcceptable, NotFound
 from reflet.transport.interface import Request, Transport
 

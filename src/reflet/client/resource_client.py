@@ -34,7 +34,8 @@ from reflet.api.status import Status
 from reflet.api.tables import TABLES, Table, TableRow
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import event_decoder
-from reflet.client.requests import JSON, Watch, answer, refusal
+from reflet.client.rest import JSON, answer, refusal
+from reflet.client.watch import Watch
 from reflet.errors import ApiError, ConfigurationError
 from reflet.runtime.gate import Gate
 from reflet.runtime.tasks import Opened, entered

@@ -1,8 +1,6 @@
 """Who uses a ConfigMap or Secret, key by key, and who must be restarted after a change.
 
-Owns: the uses of one object by pods, templates, service accounts and Ingresses, which pods
-belong to which workload, and what a change of the object takes.  Must not know how the users
-were found, nor how they are shown.
+Users are pods, templates, service accounts and Ingresses; pods are told under their workload.
 """
 
 import enum

@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, NoReturn, Self
+from typing import Final, NoReturn, Self
 
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
@@ -25,6 +25,7 @@ from reflet.cluster import Cluster
 from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
+from reflet.managers.strategies import ManagerOptions
 from reflet.managers.ttl import ttl_from
 from reflet.node.descriptor_budget import budget_with
 from reflet.node.identity.machine import node_addresses, read_machine
@@ -35,31 +36,33 @@ from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
 from reflet.node.options import NodeOptions, check_isolation
 from reflet.node.pods.binding import PodBinder
 from reflet.node.pods.configurations import Configurations
-from reflet.node.pods.pod_feeds import FolderFeed, PodFeed, ServerFeed
+from reflet.node.pods.manifest_defaults import with_defaults
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.pods.workers import PodWorkers, WorkerFactory
+from reflet.node.pods.workers import WorkerFactory
 from reflet.node.probes.handlers import Handlers
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.root_lock import locked_root, memory_name
 from reflet.node.server.log_service import LogService
-from reflet.node.server.pages import AgentPages, keeper_problem
+from reflet.node.server.pages import AgentPages, shim_problem
 from reflet.node.server.ports import AgentPorts
 from reflet.node.server.review import ReaderReview
 from reflet.node.server.serving_certificates import ServingCertificates
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import NORMAL, EventRecorder
 from reflet.node.status.status_manager import LocalStatuses, StatusManager, StatusSink
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
-from reflet.podconfig.object_news import ObjectNews
+from reflet.podconfig.pod_wakeups import PodWakeups
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
+from reflet.pods.folder_pods import FolderPods
+from reflet.pods.pod_sources import PodFeed, pods_of_node
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.metric_text import MetricText
+from reflet.runtime.metrics import MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 from reflet.runtime.tasks import TaskOwner
-from reflet.volumes.memory_folders import memory_backed_root, remove_empty_folders
+from reflet.volumes.mounts import memory_backed_root, remove_empty_folders
 from reflet.volumes.pod_directories import PodDirectories
 
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
@@ -79,7 +82,7 @@ class NodeAgent:
             await agent.ready()
             await agent.ended()
 
-    Entering it finds the keeper or starts one, takes over what an earlier agent left, and
+    Entering it finds the shim or starts one, takes over what an earlier agent left, and
     begins to serve.  Leaving it ends all containers in order, unless *options* say to keep
     them; being killed, or left with the ``TaskEnded`` that ``ended`` raises, leaves them to the
     next agent.
@@ -188,8 +191,8 @@ class NodeAgent:
         remove_empty_folders(root, below=not self._containers_go_on)
 
     async def _open_runtime(self, undo: AsyncExitStack) -> None:
-        self._keeper = await undo.enter_async_context(
-            KeeperClient(
+        self._shim = await undo.enter_async_context(
+            ShimClient(
                 self.options.root,
                 on_ended=self._look,
                 on_lost=self._look_at_all,
@@ -197,11 +200,11 @@ class NodeAgent:
                 permanent=self._permanent,
             )
         )
-        # Behind the relist loop in the order of closing: nobody asks a keeper that has ended.
-        undo.push_async_callback(self._stop_keeper)
-        self._budget = budget_with(self._keeper.pid)
+        # Behind the relist loop in the order of closing: nobody asks a shim that has ended.
+        undo.push_async_callback(self._stop_shim)
+        self._budget = budget_with(self._shim.pid)
         self._runtime = ProcessRuntime(
-            self._directories, self._keeper, addresses=lambda: self.address, clock=self._clock
+            self._directories, self._shim, addresses=lambda: self.address, clock=self._clock
         )
         self._left = self._runtime.load()
         self._cache = StatusCache()
@@ -220,7 +223,7 @@ class NodeAgent:
 
     async def _open_configuration(self, undo: AsyncExitStack) -> None:
         cluster, options = self._cluster, self.options
-        settings: dict[str, Any] = {"clock": self._clock}
+        settings: ManagerOptions = {"clock": self._clock}
         if options.strategy == "cache":
             settings["ttl"] = ttl_from(lambda: self.node)
         if options.strategy in {"watch", "auto"}:
@@ -235,8 +238,8 @@ class NodeAgent:
             cluster.mirror(Service, namespace="*", field_selector=SERVICE_FIELDS, clock=self._clock)
         )
         bundles = await undo.enter_async_context(TrustBundles(cluster, clock=self._clock))
-        news = await undo.enter_async_context(
-            ObjectNews(
+        wakeups = await undo.enter_async_context(
+            PodWakeups(
                 config_maps,
                 secrets,
                 services=self._services,
@@ -252,7 +255,7 @@ class NodeAgent:
         self._configurations = Configurations(
             config_maps,
             secrets,
-            news,
+            wakeups,
             services=self._services,
             node=lambda: self.node,
             tokens=ServiceAccountTokens(cluster, clock=self._clock),
@@ -266,17 +269,21 @@ class NodeAgent:
 
     def _open_workers(self) -> None:
         options = self.options
-        self._feed: PodFeed
         self._statuses: StatusSink
         self._status_manager: StatusManager | None = None
         if options.folder is None:
-            self._feed = ServerFeed(self._cluster, options.name, clock=self._clock)
+            self._feed = PodFeed(pods_of_node(self._cluster, options.name, clock=self._clock))
             self._statuses = self._status_manager = StatusManager(
                 self._cluster, clock=self._clock, metrics=self.metrics
             )
         else:
-            self._feed = FolderFeed(
-                options.folder, options.name, clock=self._clock, every=options.relist
+            self._feed = PodFeed(
+                FolderPods(
+                    options.folder,
+                    every=options.relist,
+                    complete=partial(with_defaults, node=options.name),
+                    clock=self._clock,
+                )
             )
             self._statuses = LocalStatuses()
         factory = WorkerFactory(
@@ -302,14 +309,7 @@ class NodeAgent:
                 first=options.backoff_first, ceiling=options.backoff_ceiling
             ),
         )
-        self._workers = PodWorkers(
-            factory.worker,
-            self._tasks,
-            pleg=self._pleg,
-            retry=options.retry,
-            clock=self._clock,
-            metrics=self.metrics,
-        )
+        self._workers = factory.workers(self._tasks)
 
     async def _open_ports(self, undo: AsyncExitStack) -> None:
         options = self.options
@@ -320,7 +320,7 @@ class NodeAgent:
             most=self._budget.logs,
         )
         pages = AgentPages(
-            keeper=self._keeper,
+            shim=self._shim,
             pleg=self._pleg,
             feed=self._feed,
             services=self._services,
@@ -361,7 +361,7 @@ class NodeAgent:
             self._cluster,
             facts,
             folder=self.options.root,
-            not_ready=lambda: keeper_problem(self._keeper) or self._pleg.why_unhealthy(),
+            not_ready=lambda: shim_problem(self._shim) or self._pleg.why_unhealthy(),
             clock=self._clock,
         )
         self._lease = NodeLease(
@@ -420,7 +420,7 @@ class NodeAgent:
             await self._workers.stop()
             ends = not self.options.keep_running
             workers = self._workers.workers
-            if ends and await end_containers(self._runtime, self._keeper, workers):
+            if ends and await end_containers(self._runtime, self._shim, workers):
                 self._containers_go_on = False
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):
@@ -432,9 +432,9 @@ class NodeAgent:
         except (OSError, RefletError) as failure:  # a TimeoutError is one, and has no words
             logger.warning("not everything was told before the end: %s", str(failure) or "no time")
 
-    async def _stop_keeper(self) -> None:
+    async def _stop_shim(self) -> None:
         if not self._containers_go_on:
-            await self._keeper.stop()
+            await self._shim.stop()
 
     # What parts ask
 

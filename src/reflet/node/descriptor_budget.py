@@ -1,4 +1,4 @@
-"""How the descriptors of an agent and its keeper are divided, and how many pods that allows.
+"""How the descriptors of an agent and its shim are divided, and how many pods that allows.
 
 What strangers can take by connecting, what readers of logs keep open and what pods need come out
 of separate shares, so that none of them takes what another lives on.
@@ -9,7 +9,7 @@ of separate shares, so that none of them takes what another lives on.
              1/8  connections at the ports, 256 at most
              6    for each log that is read, at most 64 of those
              4    for each pod: watches of its ConfigMaps and Secrets, its volumes being written
-    keeper   64   the agent, records that are written
+    shim   64   the agent, records that are written
              4    for each container: two pipes, a log, the process; two containers a pod
 """
 
@@ -29,7 +29,7 @@ RESERVE: Final = 64
 _CONNECTIONS_ONE_IN: Final = 8
 _LOGS_ONE_IN: Final = 64
 _POD_IN_AGENT: Final = 4
-_CONTAINER_IN_KEEPER: Final = 4
+_CONTAINER_IN_SHIM: Final = 4
 _CONTAINERS_OF_A_POD: Final = 2
 
 
@@ -42,20 +42,20 @@ class DescriptorBudget:
     pods: int = MOST_PODS
 
 
-def budget_with(keeper: int) -> DescriptorBudget:
-    """Divide what this process and the keeper of that number have."""
+def budget_with(shim: int) -> DescriptorBudget:
+    """Divide what this process and the shim of that number have."""
     mine = descriptor_limit()
     try:
-        return budget(mine, descriptor_limit(keeper))
+        return budget(mine, descriptor_limit(shim))
     except OSError:  # it is gone, and the next one has what this process has
         return budget(mine, mine)
 
 
-def budget(agent: int, keeper: int) -> DescriptorBudget:
+def budget(agent: int, shim: int) -> DescriptorBudget:
     """Divide the limits of the two processes."""
     connections = max(2, min(MOST_CONNECTIONS, agent // _CONNECTIONS_ONE_IN))
     logs = max(1, min(MOST_LOGS, agent // _LOGS_ONE_IN))
     left = agent - RESERVE - connections - logs * FILES_OF_A_LOG
-    kept = (keeper - RESERVE) // _CONTAINER_IN_KEEPER // _CONTAINERS_OF_A_POD
+    kept = (shim - RESERVE) // _CONTAINER_IN_SHIM // _CONTAINERS_OF_A_POD
     pods = max(1, min(MOST_PODS, left // _POD_IN_AGENT, kept))
     return DescriptorBudget(connections=connections, logs=logs, pods=pods)

@@ -19,7 +19,7 @@ from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker import PodWorker
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.process_runtime import ProcessRuntime
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.status_manager import StatusManager
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.volumes.volume_errors import VolumeError
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 async def end_containers(
-    runtime: ProcessRuntime, keeper: KeeperClient, workers: Sequence[PodWorker] = ()
+    runtime: ProcessRuntime, shim: ShimClient, workers: Sequence[PodWorker] = ()
 ) -> bool:
     """End everything that runs, each pod within its grace period; whether nothing runs any more.
 
@@ -36,8 +36,8 @@ async def end_containers(
     """
     graces = {each.uid: each.grace for each in runtime.sandboxes}
     try:
-        await keeper.up()
-        listed = await keeper.listed()
+        await shim.up()
+        listed = await shim.listed()
     except RefletError as error:
         logger.warning("the containers cannot be ended: %s", error)
         return False

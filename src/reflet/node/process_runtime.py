@@ -1,6 +1,6 @@
 """Pods as a runtime sees them, where a container is a process.
 
-Owns: from the keeper's answers to pods and their statuses, the sandbox of a pod, which here is its
+Owns: from the shim's answers to pods and their statuses, the sandbox of a pod, which here is its
 folder, and the lives of a container that are kept.  Is a ``PodRuntime``.  Must not know the API
 server, nor when anything is to be started or ended.
 """
@@ -12,15 +12,15 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from reflet.api.core.pods import Pod
 from reflet.node.shim.container_records import KEPT_LIVES, ContainerRecord, write_private
-from reflet.node.shim.protocol import Executed, Listing, StartOrder
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.protocol import ContainerList, Executed, StartContainer
+from reflet.node.shim.shim_client import ShimClient
 from reflet.pleg.runtime_status import (
     RuntimeContainer,
     RuntimePod,
@@ -28,7 +28,7 @@ from reflet.pleg.runtime_status import (
     RuntimeState,
     RuntimeStatus,
 )
-from reflet.processes.container_plan import ContainerRoot, fields_of
+from reflet.processes.container_plan import ContainerRoot
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.volumes.pod_directories import PodDirectories
 
@@ -75,7 +75,7 @@ class Launch:
 
 
 class ProcessRuntime:
-    """The pods in *directories*, whose containers *keeper* has.
+    """The pods in *directories*, whose containers *shim* has.
 
     *addresses* are the pods' own: those of this machine, since processes share its network.
     """
@@ -83,19 +83,19 @@ class ProcessRuntime:
     def __init__(
         self,
         directories: PodDirectories,
-        keeper: KeeperClient,
+        shim: ShimClient,
         *,
         addresses: Callable[[], tuple[str, ...]] = tuple,
         clock: Clock | None = None,
     ) -> None:
         self._directories = directories
-        self._keeper = keeper
+        self._shim = shim
         self._addresses = addresses
         self._clock = clock or SystemClock()
         self._sandboxes: dict[str, Sandbox] = {}
         self._made: set[str] = set()
         # What the pods were made of that were listed last.
-        self._seen: tuple[Listing, tuple[Sandbox, ...]] = (Listing(), ())
+        self._seen: tuple[ContainerList, tuple[Sandbox, ...]] = (ContainerList(), ())
         self._pods: list[RuntimePod] = []
 
     # Sandboxes
@@ -137,13 +137,13 @@ class ProcessRuntime:
         self._made.add(uid)
         path = self._sandbox_file(uid)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(path, json.dumps(fields_of(made)).encode())
+        write_private(path, json.dumps(asdict(made)).encode())
         self._sandboxes[uid] = made
 
     async def remove_pod(self, uid: str) -> tuple[str, ...]:
         """Remove a pod whose containers have all ended; the answer is what was kept, and why."""
-        for record in await self._keeper.records(uid):
-            await self._keeper.remove(record.id)
+        for record in await self._shim.records(uid):
+            await self._shim.remove(record.id)
         kept = await asyncio.to_thread(self._directories.tear_down, uid)
         self._sandboxes.pop(uid, None)
         self._made.discard(uid)
@@ -156,30 +156,30 @@ class ProcessRuntime:
 
         As long as nothing changes these are the same objects, so that comparing them is cheap.
         """
-        listing = await self._keeper.listing(self._seen[0])
+        listing = await self._shim.listing(self._seen[0])
         seen = listing, self.sandboxes
         if seen != self._seen:
             self._seen, self._pods = seen, self._pods_in(listing)
         return self._pods
 
-    def _pods_in(self, listing: Listing) -> list[RuntimePod]:
+    def _pods_in(self, listing: ContainerList) -> list[RuntimePod]:
         containers: dict[str, list[RuntimeContainer]] = {uid: [] for uid in self._sandboxes}
         for container, uid, name, state in listing.containers:
-            known = RuntimeContainer(container, name, RuntimeState(state))
+            known = RuntimeContainer(container, name, state)
             containers.setdefault(uid, []).append(known)
         return [self._pod(uid, found) for uid, found in containers.items()]
 
     async def find_pod(self, uid: str, /) -> RuntimePod | None:
         """Return one pod as ``list_pods`` would, None when it would not."""
         found = [
-            RuntimeContainer(container, name, RuntimeState(state))
-            for container, _, name, state in await self._keeper.listed(uid)
+            RuntimeContainer(container, name, state)
+            for container, _, name, state in await self._shim.listed(uid)
         ]
         return self._pod(uid, found) if found or uid in self._sandboxes else None
 
     async def pod_status(self, pod: RuntimePod, /) -> RuntimeStatus:
         """Return everything about one pod."""
-        records = await self._keeper.records(pod.uid)
+        records = await self._shim.records(pod.uid)
         sandbox = self._sandboxes.get(pod.uid)
         return RuntimeStatus(
             uid=pod.uid,
@@ -207,10 +207,10 @@ class ProcessRuntime:
 
     async def start(self, uid: str, launch: Launch) -> ContainerRecord:
         """Start the next life of a container; its record tells when that could not be done."""
-        lives = [each for each in await self._keeper.records(uid) if each.name == launch.container]
+        lives = [each for each in await self._shim.records(uid) if each.name == launch.container]
         attempt = lives[0].attempt + 1 if lives else 0
         for old in lives[KEPT_LIVES - 1 :]:
-            await self._keeper.remove(old.id)
+            await self._shim.remove(old.id)
         folder = self._directories.make_container(uid, launch.container)
         message_file = prepare_message_file(folder, launch.user, launch.group)
         record = ContainerRecord(
@@ -231,41 +231,41 @@ class ProcessRuntime:
             capabilities=launch.capabilities,
             is_isolated=launch.root is not None,
         )
-        order = StartOrder(
-            record=record.document(),
+        order = StartContainer(
+            record=record,
             arguments=launch.arguments,
             environment=launch.environment,
             root=launch.root,
         )
-        return await self._keeper.start(order)
+        return await self._shim.start(order)
 
     async def fingerprints(self, uid: str) -> dict[str, str]:
         """What the newest life of each container was made from."""
         found: dict[str, str] = {}
-        for record in await self._keeper.records(uid):
+        for record in await self._shim.records(uid):
             found.setdefault(record.name, record.fingerprint)
         return found
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         """The records of a pod's containers, the newest life first."""
-        return await self._keeper.records(uid)
+        return await self._shim.records(uid)
 
     async def execute(
         self, container: str, arguments: Sequence[str], *, timeout: float
     ) -> Executed:
         """Run a command inside a container; it is killed after *timeout* seconds.
 
-        Raises KeeperRefused when the container does not run, or has no such command.
+        Raises ShimRefused when the container does not run, or has no such command.
         """
-        return await self._keeper.execute(container, arguments, timeout=timeout)
+        return await self._shim.execute(container, arguments, timeout=timeout)
 
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""
-        return await self._keeper.signal(container, number)
+        return await self._shim.signal(container, number)
 
     async def end(self, container: str, grace: float) -> ContainerRecord:
         """End a container, by force after *grace* seconds."""
-        return await self._keeper.end(container, grace)
+        return await self._shim.end(container, grace)
 
     def _sandbox_file(self, uid: str) -> Path:
         return self._directories.pod(uid) / SANDBOX_FILE

@@ -20,8 +20,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from reflet.gotext.durations import go_duration
-from reflet.pleg.event_channel import EventChannel
-from reflet.pleg.pod_events import EventType, PodEvent, container_events
+from reflet.pleg.pod_events import EventChannel, EventType, PodEvent, container_events
 from reflet.pleg.runtime_status import PodRuntime, RuntimePod, RuntimeState, RuntimeStatus
 from reflet.pleg.status_cache import StatusCache
 from reflet.runtime.clock import Clock, SystemClock

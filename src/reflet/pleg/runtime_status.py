@@ -2,7 +2,7 @@
 
 Owns: the short form that a list gives of every pod, and the long form that one pod is asked for.
 A container may as well be a process.  Must not know runtimes, nor what the API server is told
-about all this: that is ``reflet.api.core.pod_status``.
+about all this: that is ``reflet.api.core.pods``.
 
 What a runtime has to answer for its pods to be followed.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Final
 
 CAPABILITIES: Final[Mapping[str, int]] = {
     "CHOWN": 0,
@@ -30,11 +30,6 @@ CAPABILITIES: Final[Mapping[str, int]] = {
 ``MKNOD``: no cgroup keeps a container from the devices that it could make.  ``NET_RAW``: the
 network is the machine's, and root could listen to everybody on it.
 """
-
-
-def fields_of(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass, as they are: ``dataclasses.asdict`` copies all that is in them."""
-    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,18 +61,6 @@ class ContainerRoot:
     shared: tuple[tuple[str, bool], ...] = ()
     mounts: tuple[VolumeMount, ...] = ()
     read_only: bool = False
-
-    def document(self) -> dict[str, Any]:
-        """The root as JSON has it; one is sent for every start, so nothing is copied deeply."""
-        mounts = [fields_of(each) for each in self.mounts]
-        return {**fields_of(self), "mounts": mounts}
-
-    @classmethod
-    def of(cls, document: Mapping[str, Any]) -> Self:
-        """Read what ``document`` gave."""
-        mounts = tuple(VolumeMount(**each) for each in document["mounts"])
-        shared = tuple((str(path), bool(writable)) for path, writable in document["shared"])
-        return cls(**{**document, "mounts": mounts, "shared": shared})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

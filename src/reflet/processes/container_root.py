@@ -23,7 +23,6 @@ Upstream: runc's libcontainer/rootfs_linux.go.
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import socket
 import stat
@@ -44,6 +43,7 @@ from reflet.processes.isolated_start import (
 )
 from reflet.processes.process_table import PR_SET_DUMPABLE, refuse_inspection
 from reflet.processes.program import system_words
+from reflet.runtime.no_follow import LOOK, open_beneath
 
 CLONE_NEWUTS: Final = 0x04000000
 CLONE_NEWIPC: Final = 0x08000000
@@ -83,7 +83,6 @@ MASKED: Final = (
 LOCKED: Final = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 """What they make read-only: settings of the machine."""
 
-_PATH: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _SHARED_MEMORY: Final = "mode=1777,size=64m"  # as container runtimes have it
 
 
@@ -147,7 +146,7 @@ def enter_root(root: ContainerRoot, directory: str) -> None:
     paths = [path for path, _ in root.shared]
     shared = [(path, _copied_path(path, writable, paths)) for path, writable in root.shared]
     volumes = [(each, _copied_volume(each)) for each in _outer_first(root.mounts)]
-    scratch = copied(os.open(root.scratch, _PATH), read_only=False)
+    scratch = copied(os.open(root.scratch, LOOK), read_only=False)
     devices = [(f"/dev/{name}", _device(f"/dev/{name}")) for name in DEVICES]
     _new_root(root.staging)
     os.umask(0o022)
@@ -207,19 +206,6 @@ def place(copy: int, path: str) -> None:
     os.close(copy)
 
 
-def open_beneath(folder: str, path: str) -> int:
-    """Open what is at a relative path below a folder, no part of which may be a link."""
-    descriptor = os.open(folder, _PATH)
-    for name in path.split("/") if path else ():
-        below = os.open(name, _PATH, dir_fd=descriptor)
-        os.close(descriptor)
-        descriptor = below
-        if stat.S_ISLNK(os.fstat(descriptor).st_mode) or name == "..":
-            os.close(descriptor)
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    return descriptor
-
-
 def _set_flags(folder: int, path: str, flags: int, how: int = 0) -> None:
     wanted = _MountAttributes(attr_set=flags)
     check(
@@ -243,14 +229,16 @@ def _copied_path(path: str, writable: bool, shared: list[str]) -> str | tuple[in
     real = os.path.realpath(path)
     if real != path and any(f"{real}/".startswith(f"{each}/") for each in shared):
         return os.readlink(path)  # noqa: PTH115 - as above
-    descriptor = os.open(real, _PATH)
+    descriptor = os.open(real, LOOK)
     is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
     return copied(descriptor, read_only=not writable), is_folder
 
 
 def _copied_volume(volume: VolumeMount) -> tuple[int, bool]:
     try:
-        descriptor = open_beneath(volume.folder, volume.beneath)
+        folder = os.open(volume.folder, LOOK)
+        descriptor = open_beneath(folder, volume.beneath)
+        os.close(folder)
         is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
         return copied(descriptor, read_only=volume.read_only), is_folder
     except OSError as error:
@@ -261,7 +249,7 @@ def _copied_volume(volume: VolumeMount) -> tuple[int, bool]:
 
 
 def _device(path: str) -> int:
-    return copied(os.open(path, _PATH), read_only=False, keeps_devices=True)
+    return copied(os.open(path, LOOK), read_only=False, keeps_devices=True)
 
 
 # The new root
@@ -334,10 +322,10 @@ def _mask() -> None:
             mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=555,size=0")
             _set_flags(AT_FDCWD, path, ATTR_RDONLY)
         else:
-            place(copied(os.open("/dev/null", _PATH), read_only=True, keeps_devices=True), path)
+            place(copied(os.open("/dev/null", LOOK), read_only=True, keeps_devices=True), path)
     for path in LOCKED:
         if os.path.lexists(path):
-            place(copied(os.open(path, _PATH), read_only=True), path)
+            place(copied(os.open(path, LOOK), read_only=True), path)
 
 
 def _make(path: str, *, is_folder: bool) -> None:

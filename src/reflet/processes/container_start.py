@@ -164,7 +164,7 @@ def _fork(plan: ContainerPlan, line: socket.socket, parents: socket.socket) -> i
         if pid == 0:
             _child(plan, line, parents)
         return pid
-    finally:  # also where there can be no more processes: a keeper must not grow deaf for that
+    finally:  # also where there can be no more processes: a shim must not grow deaf for that
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

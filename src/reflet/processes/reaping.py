@@ -110,7 +110,7 @@ def _kill(pid: int) -> bool:
 def _has_ended_child() -> bool:
     """Whether any child has ended that nobody has waited for: one question instead of many files.
 
-    As good as always none has, and a keeper of hundreds of containers asks each second.
+    As good as always none has, and a shim of hundreds of containers asks each second.
     """
     try:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

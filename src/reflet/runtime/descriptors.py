@@ -1,7 +1,4 @@
-"""How many descriptors a process may have open.
-
-Owns: the limit of the system, asked for and raised.  Must not know what they are for.
-"""
+"""How many descriptors a process may have open: the limit of the system, asked for and raised."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import resource
 from typing import Final
 
 PLENTY: Final = 65_536
-"""As many as a node agent and its keeper ever need.  Children inherit the limit, and there are
+"""As many as a node agent and its shim ever need.  Children inherit the limit, and there are
 programs that close every number up to it when they start: a limit of a billion, as some container
 runtimes set it, would stop them for minutes."""
 

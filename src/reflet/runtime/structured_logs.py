@@ -1,7 +1,4 @@
-"""Log lines for machines: one JSON object a line.
-
-Owns: the form.  Must not know what is logged.
-"""
+"""The form of log lines: one JSON object a line for machines, one line of text for people."""
 
 from __future__ import annotations
 

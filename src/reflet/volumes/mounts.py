@@ -1,26 +1,24 @@
-"""What is mounted where, as the kernel tells it.
+"""What is mounted where, as the kernel tells it, and a private place in memory among it.
 
-Owns: reading the table of mounts.  Must not know what is done about them.
+The kubelet mounts a file system in memory for every Secret.  Who may not mount uses one that is
+there already.  Memory can still be swapped out; whoever minds switches swap off, as the kubelet
+asks for.
 
-The folders that other mounts need inside a volume.
-
-Owns: making them, before the volume is written.  Which ones are needed is
-``resolution.nested_mount_points``.  Must not know who mounts what.
+Upstream: mount-utils/mount_linux.go, ParseMountInfo
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+import stat
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from reflet.volumes import folders
-from reflet.volumes.folder_locks import locked
-from reflet.volumes.ownership import FOLDER_MODE
-from reflet.volumes.payload_paths import valid_path
-from reflet.volumes.volume_errors import VolumeError, in_folder
 
 TABLE: Final = Path("/proc/self/mountinfo")
 
@@ -75,29 +73,92 @@ def mounted_below(path: Path, mounts: Iterable[Mount]) -> frozenset[Path]:
     return frozenset(mount.path for mount in mounts if mount.path.is_relative_to(path))
 
 
-def make_mount_points(target: Path, points: Iterable[str], *, mode: int = folders.PRIVATE) -> None:
-    """Make the folders, 0755, in the volume *target*, which is made with *mode* when missing.
+IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
 
-    Those that are there stay as they are.  VolumeError when a file or a link is in the way, and
-    InvalidPath for a point outside of the volume.
+
+@dataclass(frozen=True, slots=True)
+class NoMemoryFolder:
+    """There is no place in memory, and ``reason`` says what was looked at."""
+
+    reason: str
+
+
+def memory_candidates(environment: Mapping[str, str], user: int) -> tuple[Path, ...]:
+    """Where to look, the most private place first."""
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    places = [Path(runtime)] if runtime.startswith("/") else []
+    places.append(Path(f"/run/user/{user}"))
+    if user == 0:
+        places.append(Path("/run"))
+    places.append(Path("/dev/shm"))  # noqa: S108 - what is made there is private
+    return tuple(dict.fromkeys(places))
+
+
+def memory_backed_root(
+    name: str = "",
+    *,
+    candidates: Sequence[Path] | None = None,
+    mounts: Sequence[Mount] | None = None,
+) -> Path | NoMemoryFolder:
+    """Make a private folder, 0700 and ours, on a file system in memory.
+
+    With a *name*, the folder of that name is used again when it is there and private; without
+    one, it is new.  Whoever asked for it removes it.
     """
-    paths = [valid_path(point) for point in points]
-    if not paths:
-        return
-    with in_folder(target), locked(target, create_mode=mode) as folder:
-        for path in paths:
-            _make(folder, target, path)
+    user = os.geteuid()
+    table = read_mounts() if mounts is None else mounts
+    reasons: list[str] = []
+    for place in memory_candidates(os.environ, user) if candidates is None else candidates:
+        made = _folder_in(place, name, user, table)
+        if isinstance(made, Path):
+            return made
+        reasons.append(f"{place}: {made.reason}")
+    return NoMemoryFolder("no private place in memory; " + "; ".join(reasons))
 
 
-def _make(folder: int, target: Path, path: str) -> None:
-    above = ""
-    for name in path.split("/"):
-        with folders.opened_below(folder, above) as here:
-            if folders.facts(here, name) is None:
-                folders.make_folder(here, name)
-                folders.set_mode(here, name, FOLDER_MODE)
-            elif not folders.is_folder(here, name):
-                raise VolumeError(
-                    f"{target / path}: cannot be mounted on, because {name} is not a folder"
-                )
-        above = f"{above}/{name}" if above else name
+def remove_empty_folders(root: Path, *, below: bool = True) -> bool:
+    """Remove a folder, and those in it, as far as they hold no file; whether it is gone.
+
+    Files are never removed, and links never followed.  Without *below*, what is in the folder of
+    pods stays as it is, and the root goes when there is no pod.
+    """
+    if below:
+        for path, names, _ in os.walk(root, topdown=False):
+            for name in names:
+                _remove_if_empty(Path(path, name))
+    else:
+        _remove_if_empty(root / "pods")
+    return _remove_if_empty(root)
+
+
+def _remove_if_empty(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except OSError:
+        return not folder.exists()  # there is something in it, or it is a link, or gone
+    return True
+
+
+def _folder_in(place: Path, name: str, user: int, mounts: Sequence[Mount]) -> Path | NoMemoryFolder:
+    try:
+        real = place.resolve(strict=True)
+        found = mount_of(real, mounts)
+        if found is None or found.file_system not in IN_MEMORY:
+            kind = "unknown" if found is None else found.file_system
+            return NoMemoryFolder(f"not in memory ({kind})")
+        facts = real.stat()
+        if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
+            return NoMemoryFolder("everybody may remove what is there")
+        if not name:
+            return Path(tempfile.mkdtemp(prefix="reflet-", dir=real))
+        folder = real / f"reflet-{user}-{name}"
+        folders.make_path(folder)
+        return folder if _is_private(folder, user) else NoMemoryFolder(f"{folder} is not ours")
+    except OSError as error:
+        return NoMemoryFolder((error.strerror or str(error)).lower())
+
+
+def _is_private(folder: Path, user: int) -> bool:
+    facts = folder.lstat()
+    open_to_others = stat.S_IMODE(facts.st_mode) & 0o022
+    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == user and not open_to_others

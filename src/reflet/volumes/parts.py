@@ -1,15 +1,11 @@
-"""A part of a volume: a path below an open folder, found or made without following a link.
+"""A part of a volume, found or made without following a link: sub-paths and mount points.
 
-Owns: the walk, and that nothing changes its mode but what this walk has just made.  Must not know
-what volumes are, nor who asks for the part.
+A container may write to what is walked here, and nothing changes its mode but what this walk has
+just made.  A mount with a sub-path shows a copy of the files that never changes again; it is
+made from contents in memory, never from what is on disk.
 
-A container may write to what is walked here, and may move and replace it at any moment.  Each
-step therefore begins at an open folder, never at a path, and a link is an error wherever it is.
-
-Files of a volume that never change again: what a mount with a sub-path shows of them.
-
-Owns: writing such a copy in the place of the one before.  Made from contents in memory, never
-from what is on disk.  Must not know whose copy it is.
+Upstream: pkg/volume/util/subpath/subpath_linux.go, doSafeMakeDir
+Upstream: pkg/volume/util/nested_volumes.go, MakeNestedMountpoints
 """
 
 from __future__ import annotations
@@ -17,24 +13,24 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from reflet.resolution.file_contents import FileContent
 from reflet.resolution.variables import exact_bytes
+from reflet.runtime.no_follow import open_beneath, step
 from reflet.volumes import folders
+from reflet.volumes.folder_locks import locked
 from reflet.volumes.ownership import FOLDER_MODE, Ownership
-from reflet.volumes.payload_paths import laid_out
+from reflet.volumes.payload_paths import laid_out, valid_path
 from reflet.volumes.tear_down import remove_tree
 from reflet.volumes.versions import write_version
 from reflet.volumes.volume_errors import VolumeError, in_folder
 
 LINK: Final = "a link is in the way, and links are not followed there"
-
-# To look at something without opening it: neither devices nor pipes notice, and a link is itself.
-_LOOK: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
@@ -44,12 +40,9 @@ def opened_part(folder: int, path: str, *, make: int | None = None) -> Iterator[
     With *make*, folders that are missing are made with exactly that mode.  What is there keeps
     the mode that it has.  Raises OSError, with ELOOP for a link.
     """
-    descriptor = os.open(".", _LOOK, dir_fd=folder)
+    by = step if make is None else partial(_making_step, make)
+    descriptor = open_beneath(folder, path, by=by)
     try:
-        for name in path.split("/") if path else ():
-            below = _step(descriptor, name, make)
-            os.close(descriptor)
-            descriptor = below
         yield descriptor
     finally:
         os.close(descriptor)
@@ -59,6 +52,34 @@ def make_part(volume: int, path: str) -> None:
     """Make a folder at a path of a volume, if nothing is there, as open as the volume is."""
     with opened_part(volume, path, make=stat.S_IMODE(os.fstat(volume).st_mode)):
         pass
+
+
+def make_mount_points(target: Path, points: Iterable[str], *, mode: int = folders.PRIVATE) -> None:
+    """Make the folders, 0755, in the volume *target*, which is made with *mode* when missing.
+
+    Those that are there stay as they are.  VolumeError when a file or a link is in the way, and
+    InvalidPath for a point outside of the volume.
+    """
+    paths = [valid_path(point) for point in points]
+    if not paths:
+        return
+    with in_folder(target), locked(target, create_mode=mode) as folder:
+        for path in paths:
+            _make_point(folder, target, path)
+
+
+def _make_point(folder: int, target: Path, path: str) -> None:
+    above = ""
+    for name in path.split("/"):
+        with folders.opened_below(folder, above) as here:
+            if folders.facts(here, name) is None:
+                folders.make_folder(here, name)
+                folders.set_mode(here, name, FOLDER_MODE)
+            elif not folders.is_folder(here, name):
+                raise VolumeError(
+                    f"{target / path}: cannot be mounted on, because {name} is not a folder"
+                )
+        above = f"{above}/{name}" if above else name
 
 
 def as_named(path: str) -> str:
@@ -89,22 +110,17 @@ def reason_of(error: OSError) -> str:
     return os.strerror(error.errno or 0).lower()
 
 
-def _step(folder: int, name: str, make: int | None) -> int:
-    is_made = False
+def _making_step(mode: int, folder: int, name: str) -> int:
+    """A step that makes a folder where nothing is, with exactly *mode*."""
     try:
-        descriptor = os.open(name, _LOOK, dir_fd=folder)
+        return step(folder, name)
     except FileNotFoundError:
-        if make is None:
-            raise
         is_made = _is_made(folder, name)
-        descriptor = os.open(name, _LOOK, dir_fd=folder)
+    descriptor = step(folder, name)
     try:
-        found = os.fstat(descriptor)
-        if stat.S_ISLNK(found.st_mode):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        if is_made and make is not None and _is_still_ours(found):
+        if is_made and _is_still_ours(os.fstat(descriptor)):
             with folders.opened_below(descriptor, "") as made:
-                os.fchmod(made, make)
+                os.fchmod(made, mode)
     except BaseException:
         os.close(descriptor)
         raise

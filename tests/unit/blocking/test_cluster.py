@@ -34,6 +34,7 @@ from reflet.errors import (
     TransportError,
 )
 from reflet.informer.handlers.changes import Change
+from reflet.podconfig.gather import pod_inputs
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.interface import Response
 from tests.unit.blocking.test_loop_thread import fail
@@ -57,6 +58,8 @@ LIST = {"apiVersion": "v1", "kind": "ConfigMapList", "metadata": {}, "items": [S
 TOKEN = {"status": {"token": "canary", "expirationTimestamp": "2026-01-01T00:00:00Z"}}
 DISCOVERY = {"kind": "APIGroupDiscoveryList", "items": []}
 ADDED = {"type": "ADDED", "object": SETTINGS}
+ON_A_CLUSTER = {"pod_inputs": pod_inputs}
+"""Functions of the asyncio face that are methods of the waiting one."""
 TYPED = ConfigMap(metadata=ObjectMeta(name="settings"), data={"color": "red"})
 
 
@@ -158,7 +161,11 @@ def test_every_verb_takes_what_the_asyncio_face_takes(
         taken = inspect.signature(method).parameters
         hands_on_everything = any(each.kind is each.VAR_KEYWORD for each in taken.values())
         if not name.startswith("_") and not hands_on_everything:
-            assert taken == inspect.signature(getattr(awaited, name)).parameters, name
+            face = getattr(awaited, name, None) or ON_A_CLUSTER[name]
+            expected = {**inspect.signature(face).parameters}
+            # What is a method here and a function there takes the cluster by another name.
+            expected.pop("cluster", None)
+            assert {**taken, "self": 0} == {**expected, "self": 0}, name
 
 
 def test_no_verb_is_missing() -> None:

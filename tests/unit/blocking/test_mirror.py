@@ -17,8 +17,8 @@ from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.mirror import BlockingMirror
 from reflet.errors import Forbidden, MisuseError, NotFound
 from reflet.informer.handlers.changes import Change
-from reflet.informer.informer_errors import NotSynced
 from reflet.informer.mirror import Mirror
+from reflet.informer.shared_informer import NotSynced
 from reflet.store.deltas import Changed
 from reflet.testing.scripted_source import ScriptedSource, listing, modified
 from tests.unit.blocking.test_loop_thread import fail
@@ -262,7 +262,7 @@ def test_changes_are_iterated_until_the_loop_is_left(loop: LoopThread) -> None:
                 break
             happens(loop, mirror, A2)
 
-        assert len(mirror._mirror.informer._audience) == 0
+        assert len(mirror._mirror.informer._handlers) == 0
     assert seen == [("ADDED", "1"), ("UPDATED", "2")]
 
 

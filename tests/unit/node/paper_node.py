@@ -1,4 +1,4 @@
-"""A node on paper: a keeper without processes, objects in hand, and notes of what was told.
+"""A node on paper: a shim without processes, objects in hand, and notes of what was told.
 
 Owns: the fakes at the edges of the agent, and workers put together over them.  What is between
 the edges, the runtime, the relist loop, the status cache and the volumes, is the real thing.
@@ -18,21 +18,20 @@ from pathlib import Path
 from typing import Any, cast
 
 from reflet.api.core.config import ConfigMap, Secret
-from reflet.api.core.pod_status import PodStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import Pod, PodStatus
 from reflet.api.meta import ObjectMeta
 from reflet.errors import RefletError
 from reflet.node.pods.admission import Allowance
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.pods.workers import PodWorkers, WorkerFactory
+from reflet.node.pods.workers import WorkerFactory
 from reflet.node.probes.handlers import Outcome, Target
 from reflet.node.probes.http_probes import HttpAnswer
 from reflet.node.probes.probe_spec import ExecAction, Handler, HttpGetAction
 from reflet.node.process_runtime import Launch, ProcessRuntime
 from reflet.node.shim.container_records import ContainerRecord
-from reflet.node.shim.protocol import Executed, Listing, StartOrder
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.protocol import ContainerList, Executed, ListedContainer, StartContainer
+from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import EventRecorder
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
@@ -63,7 +62,7 @@ def settings(**data: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name="settings", namespace="shop"), data=data)
 
 
-class PaperKeeper:
+class PaperShim:
     """Keeps records and starts nothing.
 
     A command that begins with ``/no/`` cannot be started; an end takes ``takes`` seconds, or with
@@ -75,7 +74,7 @@ class PaperKeeper:
         self._clock = clock
         self._pids = itertools.count(100)
         self.kept: dict[str, ContainerRecord] = {}
-        self.orders: list[StartOrder] = []
+        self.orders: list[StartContainer] = []
         self.asked: list[str] = []
         self.failures: dict[str, RefletError] = {}
         self.takes = 0.0
@@ -84,8 +83,8 @@ class PaperKeeper:
     async def up(self) -> None:
         self._fail("up")
 
-    async def start(self, order: StartOrder) -> ContainerRecord:
-        record = ContainerRecord.of(order.record)
+    async def start(self, order: StartContainer) -> ContainerRecord:
+        record = order.record
         self._note(f"start {record.name} {record.attempt}")
         self.orders.append(order)
         now = self._clock.now()
@@ -96,17 +95,17 @@ class PaperKeeper:
         self.kept[record.id] = record
         return record
 
-    async def listed(self, uid: str = "") -> list[tuple[str, str, str, str]]:
+    async def listed(self, uid: str = "") -> tuple[ListedContainer, ...]:
         self._fail("list")
-        return [
-            (each.id, each.uid, each.name, each.state.value)
+        return tuple(
+            ListedContainer(each.id, each.uid, each.name, each.state)
             for each in self.kept.values()
             if uid in {"", each.uid}
-        ]
+        )
 
-    async def listing(self, _: Listing) -> Listing:
-        listed = tuple(await self.listed())
-        return Listing(str(hash(listed)), listed)
+    async def listing(self, _: ContainerList) -> ContainerList:
+        listed = await self.listed()
+        return ContainerList(str(hash(listed)), listed)
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         self._fail("records")
@@ -293,7 +292,7 @@ class PaperNode:
 
     def __init__(self, root: Path, *objects: ConfigMap | Secret, **changes: Any) -> None:
         self.clock = VirtualClock()
-        self.keeper = PaperKeeper(self.clock)
+        self.shim = PaperShim(self.clock)
         self.objects = PaperConfigurations(*objects)
         self.events = PaperEvents()
         self.handlers = PaperHandlers(self.clock)
@@ -302,7 +301,7 @@ class PaperNode:
         self.directories = PodDirectories(root)
         self.runtime = ProcessRuntime(
             self.directories,
-            cast("KeeperClient", self.keeper),
+            cast("ShimClient", self.shim),
             addresses=lambda: ("10.0.0.1",),
             clock=self.clock,
         )
@@ -332,14 +331,7 @@ class PaperNode:
         }
         self.factory = WorkerFactory(**(given | changes))
         self.tasks = TaskOwner("paper node")
-        self.workers = PodWorkers(
-            self.factory.worker,
-            self.tasks,
-            pleg=self.factory.pleg,
-            retry=self.factory.retry,
-            clock=self.factory.clock,
-            metrics=self.factory.metrics,
-        )
+        self.workers = self.factory.workers(self.tasks)
 
     async def start(self, of: Pod) -> None:
         """Have the containers of a pod run that no worker looks after."""

@@ -1,6 +1,6 @@
 """Which address pods have, and the order in which an agent opens and closes its parts.
 
-The parts that reach out, the keeper, the relist loop, the managers and the mirror, only note here
+The parts that reach out, the shim, the relist loop, the managers and the mirror, only note here
 when they are opened, asked and closed.  That they work together is for integration tests.
 """
 
@@ -21,7 +21,7 @@ from reflet.node import agent as agent_module
 from reflet.node.agent import LAST_WORDS, NodeAgent
 from reflet.node.options import NodeOptions
 from reflet.node.root_lock import LOCK
-from reflet.node.shim.protocol import KeeperUnavailable
+from reflet.node.shim.protocol import ShimUnavailable
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.fake_cluster import FakeCluster
 
@@ -84,20 +84,20 @@ class MirrorPart(Part):
     informer = Watching()
 
 
-class KeeperPart(Part):
-    """A keeper of nothing."""
+class ShimPart(Part):
+    """A shim of nothing."""
 
     is_connected = True
     pid = 0
 
     async def up(self) -> None:
-        self.notes.note("ask the keeper")
+        self.notes.note("ask the shim")
 
     async def listed(self, _: str = "") -> list[tuple[str, str, str, str]]:
         return []
 
     async def stop(self) -> None:
-        self.notes.note("stop the keeper")
+        self.notes.note("stop the shim")
 
 
 class NoEvents:
@@ -126,11 +126,11 @@ def notes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Notes:
         return lambda *_, **__: kind(name, made)
 
     for name, replacement in {
-        "KeeperClient": part(KeeperPart, "keeper"),
+        "ShimClient": part(ShimPart, "shim"),
         "Pleg": part(PlegPart, "pleg"),
         "ConfigMapManager": part(Part, "config maps"),
         "SecretManager": part(Part, "secrets"),
-        "ObjectNews": part(Part, "news"),
+        "PodWakeups": part(Part, "news"),
         "memory_backed_root": lambda _: memory_below(tmp_path),
     }.items():
         monkeypatch.setattr(agent_module, name, replacement)
@@ -166,7 +166,7 @@ def is_free(folder: Path) -> bool:
     return True
 
 
-OPENED = ["keeper", "pleg", "config maps", "secrets", "services", "news"]
+OPENED = ["shim", "pleg", "config maps", "secrets", "services", "news"]
 
 
 def test_an_agent_that_was_not_entered_answers_nowhere_and_is_no_node() -> None:
@@ -191,34 +191,34 @@ async def test_parts_are_closed_in_the_opposite_order(notes: Notes, tmp_path: Pa
 
 
 @pytest.mark.virtual_time
-async def test_a_keeper_ends_when_nobody_asks_it_any_more_and_before_its_line_is_closed(
+async def test_a_shim_ends_when_nobody_asks_it_any_more_and_before_its_line_is_closed(
     notes: Notes, tmp_path: Path
 ) -> None:
     async with agent_on(notes, tmp_path):
         notes.clear()
 
-    assert notes[0] == "ask the keeper"
-    assert notes[-3:] == ["close pleg", "stop the keeper", "close keeper"]
+    assert notes[0] == "ask the shim"
+    assert notes[-3:] == ["close pleg", "stop the shim", "close shim"]
 
 
 @pytest.mark.virtual_time
-async def test_containers_that_are_to_go_on_keep_their_keeper(notes: Notes, tmp_path: Path) -> None:
+async def test_containers_that_are_to_go_on_keep_their_shim(notes: Notes, tmp_path: Path) -> None:
     async with agent_on(notes, tmp_path, keep_running=True):
         pass
 
-    assert not {"ask the keeper", "stop the keeper"} & set(notes)
+    assert not {"ask the shim", "stop the shim"} & set(notes)
 
 
 @pytest.mark.virtual_time
-async def test_containers_that_could_not_be_ended_keep_their_keeper(
+async def test_containers_that_could_not_be_ended_keep_their_shim(
     notes: Notes, tmp_path: Path
 ) -> None:
-    notes.failures["ask the keeper"] = KeeperUnavailable("away")
+    notes.failures["ask the shim"] = ShimUnavailable("away")
     async with agent_on(notes, tmp_path):
         pass
 
-    assert "stop the keeper" not in notes
-    assert notes[-1] == "close keeper"
+    assert "stop the shim" not in notes
+    assert notes[-1] == "close shim"
 
 
 @pytest.mark.virtual_time
@@ -259,9 +259,9 @@ async def test_an_empty_folder_in_memory_stays_where_a_container_may_have_it(
 async def test_an_agent_that_cannot_be_opened_closes_what_was_and_ends_no_container(
     notes: Notes, tmp_path: Path, failing: str
 ) -> None:
-    notes.failures[f"open {failing}"] = KeeperUnavailable("away")
+    notes.failures[f"open {failing}"] = ShimUnavailable("away")
 
-    with pytest.raises(KeeperUnavailable):
+    with pytest.raises(ShimUnavailable):
         await agent_on(notes, tmp_path).__aenter__()
 
     before = OPENED[: OPENED.index(failing)]
@@ -286,5 +286,5 @@ async def test_last_words_that_cannot_be_told_keep_nothing_open(
         began = loop.time()
 
     assert loop.time() - began == pytest.approx(LAST_WORDS, abs=1)
-    assert notes[-1] == "close keeper"
+    assert notes[-1] == "close shim"
     assert "not everything was told before the end: no time" in caplog.messages

@@ -26,9 +26,9 @@ def test_even_the_smallest_limit_has_a_place_for_a_probe_and_a_pod(limit: int) -
     assert budget(limit, limit) == DescriptorBudget(connections=max(2, limit // 8), logs=1, pods=1)
 
 
-@pytest.mark.parametrize(("agent", "keeper"), [(1024, 65_536), (65_536, 1024)])
-def test_the_process_with_less_decides_on_the_pods(agent: int, keeper: int) -> None:
-    assert budget(agent, keeper).pods < budget(65_536, 65_536).pods
+@pytest.mark.parametrize(("agent", "shim"), [(1024, 65_536), (65_536, 1024)])
+def test_the_process_with_less_decides_on_the_pods(agent: int, shim: int) -> None:
+    assert budget(agent, shim).pods < budget(65_536, 65_536).pods
 
 
 @pytest.mark.parametrize("limit", range(256, 20_000, 97))
@@ -39,7 +39,7 @@ def test_nobody_takes_what_the_pods_live_on(limit: int) -> None:
     assert 2 * 4 * fits.pods + 64 <= limit
 
 
-def test_a_keeper_that_is_gone_is_taken_to_have_what_the_agent_has(
+def test_a_shim_that_is_gone_is_taken_to_have_what_the_agent_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def limit(pid: int = 0) -> int:

@@ -11,8 +11,8 @@ from reflet.api.core.pods import Pod
 from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
 from reflet.node.pods.killing import USUAL_GRACE
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.shim.protocol import KeeperUnavailable
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.protocol import ShimUnavailable
+from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.status_manager import StatusManager
 from reflet.pods.pod_sources import PodSeen
 from reflet.volumes.volume_errors import VolumeError
@@ -30,7 +30,7 @@ def named(name: str, *containers: dict[str, Any], **spec: Any) -> Pod:
 
 
 async def ended(node: PaperNode) -> bool:
-    return await end_containers(node.runtime, cast("KeeperClient", node.keeper))
+    return await end_containers(node.runtime, cast("ShimClient", node.shim))
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -49,14 +49,14 @@ async def test_everything_that_runs_is_ended_each_pod_within_its_own_grace_perio
 
     assert await ended(node)
 
-    assert node.keeper.asked[2:] == ["end slow 600", "end fast 0"]
+    assert node.shim.asked[2:] == ["end slow 600", "end fast 0"]
 
 
 async def test_all_are_ended_at_the_same_time(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
     await node.start(named("one", container("a"), container("b")))
     await node.start(named("two", container("c")))
-    node.keeper.takes = 9.0
+    node.shim.takes = 9.0
 
     await ended(node)
 
@@ -66,35 +66,35 @@ async def test_all_are_ended_at_the_same_time(tmp_path: Path) -> None:
 async def test_what_has_ended_already_is_left_alone(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
     await node.start(named("web", container("done"), container("main")))
-    node.keeper.exits("done", 0)
+    node.shim.exits("done", 0)
 
     assert await ended(node)
 
-    assert node.keeper.asked[2:] == ["end main 30"]
+    assert node.shim.asked[2:] == ["end main 30"]
 
 
 async def test_a_container_whose_pod_is_not_remembered_has_the_usual_time(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
     await node.start(named("web"))
     newcomer = PaperNode(tmp_path / "other")
-    newcomer.keeper.kept = node.keeper.kept
+    newcomer.shim.kept = node.shim.kept
 
     assert await ended(newcomer)
 
-    assert newcomer.keeper.asked == [f"end main {USUAL_GRACE:g}"]
+    assert newcomer.shim.asked == [f"end main {USUAL_GRACE:g}"]
 
 
 @pytest.mark.parametrize("step", ["up", "list"])
-async def test_without_a_keeper_nobody_can_say_that_nothing_runs(
+async def test_without_a_shim_nobody_can_say_that_nothing_runs(
     tmp_path: Path, step: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     node = PaperNode(tmp_path)
     await node.start(named("web"))
-    node.keeper.failures[step] = KeeperUnavailable("the keeper is away")
+    node.shim.failures[step] = ShimUnavailable("the shim is away")
 
     assert not await ended(node)
 
-    assert warnings(caplog) == ["the containers cannot be ended: the keeper is away"]
+    assert warnings(caplog) == ["the containers cannot be ended: the shim is away"]
 
 
 async def test_one_that_cannot_be_ended_is_told_and_the_others_are_ended(
@@ -102,12 +102,12 @@ async def test_one_that_cannot_be_ended_is_told_and_the_others_are_ended(
 ) -> None:
     node = PaperNode(tmp_path)
     await node.start(named("web", container("deaf"), container("main")))
-    node.keeper.failures["end deaf"] = KeeperUnavailable("the keeper is away")
+    node.shim.failures["end deaf"] = ShimUnavailable("the shim is away")
 
     assert not await ended(node)
 
-    assert node.keeper.asked[2:] == ["end main 30"]
-    assert warnings(caplog) == ["a container was not ended: the keeper is away"]
+    assert node.shim.asked[2:] == ["end main 30"]
+    assert warnings(caplog) == ["a container was not ended: the shim is away"]
 
 
 async def test_pods_that_are_known_end_in_their_order_and_with_their_hooks(tmp_path: Path) -> None:
@@ -120,14 +120,14 @@ async def test_pods_that_are_known_end_in_their_order_and_with_their_hooks(tmp_p
     async with paper_node(tmp_path) as node:
         node.workers.take(PodSeen(web))
         await passing(5.0)
-        node.keeper.takes = 3.0
+        node.shim.takes = 3.0
         await node.workers.stop()
-        keeper = cast("KeeperClient", node.keeper)
+        shim = cast("ShimClient", node.shim)
 
-        assert await end_containers(node.runtime, keeper, node.workers.workers)
+        assert await end_containers(node.runtime, shim, node.workers.workers)
 
     assert [name for _, name, _ in node.handlers.asked] == ["main"]
-    assert node.keeper.asked == ["start proxy 0", "start main 0", "end main 20", "end proxy 17"]
+    assert node.shim.asked == ["start proxy 0", "start main 0", "end main 20", "end proxy 17"]
 
 
 # Clearing what was written

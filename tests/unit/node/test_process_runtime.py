@@ -7,31 +7,31 @@ from typing import cast
 import pytest
 
 from reflet.node.process_runtime import Launch, ProcessRuntime, prepare_message_file
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.shim_client import ShimClient
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.testing.virtual_time import VirtualClock
 from reflet.volumes.pod_directories import PodDirectories
-from tests.unit.node.paper_node import PaperKeeper, passing
+from tests.unit.node.paper_node import PaperShim, passing
 from tests.unit.node.pod_scenes import pod
 
 pytestmark = pytest.mark.virtual_time
 
 
 class Node:
-    """A runtime over a keeper on paper; *again* is the next life of the agent."""
+    """A runtime over a shim on paper; *again* is the next life of the agent."""
 
-    def __init__(self, directories: PodDirectories, keeper: PaperKeeper | None = None) -> None:
+    def __init__(self, directories: PodDirectories, shim: PaperShim | None = None) -> None:
         self.directories = directories
-        self.keeper = keeper or PaperKeeper(VirtualClock())
+        self.shim = shim or PaperShim(VirtualClock())
         self.runtime = ProcessRuntime(
             directories,
-            cast("KeeperClient", self.keeper),
+            cast("ShimClient", self.shim),
             addresses=lambda: ("10.0.0.1",),
             clock=VirtualClock(),
         )
 
     def again(self) -> Node:
-        return Node(self.directories, self.keeper)
+        return Node(self.directories, self.shim)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ async def test_pods_are_made_anew_only_when_something_has_changed(node: Node) ->
     first, again = await node.runtime.list_pods(), await node.runtime.list_pods()
     node.runtime.make_sandbox(pod(metadata={"name": "other", "uid": "u2"}))
     with_another = await node.runtime.list_pods()
-    node.keeper.exits("main", 1)
+    node.shim.exits("main", 1)
     ended = await node.runtime.list_pods()
     await node.runtime.remove_pod("u1")
     without = await node.runtime.list_pods()
@@ -122,11 +122,11 @@ async def test_who_was_let_in_is_let_in_after_the_memory_was_lost(node: Node) ->
 async def test_nothing_is_left_of_a_pod_that_is_removed(node: Node) -> None:
     node.runtime.make_sandbox(pod())
     await node.runtime.start("u1", launch())
-    node.keeper.exits("main", 0)
+    node.shim.exits("main", 0)
 
     kept = await node.runtime.remove_pod("u1")
 
-    assert (kept, node.directories.uids(), node.keeper.kept) == ((), (), {})
+    assert (kept, node.directories.uids(), node.shim.kept) == ((), (), {})
     assert await node.runtime.find_pod("u1") is None
 
 
@@ -145,7 +145,7 @@ async def test_what_is_not_ours_is_kept_and_named(node: Node) -> None:
 async def test_a_container_shows_in_the_list_and_in_the_status(node: Node) -> None:
     node.runtime.make_sandbox(pod())
     await node.runtime.start("u1", launch())
-    node.keeper.exits("main", 3)
+    node.shim.exits("main", 3)
 
     found = await node.runtime.find_pod("u1")
     assert found is not None
@@ -157,7 +157,7 @@ async def test_a_container_shows_in_the_list_and_in_the_status(node: Node) -> No
 
 async def test_a_container_of_no_known_pod_is_listed_all_the_same(node: Node) -> None:
     await node.runtime.start("u1", launch())
-    lost = Node(PodDirectories(node.directories.root / "elsewhere"), node.keeper).runtime
+    lost = Node(PodDirectories(node.directories.root / "elsewhere"), node.shim).runtime
 
     (listed,) = await lost.list_pods()
 
@@ -167,10 +167,10 @@ async def test_a_container_of_no_known_pod_is_listed_all_the_same(node: Node) ->
 async def test_lives_are_counted_and_two_of_them_are_kept(node: Node) -> None:
     for _ in range(4):
         await node.runtime.start("u1", launch())
-        node.keeper.exits("main", 1)
+        node.shim.exits("main", 1)
 
     assert [each.attempt for each in await node.runtime.records("u1")] == [3, 2]
-    assert [each.attempt for each in node.keeper.kept.values()] == [2, 3]
+    assert [each.attempt for each in node.shim.kept.values()] == [2, 3]
 
 
 async def test_each_container_of_a_pod_has_lives_of_its_own(node: Node) -> None:
@@ -184,7 +184,7 @@ async def test_each_container_of_a_pod_has_lives_of_its_own(node: Node) -> None:
 async def test_a_record_holds_neither_arguments_nor_variables(node: Node) -> None:
     record = await node.runtime.start("u1", launch())
 
-    assert "s3cret" not in str(record.document())
+    assert "s3cret" not in str(record)
     assert "s3cret" not in repr(launch())
 
 

@@ -6,8 +6,7 @@ import logging
 import pytest
 
 from reflet.pleg import relist
-from reflet.pleg.event_channel import EventChannel
-from reflet.pleg.pod_events import PodEvent
+from reflet.pleg.pod_events import EventChannel, PodEvent
 from reflet.pleg.relist import Pleg
 from reflet.pleg.runtime_status import RuntimePod, RuntimeSandbox, RuntimeStatus
 from reflet.pleg.status_cache import StatusCache, StatusTooOld

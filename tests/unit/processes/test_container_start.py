@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
+from reflet.node.shim.log_pumps import CommandOutput
 from reflet.processes import container_start
 from reflet.processes.child import Child
-from reflet.processes.command_output import CommandOutput
 from reflet.processes.container_plan import CAPABILITIES, ContainerPlan, ContainerRoot, VolumeMount
 from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.isolated_start import Failure

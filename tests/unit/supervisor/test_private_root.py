@@ -13,17 +13,15 @@ import pytest
 from reflet.errors import ConfigurationError
 from reflet.processes.process_table import ProcessIdentity
 from reflet.supervisor.private_root import private_root
-from reflet.volumes import memory_folders
-from reflet.volumes.memory_folders import NoMemoryFolder
+from reflet.volumes import mounts
+from reflet.volumes.mounts import NoMemoryFolder
 from reflet.volumes.tear_down import Kept
 
 
 @pytest.fixture
 def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="reflet-test-") as place:
-        monkeypatch.setattr(
-            memory_folders, "memory_candidates", lambda environment, user: (Path(place),)
-        )
+        monkeypatch.setattr(mounts, "memory_candidates", lambda environment, user: (Path(place),))
         yield Path(place)
 
 

@@ -557,5 +557,5 @@ async def test_what_an_ended_loop_has_left_is_let_go_by_another(
 
     async with used_by_another_loop(ended=True) as connection:
         with monkeypatch.context() as patched:
-            patched.setattr(connection._wires, "close", close)
+            patched.setattr(connection._rotation, "close", close)
             await connection.close()

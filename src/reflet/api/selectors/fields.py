@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from reflet.errors import ParseError
+from reflet.gotext.quoting import excerpt
 
 LONGEST_QUOTE: Final = 120  # characters of a malformed selector that a message repeats
 
@@ -27,7 +28,7 @@ _FIELD: Final = re.compile(r"(?:[^\\,=]|\\[^=])*\\?", re.DOTALL)
 
 
 def _quoted(text: str) -> str:
-    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
+    return excerpt(text, LONGEST_QUOTE)
 
 
 def escape(value: str) -> str:

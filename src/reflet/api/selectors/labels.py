@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, Protocol, assert_never, final
 import msgspec
 
 from reflet.errors import ParseError
+from reflet.gotext.quoting import excerpt
 
 LONGEST_NAME: Final = 63  # characters of a label value, and of a label key after its prefix
 LONGEST_PREFIX: Final = 253  # characters of a label key's prefix
@@ -35,7 +36,7 @@ _PREFIX_RULE: Final = (
 
 
 def _quoted(text: str) -> str:
-    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
+    return excerpt(text, LONGEST_QUOTE)
 
 
 @final

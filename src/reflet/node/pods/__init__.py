@@ -1,8 +1,8 @@
 """One worker for each pod: from admission to the last trace of it.
 
-Where pods come from:
+Where pods come from (the sources themselves are ``reflet.pods``):
 
-- ``pod_feeds``: the API server, or a folder of manifests
+- ``manifest_defaults``: pods of files, with what the API server would have added
 - ``binding``: unbound pods that a selector chooses, bound to this node
 - ``configurations``: the pods that are registered, and what each of them gets
 

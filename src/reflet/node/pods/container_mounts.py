@@ -22,7 +22,7 @@ from reflet.errors import ConfigurationError
 from reflet.processes.container_plan import CAPABILITIES, ContainerRoot, VolumeMount
 from reflet.resolution.sub_paths import clean, sub_path_of
 from reflet.volumes import folders
-from reflet.volumes.memory_folders import memory_candidates
+from reflet.volumes.mounts import memory_candidates
 from reflet.volumes.tear_down import remove_tree
 from reflet.volumes.volume_errors import VolumeError, in_folder
 

@@ -37,7 +37,7 @@ from reflet.node.probes.prober import PodProber
 from reflet.node.process_runtime import ProcessRuntime, Sandbox
 from reflet.node.status.events import EventRecorder
 from reflet.node.status.status_manager import StatusSink
-from reflet.pleg.event_channel import EventChannel
+from reflet.pleg.pod_events import EventChannel
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
 from reflet.pods.pod_manager import PodManager, is_mirror
@@ -80,6 +80,17 @@ class WorkerFactory:
     resync: float
     retry: float
     first_backoff: CrashBackoff
+
+    def workers(self, tasks: TaskOwner) -> PodWorkers:
+        """The workers of a node, which are run by *tasks*."""
+        return PodWorkers(
+            self.worker,
+            tasks,
+            pleg=self.pleg,
+            retry=self.retry,
+            clock=self.clock,
+            metrics=self.metrics,
+        )
 
     def worker(self, pod: Pod) -> PodWorker:
         """The worker of one pod, which has not begun."""

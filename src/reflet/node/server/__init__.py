@@ -1,1 +1,11 @@
-"""The agent's own ports: who may ask, and what is answered."""
+"""Where the agent answers, and whom: the kubelet's server.
+
+- ``ports``: the plain port and the one with TLS, and what is answered at which
+- ``pages``: ``/livez``, ``/readyz``, ``/metrics``, ``/pods``, and where each is
+- ``log_service``, ``log_reading``: ``/containerLogs``, as ``kubectl logs`` asks for it
+- ``review``: who may ask: TokenReview and SubjectAccessReview, and how often strangers may
+- ``serving_certificates``: the TLS files, which may be replaced at any time
+- ``http_answers``: one request and one answer a connection
+- ``listening``: accepting, whatever goes wrong with it
+- ``connection_places``: who may stay connected when there is not room for everybody
+"""

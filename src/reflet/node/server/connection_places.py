@@ -1,7 +1,7 @@
 """Who may stay connected when there is not room for everybody.
 
-Owns: how many connections a port has, how many of them one peer, and who goes when another comes.
-Only decides.  Must not know sockets.
+How many connections a port has, how many of them one peer, and who goes when another comes.  It
+decides and knows no sockets.
 
 A peer is an address, and one with IPv6 is its network of 64 bits, since whoever has one address
 there has them all.  Whoever finds the port full takes the place of the oldest connection that has

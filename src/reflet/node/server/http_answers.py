@@ -1,8 +1,10 @@
-"""Just enough of HTTP to answer questions about this agent.
+"""The agent's HTTP server: one small GET a connection, and one answer or one stream to it.
 
-Owns: reading one request a connection, and writing one answer or a stream.  GET only, and small
-requests only.  A connection counts from the moment it is accepted, before a word of TLS.  Must not
-know what is asked, nor who may stay when the port is full, which is ``connection_places``.
+A connection counts from the moment it is accepted, before a word of TLS, and each step of it has
+its time: a flood of slow or silent clients takes no place for long.  Who may stay when the port is
+full is for ``connection_places`` to say.  Why not ``aiohttp.web``: docs/adr/0014.
+
+Upstream: pkg/kubelet/server/server.go, ListenAndServeKubeletServer
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import socket
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType, TracebackType
+from http import HTTPStatus
+from types import TracebackType
 from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -26,23 +29,9 @@ from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
 LONGEST_REQUEST: Final = 16 * 1024  # bytes of a request's head
-PATIENCE: Final = 10.0  # seconds for a request to arrive
-HANDSHAKE: Final = 5.0  # seconds for TLS to be agreed on
+REQUEST_TIMEOUT: Final = 10.0  # seconds for a request to arrive, or a piece to be read
+HANDSHAKE_TIMEOUT: Final = 5.0  # seconds for TLS to be agreed on
 TEXT: Final = "text/plain; charset=utf-8"
-
-_WORDS: Final[Mapping[int, str]] = MappingProxyType(
-    {
-        200: "OK",
-        400: "Bad Request",
-        401: "Unauthorized",
-        403: "Forbidden",
-        404: "Not Found",
-        405: "Method Not Allowed",
-        429: "Too Many Requests",
-        500: "Internal Server Error",
-        503: "Service Unavailable",
-    }
-)
 
 logger = logging.getLogger(__name__)
 
@@ -183,8 +172,8 @@ class HttpAnswers:
             lambda: protocol,
             connection,
             ssl=self._context,
-            ssl_handshake_timeout=HANDSHAKE if secure else None,
-            ssl_shutdown_timeout=PATIENCE if secure else None,
+            ssl_handshake_timeout=HANDSHAKE_TIMEOUT if secure else None,
+            ssl_shutdown_timeout=REQUEST_TIMEOUT if secure else None,
         )
         return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
@@ -192,7 +181,7 @@ class HttpAnswers:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: Place
     ) -> Answer:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(REQUEST_TIMEOUT):
                 head = await reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             return text(400, "this is no request")
@@ -232,9 +221,9 @@ async def _until_gone(reader: asyncio.StreamReader) -> None:
 
 
 async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
-    words = _WORDS.get(answer.status, "Unknown")
     head = (
-        f"HTTP/1.1 {answer.status} {words}\r\nContent-Type: {answer.content_type}\r\n"
+        f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}\r\n"
+        f"Content-Type: {answer.content_type}\r\n"
         "Connection: close\r\nX-Content-Type-Options: nosniff\r\n"
     )
     if answer.retry_after:
@@ -256,7 +245,7 @@ async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
 async def _drained(writer: asyncio.StreamWriter) -> None:
     """Wait until the other side has read most of it; TimeoutError when it does not read at all."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(REQUEST_TIMEOUT):
             await writer.drain()
     except TimeoutError:
         writer.transport.abort()  # what waits to be sent would keep the connection open

@@ -1,7 +1,6 @@
 """Taking connections from the system's queue, one at a time.
 
-Owns: the sockets that listen, and that nothing which goes wrong with accepting ends it, fills the
-log or keeps the loop busy.  Must not know what is done with a connection.
+Nothing that goes wrong with accepting ends it, fills the log or keeps the loop busy.
 
 Why not ``asyncio.start_server``: it accepts up to a hundred connections before anybody can count
 them, speaks TLS with each, and when there are no descriptors left it logs a traceback for every

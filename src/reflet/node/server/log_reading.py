@@ -1,8 +1,9 @@
 """Reading the log of a container, as ``kubectl logs`` asks for it.
 
-Owns: which lines are chosen, and going on with what comes.  A log is read in pieces, each in a
-thread, and readers take turns: however long a log is and however many read, the event loop only
-hands pieces on.  Must not know HTTP, nor who may read.
+A log is read in pieces, each in a thread, and readers take turns: however long a log is and however
+many read, the event loop only hands pieces on.
+
+Upstream: cri-client/pkg/logs/logs.go, ReadLogs
 """
 
 from __future__ import annotations

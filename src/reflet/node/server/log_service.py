@@ -1,7 +1,8 @@
 """``/containerLogs/NAMESPACE/POD/CONTAINER``: what ``kubectl logs`` asks a node for.
 
-Owns: which log is meant.  How a log is read is ``log_reading``.  Must not know HTTP, nor who may
-read.
+Which log is meant, and how many are read at a time; how one is read is ``log_reading``.
+
+Upstream: pkg/kubelet/server/server.go, Server.getContainerLogs
 """
 
 from __future__ import annotations

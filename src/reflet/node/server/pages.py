@@ -1,12 +1,10 @@
-"""What the agent answers about itself: health, numbers, pods and logs.
+"""What the agent answers about itself: health, metrics, pods and logs, and which page is where.
 
-Owns: which page is where, and what is asked of each part for it.  Must not know HTTP, nor how
-the parts were put together.
+``/livez``, ``/readyz`` and ``/healthz`` have the API server's own form: a line for each check, and
+``/readyz/CHECK`` is one of them.
 
-Whether the agent is well: as a whole, and part by part.
-
-Owns: the checks and the pages ``/livez``, ``/readyz`` and ``/healthz`` in the API server's own
-form.  Must not know the parts that it asks.
+Upstream: pkg/kubelet/server/server.go, Server.InstallAuthNotRequiredHandlers
+Upstream: apiserver/pkg/server/healthz/healthz.go, handleRootHealth
 """
 
 from __future__ import annotations
@@ -19,22 +17,22 @@ from typing import Any, Final
 import msgspec
 
 from reflet.api.codec import encode
-from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import PodStatus
 from reflet.api.core.services import Service
 from reflet.errors import CacheNotSynced, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ObjectManager
 from reflet.node.identity.node_lease import LEASE_DURATION, NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
-from reflet.node.pods.pod_feeds import PodFeed
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.log_service import LogService
-from reflet.node.shim.shim_client import KeeperClient
+from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.status_manager import LocalStatuses, StatusSink
 from reflet.pleg.relist import Pleg
+from reflet.pods.pod_sources import PodFeed
 from reflet.runtime.clock import Clock
-from reflet.runtime.metric_text import CONTENT_TYPE, MetricText
+from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
 
 CONTAINER_STATUSES: Final = (
@@ -48,7 +46,7 @@ CONTAINER_STATUSES: Final = (
 class AgentPages:
     """Answers questions about the parts of one agent."""
 
-    keeper: KeeperClient
+    shim: ShimClient
     pleg: Pleg
     feed: PodFeed
     services: Mirror[Service]
@@ -79,7 +77,7 @@ class AgentPages:
     def _health(self) -> Health:
         return Health(
             live={
-                "keeper": lambda: keeper_problem(self.keeper),
+                "shim": lambda: shim_problem(self.shim),
                 "pleg": self.pleg.why_unhealthy,
                 **{
                     f"task/{name}": partial(self._task_problem, name)
@@ -164,9 +162,9 @@ def _status(status: PodStatus, *, tells_all: bool) -> dict[str, Any]:
     return document
 
 
-def keeper_problem(keeper: KeeperClient) -> str | None:
-    """What is wrong with the keeper, None when nothing is."""
-    return None if keeper.is_connected else "the keeper is away"
+def shim_problem(shim: ShimClient) -> str | None:
+    """What is wrong with the shim, None when nothing is."""
+    return None if shim.is_connected else "the shim is away"
 
 
 def _stream_problem(manager: ObjectManager[Any], namespace: str, name: str | None) -> str | None:

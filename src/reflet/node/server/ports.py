@@ -1,7 +1,5 @@
 """Where the agent answers: a plain port, as for the kubelet's health, and one with TLS.
 
-Owns: what is answered at which of the two, and to whom.
-
 ::
 
     port      who may ask                        what
@@ -13,7 +11,7 @@ Owns: what is answered at which of the two, and to whom.
 A token is looked at on loopback and over TLS alone: nobody should get used to sending one in the
 clear.
 
-Must not know what is on the pages, nor how a right is asked for.
+Upstream: pkg/kubelet/server/server.go, Server.InstallAuthRequiredHandlers
 """
 
 from __future__ import annotations

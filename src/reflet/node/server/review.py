@@ -1,13 +1,10 @@
-"""Who may ask this agent what, which is asked of the API server as the kubelet asks it.
+"""Who may ask this agent what: authentication and authorization by the API server, as a kubelet's.
 
-Owns: who is asking, by certificate or token, which right a page needs, how long an answer holds,
-and how often strangers may make us ask.  A token is known by its hash.  Must not know what is on
-the pages.
+Who is asking is known by a certificate or a token, and a token is remembered by its hash alone.  A
+stranger may cause so many reviews only: each peer has a bucket, full at first, that fills again
+with time.
 
-How often one peer may cause work elsewhere.
-
-Owns: a bucket for each peer, which is full at first, and fills again with time.  Only computes.
-Must not know what is asked, nor what a peer is.
+Upstream: pkg/kubelet/server/auth.go, NodeRequestAttributesGetter
 """
 
 from __future__ import annotations

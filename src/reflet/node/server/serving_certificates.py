@@ -1,7 +1,9 @@
-"""What the agent shows at its TLS port, and whose word about clients it takes.
+"""The TLS context of the agent's port: a certificate, its key, and the authority of its clients.
 
-Owns: the TLS context that three files make, and that a connection begins with these files as
-they are then.  Must not know sockets, nor who may ask what.
+Each connection begins with these files as they are then, so that a certificate that was replaced
+needs no restart.
+
+Upstream: pkg/kubelet/certificate/kubelet.go, NewKubeletServerCertificateDynamicFileManager
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What is on disk about each life of a container, so that nothing is lost when a process dies.
 
-Owns: the record, its file, and where the files of a container's life are.  A record is written by
-the keeper alone, always as a whole.  Must not know how processes are started, and holds neither
-arguments nor environment: those may be secrets.
+A record is written by the shim alone, always as a whole.  It holds neither arguments nor
+environment: those may be secrets.
 """
 
 from __future__ import annotations
@@ -11,13 +10,14 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
-from reflet.processes.container_plan import fields_of
 from reflet.processes.endings import Ending, Exited, Killed, Vanished
 from reflet.processes.process_table import ProcessIdentity
 
@@ -28,8 +28,7 @@ KEPT_LIVES: Final = 2
 """The life of now and the one before, as the kubelet keeps them for ``logs --previous``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContainerRecord:
+class ContainerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One life of a container.  *attempt* counts from 0; *folder* is where its files are.
 
     *fingerprint* tells what it was made from.  Times are seconds since 1970, for people.
@@ -142,21 +141,9 @@ class ContainerRecord:
             image=self.image,
         )
 
-    def document(self) -> dict[str, Any]:
-        """The record as JSON has it."""
-        return fields_of(self)
-
-    @classmethod
-    def of(cls, document: dict[str, Any]) -> Self:
-        """Read what ``document`` gave."""
-        for name in ("groups", "capabilities"):
-            if document.get(name) is not None:
-                document[name] = tuple(document[name])
-        return cls(**document)
-
     def write(self) -> None:
         """Put the record on disk in one step."""
-        write_private(self.path, json.dumps(self.document()).encode())
+        write_private(self.path, json.dumps(msgspec.to_builtins(self)).encode())
 
     def remove_files(self) -> None:
         """Remove everything of this life."""
@@ -187,8 +174,8 @@ def records_below(pods: Path) -> Iterator[ContainerRecord]:
                 if path.suffix != ".json":
                     continue
                 try:
-                    yield ContainerRecord.of(json.loads(path.read_bytes()))
-                except (OSError, ValueError, TypeError):
+                    yield msgspec.convert(json.loads(path.read_bytes()), ContainerRecord)
+                except (OSError, ValueError):
                     continue  # of another version, or gone: nothing here can be done about it
 
 

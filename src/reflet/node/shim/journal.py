@@ -1,7 +1,7 @@
-"""What the keeper says of itself, in a file that does not grow without end.
+"""What the shim says of itself: ``shim.log``, which does not grow without end.
 
-Owns: ``keeper.log``, which is the keeper's standard error, and the one before it.  The keeper may
-run for years, and an agent that is away reads nothing.  Must not know what is said.
+The file is the shim's standard error, so that what Python itself says at the end is there, too.  A
+shim may run for years, and an agent that is away reads nothing.
 """
 
 from __future__ import annotations

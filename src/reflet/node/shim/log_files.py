@@ -1,8 +1,10 @@
 """What containers write, as lines in files that do not grow without end.
 
-Owns: the form of a line, which is that of Kubernetes' container runtimes: time, stream, ``F`` for
-a whole line or ``P`` for a part of one, and the text; and turning files over.  Must not know
-where output comes from, nor who reads it.
+A line has the form of the CRI: time, stream, ``F`` for a whole line or ``P`` for a part of one, and
+the text.  A file that is large enough is turned over.
+
+Upstream: pkg/kubelet/logs/container_log_manager.go, rotateLog
+Upstream: cri-client/pkg/logs/logs.go, parseCRILog
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
-"""From the named pipes of a container to its log file.
+"""What containers and commands in them write, read from pipes on the event loop.
 
-Owns: the two pipes.  They are named ones, and the container itself keeps its end open for
-reading too: so it neither ends nor fails when whoever reads is gone, it waits when a pipe is
-full, and the next reader goes on where the last one stopped.  Must not know processes.
+A container's pipes are named ones, and the container itself keeps its end open for reading too: so
+it neither ends nor fails when whoever reads is gone, it waits when a pipe is full, and the next
+reader goes on where the last one stopped.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from pathlib import Path
-from typing import Final, final
+from typing import Final, Self, final
 
 from reflet.node.shim.log_files import LineCutter, LogFile
 
@@ -89,3 +90,36 @@ class LogPump:
         if data:
             self._cutters[descriptor].feed(data)
         return bool(data)
+
+
+class CommandOutput:
+    """Reads what is written to ``end`` while the context is open, on the running event loop.
+
+    The first *most* bytes are kept and the others are read and dropped.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept = b""
+        self._loop = asyncio.get_running_loop()
+        self._reading, self.end = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._reading, False)
+
+    def __enter__(self) -> Self:
+        self._loop.add_reader(self._reading, self._read)
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._loop.remove_reader(self._reading)
+        os.close(self._reading)
+        os.close(self.end)
+
+    def text(self) -> str:
+        """What was said so far, also by those whom the command left behind."""
+        self._read()
+        return self._kept.decode(errors="replace")
+
+    def _read(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self._reading, AT_ONCE):
+                self._kept += data[: self._most - len(self._kept)]

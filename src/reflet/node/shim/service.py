@@ -1,7 +1,6 @@
-"""The keeper's process: it answers agents on a socket, and outlives them.
+"""The shim's process: it answers agents on a socket, and outlives them.
 
-Owns: the socket, who is heard, and when there is nothing left to keep.  What is kept is
-``keeper``.  Must not know containers.
+It ends when an agent tells it to, or when it has had neither agent nor container for a while.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ import os
 import sys
 from pathlib import Path
 from signal import SIGINT, SIGTERM
-from typing import Any, Final
+from typing import Final
 
 from reflet.errors import RefletError
 from reflet.node.shim import protocol
 from reflet.node.shim.journal import JournalHandler
-from reflet.node.shim.shim import Keeper
+from reflet.node.shim.shim import Shim
 from reflet.processes.process_table import refuse_inspection
 from reflet.runtime.descriptors import PLENTY, raise_descriptor_limit
 from reflet.runtime.permanent_tasks import TaskEnded
@@ -31,11 +30,11 @@ PR_SET_NO_NEW_PRIVS: Final = 38
 logger = logging.getLogger(__name__)
 
 
-class KeeperService:
+class ShimService:
     """Answers agents on a socket; ends when it is told to, or has nothing to do."""
 
-    def __init__(self, keeper: Keeper, *, unemployed: float = UNEMPLOYED) -> None:
-        self._keeper = keeper
+    def __init__(self, shim: Shim, *, unemployed: float = UNEMPLOYED) -> None:
+        self._shim = shim
         self._unemployed = unemployed
         self._agents: set[asyncio.StreamWriter] = set()
         self._stopped = asyncio.Event()
@@ -47,9 +46,9 @@ class KeeperService:
         loop.add_signal_handler(SIGTERM, self._stopped.set)
         # Ctrl-C in a terminal is meant for the agent, which tells us if we are to end.
         loop.add_signal_handler(SIGINT, lambda: None)
-        async with server, TaskOwner("service of the keeper") as tasks:
+        async with server, TaskOwner("service of the shim") as tasks:
             tasks.start(self._watch_for_idleness(), name="idleness")
-            tasks.start(self._watch_for_the_end(), name="end of the keeper")
+            tasks.start(self._watch_for_the_end(), name="end of the shim")
             await self._stopped.wait()
             for agent in tuple(self._agents):
                 agent.close()
@@ -57,51 +56,63 @@ class KeeperService:
     async def _watch_for_idleness(self) -> None:
         while True:
             await asyncio.sleep(self._unemployed)
-            if not self._agents and not self._keeper.has_work:
+            if not self._agents and not self._shim.has_work:
                 self._stopped.set()
 
     async def _watch_for_the_end(self) -> None:
         try:
-            await self._keeper.ended()
+            await self._shim.ended()
         except TaskEnded as error:
-            # The containers go on, and the agent starts another keeper, which adopts them.
-            logger.error("the keeper ends: %s", error)  # noqa: TRY400 - the task's end is logged
+            # The containers go on, and the agent starts another shim, which adopts them.
+            logger.error("the shim ends: %s", error)  # noqa: TRY400 - the task's end is logged
             self._stopped.set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._agents.add(writer)
 
-        def tell(news: dict[str, Any]) -> None:
+        def tell(news: protocol.ContainerEnded) -> None:
             writer.write(protocol.encoded(news))
 
-        self._keeper.listen(tell)
+        self._shim.listen(tell)
         try:
-            tell({"version": protocol.VERSION, "pid": os.getpid()})
+            writer.write(protocol.encoded(protocol.Greeting(protocol.VERSION, os.getpid())))
             async with TaskOwner("requests") as tasks:
                 while line := await reader.readline():
-                    asked = protocol.decoded(line)
-                    if asked.get("do") == "stop":
+                    asked = protocol.read_asked(line)
+                    try:
+                        request = asked.read()
+                    except ValueError:
+                        # The text of such an error may hold a part of the request.
+                        logger.error("a request was not understood")  # noqa: TRY400 - see above
+                        reason = "the shim does not understand the request"
+                        writer.write(protocol.encoded(protocol.Refused(asked.number, reason)))
+                        continue
+                    if isinstance(request, protocol.StopShim):
                         self._stopped.set()
                         return
-                    tasks.start(self._answer(asked, writer), name=f"request {asked.get('do')}")
+                    answering = self._answer(asked.number, request, writer)
+                    tasks.start(answering, name=f"request {type(request).__name__}")
         except (ConnectionError, ValueError) as error:
             logger.warning("an agent is no longer heard: %s", error)
         finally:
-            self._keeper.forget(tell)
+            self._shim.forget(tell)
             self._agents.discard(writer)
             writer.close()
 
-    async def _answer(self, asked: dict[str, Any], writer: asyncio.StreamWriter) -> None:
-        reply: dict[str, Any] = {"number": asked.get("number")}
+    async def _answer(
+        self, number: int, request: protocol.ContainerRequest, writer: asyncio.StreamWriter
+    ) -> None:
+        told: protocol.Told
         try:
-            reply["answer"] = await self._keeper.answer(asked)
+            told = protocol.Answered(number, await self._shim.answer(request))
         except (RefletError, OSError) as error:
-            reply["refusal"] = str(error)
-        except (KeyError, TypeError, ValueError):
-            # The text of such an error may hold a part of the request.
-            logger.error("a request %r was not understood", asked.get("do"))  # noqa: TRY400 - see above
-            reply["refusal"] = "the keeper does not understand the request"
-        writer.write(protocol.encoded(reply))
+            told = protocol.Refused(number, str(error))
+        except (KeyError, TypeError, ValueError) as error:
+            # An environment that cannot be one, for example; the text may hold a part of it.
+            name = type(request).__name__
+            logger.error("%s failed: %s", name, type(error).__name__)  # noqa: TRY400 - see above
+            told = protocol.Refused(number, f"the shim failed at {name}")
+        writer.write(protocol.encoded(told))
 
 
 def main(arguments: list[str]) -> int:
@@ -134,9 +145,9 @@ def never_gain_privileges() -> None:
 
 
 async def _keep(folder: Path) -> None:
-    keeper = Keeper(folder / "pods")
-    async with keeper.opened():
-        await KeeperService(keeper).run(protocol.socket_path(folder))
+    shim = Shim(folder / "pods")
+    async with shim.opened():
+        await ShimService(shim).run(protocol.socket_path(folder))
 
 
 if __name__ == "__main__":

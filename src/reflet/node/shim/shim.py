@@ -1,10 +1,14 @@
-"""Keeping containers: their processes are the children of whoever runs this.
+"""Looks after containers, whose processes are the children of whoever runs this.
 
-Owns: starting and ending them, their logs, and a record on disk of each one's life, its exit code
-above all.  It outlives the agent: one that is killed and started again finds everything as it
-is, and what ended meanwhile is on record.  A keeper that is killed itself is replaced, and the
-new one adopts what runs; only the exit codes of those it adopts are lost.  Must not know pods,
-the API server, or why anything runs.
+It starts and ends them, reads what they write, and puts a record of each life on disk, its exit
+code above all.  An agent that is killed and started again finds everything as it is, and what ended
+meanwhile is on record.  A shim that is killed itself is replaced, and the new one adopts what
+runs; only the exit codes of those it adopts are lost.
+
+The process has one thread, always: it forks, and a child that forks with locks held by other
+threads may never run.
+
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer, getTerminationMessage
 """
 
 from __future__ import annotations
@@ -19,13 +23,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from signal import SIGKILL
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn, assert_never
 
 from reflet.node.server.log_reading import last_words
 from reflet.node.shim import protocol
 from reflet.node.shim.container_records import ContainerRecord, records_below
 from reflet.node.shim.log_files import LogFile, utc_now
-from reflet.node.shim.log_pumps import STREAMS, LogPump
+from reflet.node.shim.log_pumps import STREAMS, CommandOutput, LogPump
 from reflet.node.shim.strays import (
     CONTAINER_ID,
     all_strays,
@@ -33,7 +37,6 @@ from reflet.node.shim.strays import (
     kill_processes,
 )
 from reflet.processes.child import Child, adopt_child, kill_left_behind
-from reflet.processes.command_output import CommandOutput
 from reflet.processes.container_plan import ContainerPlan
 from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.endings import Ending, Vanished
@@ -51,6 +54,8 @@ TRY_AGAIN: Final = 1.0  # seconds until what could not be done for want of somet
 LIMITS: Final = (resource.RLIMIT_NOFILE, resource.RLIMIT_AS)
 FALL_BACK: Final = "FallbackToLogsOnError"
 
+Listener = Callable[[protocol.ContainerEnded], None]
+
 logger = logging.getLogger(__name__)
 
 
@@ -67,7 +72,7 @@ class _Kept:
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Keeper:
+class Shim:
     """Keeps the containers whose folders are below *pods*; open while the context is.
 
     Containers have the limits of the moment in which this was made, whatever becomes of ours.
@@ -77,11 +82,10 @@ class Keeper:
         self._pods = pods
         self._limits = tuple((kind, *resource.getrlimit(kind)) for kind in LIMITS)
         self._kept: dict[str, _Kept] = {}
-        self._tasks = TaskOwner("keeper")
+        self._tasks = TaskOwner("shim")
         self._permanent = PermanentTasks()
-        self._listeners: set[Callable[[dict[str, Any]], None]] = set()
-        self._tag = ""
-        self._last_listed: list[protocol.Listed] = []
+        self._listeners: set[Listener] = set()
+        self._last_listed = protocol.ContainerList()
 
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -94,7 +98,7 @@ class Keeper:
             try:
                 yield
             finally:
-                for _ in ("seen", "and seen again"):
+                for _ in range(2):  # it reaps what it has seen twice
                     reaper.look()
                 for kept in self._kept.values():
                     if kept.child is not None:
@@ -108,63 +112,61 @@ class Keeper:
         return any(kept.child or kept.starting for kept in self._kept.values())
 
     async def ended(self) -> NoReturn:
-        """Wait for ever, or raise TaskEnded when the keeper cannot keep what it promises."""
+        """Wait for ever, or raise TaskEnded when the shim cannot keep what it promises."""
         await self._permanent.ended()
 
-    def listen(self, listener: Callable[[dict[str, Any]], None]) -> None:
+    def listen(self, listener: Listener) -> None:
         """Be told when containers end."""
         self._listeners.add(listener)
 
-    def forget(self, listener: Callable[[dict[str, Any]], None]) -> None:
+    def forget(self, listener: Listener) -> None:
         """Be told no more."""
         self._listeners.discard(listener)
 
-    async def answer(self, asked: Mapping[str, Any]) -> Any:
+    async def answer(self, request: protocol.ContainerRequest) -> protocol.Answer:
         """Do what a request asks; RefletError when that cannot be done."""
-        match asked.get("do"):
-            case "start":
-                return await self.start(protocol.StartOrder.of(dict(asked["order"])))
-            case "list":
-                return self.listed(str(asked.get("uid", "")))
-            case "listing":
-                return self.listing_since(str(asked["tag"]))
-            case "status":
-                return [each.document() for each in self.records(str(asked["uid"]))]
-            case "execute":
-                arguments = tuple(map(str, asked["arguments"]))
-                done = await self.execute(str(asked["id"]), arguments, float(asked["timeout"]))
-                return done.document()
-            case "signal":
-                return self.signal(str(asked["id"]), int(asked["signal"]))
-            case "end":
-                return await self.end(str(asked["id"]), float(asked["grace"]))
-            case "remove":
-                return self.remove(str(asked["id"]))
-            case other:
-                raise protocol.KeeperRefused(f"the keeper does not know how to {other}")
+        match request:
+            case protocol.StartContainer():
+                return protocol.Container(await self.start(request))
+            case protocol.ListContainers(uid=uid):
+                return protocol.ContainerList(containers=self.listed(uid))
+            case protocol.ListChanges(tag=tag):
+                return self.changes_since(tag)
+            case protocol.ListRecords(uid=uid):
+                return protocol.Records(tuple(self.records(uid)))
+            case protocol.ExecSync(id=container, arguments=arguments, timeout=timeout):
+                return await self.execute(container, arguments, timeout)
+            case protocol.SignalContainer(id=container, signal=number):
+                return protocol.Done(self.signal(container, number))
+            case protocol.StopContainer(id=container, grace=grace):
+                return protocol.Container(await self.end(container, grace))
+            case protocol.RemoveContainer(id=container):
+                return protocol.Done(self.remove(container))
+            case _:
+                assert_never(request)
 
     # What can be asked
 
-    async def start(self, order: protocol.StartOrder) -> dict[str, Any]:
+    async def start(self, order: protocol.StartContainer) -> ContainerRecord:
         """Start a container; one that could not be started is on record as ended.
 
         For want of descriptors, memory or disk it is refused, and had no life: these may be there
         again soon, and a pod that is never restarted must not fail for them.
         """
-        record = ContainerRecord.of(order.record)
+        record = order.record
         known = self._kept.get(record.id)
         if known is not None:
-            return known.record.document()
+            return known.record
         kept = self._kept[record.id] = _Kept(record, order.environment)
         kept.starting = asyncio.Event()
         # To its end, whoever asked: an agent that is killed meanwhile finds the container running.
         starting = self._begin(kept, order)
         refusal = await asyncio.shield(self._tasks.start(starting, name=f"start of {record.name}"))
         if refusal:
-            raise protocol.KeeperRefused(f"container {record.name} is not started: {refusal}")
-        return kept.record.document()
+            raise protocol.ShimRefused(f"container {record.name} is not started: {refusal}")
+        return kept.record
 
-    async def _begin(self, kept: _Kept, order: protocol.StartOrder) -> str:
+    async def _begin(self, kept: _Kept, order: protocol.StartContainer) -> str:
         """Start a container, or note that it cannot be; what it lacks if it may be tried again."""
         record = kept.record
         try:
@@ -185,7 +187,7 @@ class Keeper:
             kept.starting = None
         return ""
 
-    async def _start(self, kept: _Kept, order: protocol.StartOrder) -> None:
+    async def _start(self, kept: _Kept, order: protocol.StartContainer) -> None:
         def note(identity: ProcessIdentity) -> None:
             kept.record = record.running(identity, utc_now())
             kept.record.write()
@@ -218,11 +220,11 @@ class Keeper:
     ) -> protocol.Executed:
         """Run a command beside a container's first process; it is killed after *timeout* seconds.
 
-        Raises KeeperRefused when the container does not run, or the command cannot be run in it.
+        Raises ShimRefused when the container does not run, or the command cannot be run in it.
         """
         kept = self._of(container)
         if kept.child is None:
-            raise protocol.KeeperRefused(f"container {kept.record.name} does not run")
+            raise protocol.ShimRefused(f"container {kept.record.name} does not run")
         first = kept.child.pid
         environment = kept.environment if kept.environment is not None else _environment_of(first)
         with contextlib.ExitStack() as opened:
@@ -235,7 +237,7 @@ class Keeper:
             try:
                 identity = await start_container(replace(plan, joins=joins), lambda _: None)
             except NotStarted as error:
-                raise protocol.KeeperRefused(str(error)) from error
+                raise protocol.ShimRefused(str(error)) from error
             child = Child(identity, keeps_group=True)
             code: int | None = None
             try:
@@ -249,18 +251,19 @@ class Keeper:
                 child.close()
             return protocol.Executed(code, output.text())
 
-    def listing_since(self, tag: str) -> dict[str, Any]:
-        """Every container, or None for them when nothing has changed since the listing of *tag*."""
+    def changes_since(self, tag: str) -> protocol.ContainerList | protocol.Unchanged:
+        """Every container, unless nothing has changed since the list of *tag*."""
         containers = self.listed()
-        if not self._tag or containers != self._last_listed:
-            self._tag, self._last_listed = secrets.token_hex(), containers
-        return {"tag": self._tag, "containers": None if tag == self._tag else containers}
+        if not self._last_listed.tag or containers != self._last_listed.containers:
+            self._last_listed = protocol.ContainerList(secrets.token_hex(), containers)
+        return protocol.Unchanged() if tag == self._last_listed.tag else self._last_listed
 
-    def listed(self, uid: str = "") -> list[protocol.Listed]:
-        """Name every container: id, pod, name and state; those of one pod if it is given."""
-        return [
-            (record.id, record.uid, record.name, record.state.value) for record in self.records(uid)
-        ]
+    def listed(self, uid: str = "") -> tuple[protocol.ListedContainer, ...]:
+        """Name every container; those of one pod if it is given."""
+        return tuple(
+            protocol.ListedContainer(record.id, record.uid, record.name, record.state)
+            for record in self.records(uid)
+        )
 
     def records(self, uid: str = "") -> list[ContainerRecord]:
         """The records of one pod, or of all, the newest life of a container first."""
@@ -272,7 +275,7 @@ class Keeper:
         child = self._of(container).child
         return child is not None and child.signal(number)
 
-    async def end(self, container: str, grace: float) -> dict[str, Any]:
+    async def end(self, container: str, grace: float) -> ContainerRecord:
         """End a container and all of its processes, with force after *grace* seconds."""
         kept = self._of(container)
         if kept.starting is not None:
@@ -280,7 +283,7 @@ class Keeper:
         if kept.child is not None:
             await kept.child.end(grace)
             await kept.over.wait()
-        return kept.record.document()
+        return kept.record
 
     def remove(self, container: str) -> bool:
         """Forget a container that has ended, its files too."""
@@ -288,7 +291,7 @@ class Keeper:
         if kept is None:
             return False
         if kept.child is not None or kept.starting is not None:
-            raise protocol.KeeperRefused(f"container {container} still runs")
+            raise protocol.ShimRefused(f"container {container} still runs")
         del self._kept[container]
         kept.record.remove_files()
         return True
@@ -298,7 +301,7 @@ class Keeper:
     def _of(self, container: str) -> _Kept:
         kept = self._kept.get(container)
         if kept is None:
-            raise protocol.KeeperRefused(f"there is no container {container}")
+            raise protocol.ShimRefused(f"there is no container {container}")
         return kept
 
     def _plan(
@@ -343,7 +346,7 @@ class Keeper:
             self._note_end(kept, ending)
             kept.over.set()
             for listener in tuple(self._listeners):
-                listener({"ended": kept.record.id, "uid": kept.record.uid})
+                listener(protocol.ContainerEnded(kept.record.id, kept.record.uid))
 
     async def _end_strays(self, kept: _Kept) -> None:
         """Kill what left the container's session; a PID namespace has taken it along already."""
@@ -393,7 +396,7 @@ class Keeper:
         return True
 
     def _take_over(self) -> None:
-        """Adopt what an earlier keeper left."""
+        """Adopt what an earlier shim left."""
         strays = all_strays()
         for record in records_below(self._pods):
             kept = self._kept[record.id] = _Kept(record)
@@ -426,7 +429,7 @@ class Keeper:
 
 
 def _environment_of(pid: int) -> dict[str, str]:
-    """What a process was started with: all that is known where an earlier keeper started it."""
+    """What a process was started with: all that is known where an earlier shim started it."""
     pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
     return {
         name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals

@@ -1,8 +1,4 @@
-"""The agent's line to its keeper.
-
-Owns: finding the keeper or starting one, asking it, and asking again after it was lost.  Must not
-know what containers are for.
-"""
+"""The agent's line to its shim: finds it or starts one, asks it, and finds it again when lost."""
 
 from __future__ import annotations
 
@@ -16,18 +12,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from signal import SIGTERM
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self, TypeVar, assert_never
 
 from reflet.errors import RefletError
 from reflet.node.shim import protocol
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import (
+    Answer,
+    ContainerList,
     Executed,
-    KeeperRefused,
-    KeeperUnavailable,
-    Listed,
-    Listing,
-    StartOrder,
+    ListedContainer,
+    ShimRefused,
+    ShimUnavailable,
+    StartContainer,
 )
 from reflet.processes.child import Child, start_child
 from reflet.processes.program import Program
@@ -35,24 +32,25 @@ from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
-PATIENCE: Final = 15.0  # seconds for a keeper to come up
+STARTUP_TIMEOUT: Final = 15.0  # seconds for a shim to come up
 LOOK_EVERY: Final = 0.02  # seconds between two looks whether it has
-TRY_EVERY: Final = 1.0  # seconds between two tries where one has failed
-ANSWER_PATIENCE: Final = 30.0  # seconds for an answer that needs no grace period
+RETRY_EVERY: Final = 1.0  # seconds between two tries where one has failed
+ANSWER_TIMEOUT: Final = 30.0  # seconds for an answer that needs no grace period
 HANDED_ON: Final = ("PATH", "PYTHONPATH", "LANG", "LC_ALL")
-"""The variables that the keeper itself needs; containers get none of them from it."""
+"""The variables that the shim itself needs; containers get none of them from it."""
 
 logger = logging.getLogger(__name__)
 
 Ended = Callable[[str], None]
+A = TypeVar("A", bound=protocol.Message)
 
 
-class KeeperClient:
-    """Asks the keeper whose files are in *folder*; starts one when there is none.
+class ShimClient:
+    """Asks the shim whose files are in *folder*; starts one when there is none.
 
     *on_ended* is told the uid of a pod of which a container has ended, and every uid again is
-    unknown after the keeper was lost: then *on_lost* is called once the new one answers.
-    Leaving the context leaves the keeper and the containers as they are; ``stop`` ends it.
+    unknown after the shim was lost: then *on_lost* is called once the new one answers.
+    Leaving the context leaves the shim and the containers as they are; ``stop`` ends it.
     """
 
     def __init__(
@@ -68,12 +66,12 @@ class KeeperClient:
         self._on_ended = on_ended
         self._on_lost = on_lost
         self._clock = clock or SystemClock()
-        self._tasks = TaskOwner("line to the keeper")
+        self._tasks = TaskOwner("line to the shim")
         self._permanent = permanent or PermanentTasks(clock=self._clock)
         self._writer: asyncio.StreamWriter | None = None
-        self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._pending: dict[int, asyncio.Future[Answer]] = {}
         self._numbers = itertools.count(1)
-        self._keeper: Child | None = None
+        self._shim: Child | None = None
         self._is_up = asyncio.Event()
         self._is_down = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -83,7 +81,7 @@ class KeeperClient:
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
-        self._permanent.keep(self._tasks, self._stay_connected, name="keeper")
+        self._permanent.keep(self._tasks, self._stay_connected, name="shim")
         try:
             await self.up()
         except BaseException:
@@ -100,8 +98,8 @@ class KeeperClient:
         try:
             await self._tasks.__aexit__(kind, error, traceback)
         finally:
-            if self._keeper is not None:
-                self._keeper.close()
+            if self._shim is not None:
+                self._shim.close()
 
     @property
     def is_connected(self) -> bool:
@@ -109,96 +107,109 @@ class KeeperClient:
         return self._writer is not None
 
     async def up(self) -> None:
-        """Return when there is somebody to ask; KeeperUnavailable when that takes too long."""
+        """Return when there is somebody to ask; ShimUnavailable when that takes too long."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(STARTUP_TIMEOUT):
                 await self._is_up.wait()
         except TimeoutError as error:
-            raise KeeperUnavailable(
-                f"the keeper in {self._folder} did not come up: "
+            raise ShimUnavailable(
+                f"the shim in {self._folder} did not come up: "
                 + (self._problem or f"see {protocol.JOURNAL} there")
             ) from error
 
     # Asking
 
-    async def start(self, order: StartOrder) -> ContainerRecord:
+    async def start(self, order: StartContainer) -> ContainerRecord:
         """Start a container; its record tells when that could not be done."""
-        return ContainerRecord.of(await self._ask("start", order=order.document()))
+        return (await self._ask_for(protocol.Container, order)).record
 
-    async def listing(self, known: Listing) -> Listing:
+    async def listing(self, known: ContainerList) -> ContainerList:
         """Every container; *known* itself when it is still true."""
-        answer = await self._ask("listing", tag=known.tag)
-        if answer["containers"] is None:
-            return known
-        return Listing(str(answer["tag"]), tuple(map(_listed, answer["containers"])))
+        match await self._ask(protocol.ListChanges(known.tag)):
+            case protocol.Unchanged():
+                return known
+            case ContainerList() as changed:
+                return changed
+            case other:
+                raise _unexpected(other)
 
-    async def listed(self, uid: str = "") -> list[Listed]:
-        """Every container, or those of one pod: id, pod, name and state."""
-        return list(map(_listed, await self._ask("list", uid=uid)))
+    async def listed(self, uid: str = "") -> tuple[ListedContainer, ...]:
+        """Every container, or those of one pod."""
+        return (await self._ask_for(ContainerList, protocol.ListContainers(uid))).containers
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         """The records of a pod's containers, the newest first."""
-        return [ContainerRecord.of(each) for each in await self._ask("status", uid=uid)]
+        return list((await self._ask_for(protocol.Records, protocol.ListRecords(uid))).records)
 
     async def execute(
         self, container: str, arguments: Sequence[str], *, timeout: float
     ) -> Executed:
-        """Run a command in a container; KeeperRefused when that cannot be done."""
-        patience = timeout + ANSWER_PATIENCE
-        fields = {"id": container, "arguments": list(arguments), "timeout": timeout}
-        return Executed(**await self._ask("execute", patience=patience, **fields))
+        """Run a command in a container; ShimRefused when that cannot be done."""
+        request = protocol.ExecSync(container, tuple(arguments), timeout)
+        return await self._ask_for(Executed, request, takes=timeout)
 
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""
-        return bool(await self._ask("signal", id=container, signal=number))
+        return (await self._ask_for(protocol.Done, protocol.SignalContainer(container, number))).did
 
     async def end(self, container: str, grace: float) -> ContainerRecord:
         """End a container, by force after *grace* seconds."""
-        answer = await self._ask("end", patience=grace + ANSWER_PATIENCE, id=container, grace=grace)
-        return ContainerRecord.of(answer)
+        request = protocol.StopContainer(container, grace)
+        return (await self._ask_for(protocol.Container, request, takes=grace)).record
 
     async def remove(self, container: str) -> None:
         """Forget a container that has ended."""
-        await self._ask("remove", id=container)
+        await self._ask_for(protocol.Done, protocol.RemoveContainer(container))
 
     async def stop(self) -> None:
-        """End the keeper, and start none any more; for an agent that has ended all containers."""
+        """End the shim, and start none any more; for an agent that has ended all containers."""
         self._stopping.set()
-        keeper = self._keeper
+        shim = self._shim
         if self._writer is not None:
-            self._writer.write(protocol.encoded({"do": "stop"}))
+            number = next(self._numbers)
+            self._writer.write(protocol.encoded(protocol.Asked(number, protocol.StopShim())))
             with contextlib.suppress(ConnectionError, TimeoutError):
                 await self._writer.drain()
-                # A keeper that writes to a closed line loses what it has not read of it.
-                async with asyncio.timeout(PATIENCE):
+                # A shim that writes to a closed line loses what it has not read of it.
+                async with asyncio.timeout(STARTUP_TIMEOUT):
                     await self._is_down.wait()
-        elif keeper is not None:
-            keeper.signal(SIGTERM)  # started a moment ago, and nobody listens there yet
-        if keeper is not None:
-            await keeper.wait()
+        elif shim is not None:
+            shim.signal(SIGTERM)  # started a moment ago, and nobody listens there yet
+        if shim is not None:
+            await shim.wait()
 
     # inside
 
-    async def _ask(self, what: str, *, patience: float = ANSWER_PATIENCE, **fields: Any) -> Any:
+    async def _ask_for(
+        self, kind: type[A], request: protocol.ContainerRequest, *, takes: float = 0.0
+    ) -> A:
+        answer = await self._ask(request, takes=takes)
+        if not isinstance(answer, kind):
+            raise _unexpected(answer)
+        return answer
+
+    async def _ask(self, request: protocol.ContainerRequest, *, takes: float = 0.0) -> Answer:
+        """Ask for what may take that many seconds, and a while for the answer."""
         writer = self._writer
         if writer is None:
-            raise KeeperUnavailable(
-                "the keeper has been stopped"
+            raise ShimUnavailable(
+                "the shim has been stopped"
                 if self._stopping.is_set()
-                else "the keeper is away; another one is being started"
+                else "the shim is away; another one is being started"
             )
         number = next(self._numbers)
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._pending[number] = answer
         try:
-            writer.write(protocol.encoded({**fields, "do": what, "number": number}))
+            writer.write(protocol.encoded(protocol.Asked(number, request)))
             await writer.drain()
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(takes + ANSWER_TIMEOUT):
                 return await answer
         except ConnectionError as error:
-            raise KeeperUnavailable(f"the keeper was lost: {error}") from error
+            raise ShimUnavailable(f"the shim was lost: {error}") from error
         except TimeoutError as error:
-            raise KeeperUnavailable(f"the keeper did not answer {what!r} in time") from error
+            what = type(request).__name__
+            raise ShimUnavailable(f"the shim did not answer {what} in time") from error
         finally:
             self._pending.pop(number, None)
 
@@ -219,27 +230,27 @@ class KeeperClient:
                     break
                 level = logging.DEBUG if str(error) == self._problem else logging.ERROR
                 self._problem = str(error)
-                logger.log(level, "the keeper cannot be reached: %s", error)
-                await self._clock.sleep(TRY_EVERY)
+                logger.log(level, "the shim cannot be reached: %s", error)
+                await self._clock.sleep(RETRY_EVERY)
                 continue
             self._problem = ""
             if not self._stopping.is_set():
-                logger.warning("the keeper was lost; the containers go on, and another one begins")
+                logger.warning("the shim was lost; the containers go on, and another one begins")
         await asyncio.Event().wait()  # told to stop: until the line is closed nothing is to be done
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         path = protocol.socket_path(self._folder)
-        deadline = self._clock.monotonic() + PATIENCE
+        deadline = self._clock.monotonic() + STARTUP_TIMEOUT
         while True:
             try:
                 return await asyncio.open_unix_connection(path, limit=protocol.LONGEST_LINE)
             except (FileNotFoundError, ConnectionRefusedError) as error:
                 if self._stopping.is_set():
-                    raise KeeperUnavailable("the keeper has been stopped") from error
+                    raise ShimUnavailable("the shim has been stopped") from error
                 if self._clock.monotonic() > deadline:
-                    raise KeeperUnavailable(f"the keeper does not come up: {error}") from error
-                if self._keeper is None or self._keeper.ending is not None:
-                    self._keeper = self._started()
+                    raise ShimUnavailable(f"the shim does not come up: {error}") from error
+                if self._shim is None or self._shim.ending is not None:
+                    self._shim = self._started()
             await self._clock.sleep(LOOK_EVERY)
 
     def _started(self) -> Child:
@@ -258,45 +269,46 @@ class KeeperClient:
 
     async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
+            if line := await reader.readline():
+                self._greeted(protocol.read_greeting(line), writer)
             while line := await reader.readline():
-                message = protocol.decoded(line)
-                if "version" in message:
-                    self._greet(message)
-                    self._writer = writer
-                    self._is_up.set()
-                    self._is_down.clear()
-                    is_another, self._was_up = self._was_up, True
-                    if is_another:
-                        self._on_lost()
-                elif "ended" in message:
-                    self._on_ended(str(message["uid"]))
-                else:
-                    self._settle(message)
+                match protocol.read_told(line):
+                    case protocol.Answered(number=number, answer=answer):
+                        if waiting := self._waiting(number):
+                            waiting.set_result(answer)
+                    case protocol.Refused(number=number, reason=reason):
+                        if waiting := self._waiting(number):
+                            waiting.set_exception(ShimRefused(reason))
+                    case protocol.ContainerEnded(uid=uid):
+                        self._on_ended(uid)
+                    case other:
+                        assert_never(other)
         except (ConnectionError, ValueError) as error:
-            logger.warning("the line to the keeper broke: %s", error)
+            logger.warning("the line to the shim broke: %s", error)
 
-    def _greet(self, message: dict[str, Any]) -> None:
-        self.pid = int(message["pid"])
-        if message["version"] != protocol.VERSION:
-            raise KeeperUnavailable(
-                f"the keeper {self.pid} speaks version {message['version']}, and this agent "
+    def _greeted(self, greeting: protocol.Greeting, writer: asyncio.StreamWriter) -> None:
+        self.pid = greeting.pid
+        if greeting.version != protocol.VERSION:
+            raise ShimUnavailable(
+                f"the shim {self.pid} speaks version {greeting.version}, and this agent "
                 f"{protocol.VERSION}: end its containers with the agent that started it"
             )
+        self._writer = writer
+        self._is_up.set()
+        self._is_down.clear()
+        is_another, self._was_up = self._was_up, True
+        if is_another:
+            self._on_lost()
 
-    def _settle(self, message: dict[str, Any]) -> None:
-        answer = self._pending.get(int(message["number"]))
-        if answer is None or answer.done():
-            return
-        if "refusal" in message:
-            answer.set_exception(KeeperRefused(str(message["refusal"])))
-        else:
-            answer.set_result(message["answer"])
+    def _waiting(self, number: int) -> asyncio.Future[Answer] | None:
+        answer = self._pending.get(number)
+        return None if answer is None or answer.done() else answer
 
     def _fail_pending(self) -> None:
         for answer in self._pending.values():
             if not answer.done():
-                answer.set_exception(KeeperUnavailable("the keeper was lost"))
+                answer.set_exception(ShimUnavailable("the shim was lost"))
 
 
-def _listed(each: list[str]) -> Listed:
-    return each[0], each[1], each[2], each[3]
+def _unexpected(answer: Answer) -> ShimUnavailable:
+    return ShimUnavailable(f"the shim answered with {answer!r}, which is no answer to that")

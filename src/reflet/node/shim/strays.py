@@ -1,7 +1,7 @@
 """Processes that belong to a container although they left its process group.
 
-Owns: the variable by which every process of a container is known, and finding and killing them by
-it.  Must not know containers otherwise.
+Every process of a container has a variable with the container's id, and by it they are found and
+killed.  Only what sheds both group and variable gets away.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final
 
 from reflet.api.core.containers import Container
-from reflet.api.core.pod_status import (
+from reflet.api.core.pods import (
     ContainerState,
     ContainerStateRunning,
     ContainerStateTerminated,

@@ -15,8 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from reflet.api.core.pod_status import ContainerStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStatus, Pod
 from reflet.api.meta import Condition
 from reflet.node.pods.restart_policy import is_sidecar
 

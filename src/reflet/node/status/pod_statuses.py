@@ -15,8 +15,7 @@ from datetime import datetime
 from typing import Final
 
 from reflet.api.core.containers import Container
-from reflet.api.core.pod_status import ContainerStatus, HostIP, PodIP, PodStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStatus, HostIP, Pod, PodIP, PodStatus
 from reflet.node.pods.pod_actions import is_initialized
 from reflet.node.pods.restart_policy import init_policy_of, is_sidecar, policy_of, starts_again
 from reflet.node.probes.probe_results import NO_PROBES, UNPROBED, ContainerHealth, PodHealth

@@ -22,8 +22,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from reflet.api.codec import encode
-from reflet.api.core.pod_status import PodStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import Pod, PodStatus
 from reflet.api.options import DeleteOptions, PatchType
 from reflet.client.client import Client
 from reflet.errors import Conflict, Forbidden, Invalid, NotFound, RefletError

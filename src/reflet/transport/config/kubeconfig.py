@@ -1,9 +1,11 @@
 """From kubeconfig files, flags and the environment to the settings of one connection.
 
-Owns: which files are read, which context, cluster and user are meant, and what flags change.
-Must not know how files are parsed and merged (``kubeconfig_file``), what a user's fields become
-(``user_credentials``) or what the settings are used for.  The rules are kubectl's; where they
-differ on purpose, a comment says why.
+Which files are read, which context, cluster and user are meant, and what flags change.  The rules
+are kubectl's; where they differ on purpose, a comment says why.
+
+Upstream: client-go/tools/clientcmd/client_config.go, DirectClientConfig,
+    DeferredLoadingClientConfig (merged_client_builder.go); client-go/tools/clientcmd/overrides.go;
+    client-go/tools/clientcmd/loader.go, ClientConfigLoadingRules
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Kubeconfig files: what is written in them, read one by one and merged as kubectl merges.
 
-Owns: the fields of a kubeconfig, its YAML (or JSON), the merge, and where each entry came from.
-Must not know which context is wanted, flags, or what the values are used for.
+Remembers which file each entry came from: relative paths begin there, and errors name it.
+
+Upstream: client-go/tools/clientcmd/api/v1/types.go; client-go/tools/clientcmd/loader.go, Load,
+    LoadFromFile
 """
 
 from __future__ import annotations

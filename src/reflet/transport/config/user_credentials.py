@@ -1,7 +1,9 @@
 """What a user of a kubeconfig becomes: credentials, a client certificate, an impersonation.
 
-Owns: which of a user's fields count when several are set, and the errors about them.  Must not
-know how contexts are chosen, or files found.
+Which of a user's fields count when several are set, and the errors about them.
+
+Upstream: client-go/tools/clientcmd/client_config.go, getUserIdentificationPartialConfig;
+    client-go/tools/clientcmd/validation.go, validateAuthInfo
 """
 
 from __future__ import annotations

@@ -144,13 +144,13 @@ async def test_a_status_that_stays_is_told_every_five_minutes_only(tmp_path: Pat
 
 async def test_a_change_is_told_at_the_next_look(tmp_path: Path) -> None:
     cluster = FakeCluster()
-    problems = iter([None, "the keeper is away"])
-    registration = registration_on(cluster, tmp_path, lambda: next(problems, "the keeper is away"))
+    problems = iter([None, "the shim is away"])
+    registration = registration_on(cluster, tmp_path, lambda: next(problems, "the shim is away"))
     await registration.register()
 
     await running(registration, 3 * LOOK_EVERY)
 
-    assert readiness(cluster) == [("True", "reflet is ready"), ("False", "the keeper is away")]
+    assert readiness(cluster) == [("True", "reflet is ready"), ("False", "the shim is away")]
 
 
 async def test_the_agent_can_say_that_it_stops(tmp_path: Path) -> None:

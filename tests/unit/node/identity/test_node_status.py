@@ -123,9 +123,9 @@ def test_what_runs_out_is_told_at_the_kubelets_thresholds_and_in_its_words(
 
 
 def test_a_node_that_is_not_ready_says_why() -> None:
-    ready = status(not_ready="the keeper is away")["conditions"][-1]
+    ready = status(not_ready="the shim is away")["conditions"][-1]
 
-    assert (ready["reason"], ready["message"]) == ("KubeletNotReady", "the keeper is away")
+    assert (ready["reason"], ready["message"]) == ("KubeletNotReady", "the shim is away")
 
 
 def test_a_condition_that_never_said_since_when_begins_now() -> None:

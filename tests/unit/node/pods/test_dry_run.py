@@ -75,4 +75,4 @@ async def test_nothing_is_started(tmp_path: Path) -> None:
 
     await described(node, pod())
 
-    assert node.keeper.asked == []
+    assert node.shim.asked == []

@@ -19,7 +19,7 @@ from reflet.node.pods.pod_actions import UnhealthyContainer
 from reflet.node.probes.lifecycle_hooks import HookFailed, LifecycleHooks
 from reflet.node.probes.probe_spec import ProbeKind
 from reflet.node.process_runtime import ProcessRuntime
-from reflet.node.shim.protocol import KeeperUnavailable
+from reflet.node.shim.protocol import ShimUnavailable
 from reflet.node.status.events import EventRecorder
 from reflet.pleg.runtime_status import RuntimeContainerStatus
 from reflet.testing.virtual_time import VirtualClock
@@ -282,13 +282,13 @@ async def test_a_hook_runs_once_however_often_the_end_is_hastened() -> None:
 async def test_an_end_that_cannot_be_asked_for_is_told_as_what_it_is() -> None:
     class Away(Runtime):
         async def end(self, id_: str, grace: float) -> None:
-            raise KeeperUnavailable("the keeper is away")
+            raise ShimUnavailable("the shim is away")
 
     parts = Parts(Away())
 
-    with pytest.raises(KeeperUnavailable):
+    with pytest.raises(ShimUnavailable):
         await parts.killer().kill_pod(pod(), seen(life()), 10)
-    with pytest.raises(KeeperUnavailable):
+    with pytest.raises(ShimUnavailable):
         await parts.killer().kill_leaving_pod(pod, seen(life()), asyncio.Event())
 
 

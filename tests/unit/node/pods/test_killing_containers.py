@@ -41,7 +41,7 @@ async def test_a_container_that_fails_its_liveness_probe_is_started_again(tmp_pa
         await passing(60.0)
 
     # It ended with 0 when it was told to: that is no success.
-    assert node.keeper.asked == ["start main 0", "end main 7", "start main 1"]
+    assert node.shim.asked == ["start main 0", "end main 7", "start main 1"]
     assert node.statuses.latest.container_statuses[0].restart_count == 1
     assert ("Unhealthy", "Liveness probe failed: no") in node.events.told
     why = "Container main failed liveness probe, will be restarted"
@@ -54,7 +54,7 @@ async def test_who_fails_again_and_again_is_held_back(tmp_path: Path) -> None:
         await settled(node, pod(container(livenessProbe=PROBE)), 9.0)
         waiting = node.statuses.latest.container_statuses[0].state.waiting
 
-    assert node.keeper.asked == ["start main 0", "end main 30", "start main 1", "end main 30"]
+    assert node.shim.asked == ["start main 0", "end main 30", "start main 1", "end main 30"]
     assert waiting is not None
     assert waiting.reason == "CrashLoopBackOff"
 
@@ -64,7 +64,7 @@ async def test_a_pod_that_never_restarts_is_over_when_its_probe_fails(tmp_path: 
         node.handlers.outcomes["main"] = FAILED
         await settled(node, pod(container(livenessProbe=PROBE), restartPolicy="Never"))
 
-    assert node.keeper.asked == ["start main 0", "end main 30"]
+    assert node.shim.asked == ["start main 0", "end main 30"]
     assert node.statuses.latest.phase == "Succeeded"
     assert ("Killing", "Stopping container main") in node.events.told
 
@@ -77,5 +77,5 @@ async def test_a_deletion_does_not_wait_for_the_end_that_a_probe_began(tmp_path:
         node.workers.take(PodSeen(pod(probed, metadata=deleted(1))))
         await passing(10.0)
 
-    assert node.keeper.asked == ["start main 0", "end main 2"]
+    assert node.shim.asked == ["start main 0", "end main 2"]
     assert node.statuses.finished == ["u1"]

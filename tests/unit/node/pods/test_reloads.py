@@ -46,7 +46,7 @@ async def test_those_who_mount_what_changed_get_the_signal_and_it_is_told(tmp_pa
 
     to_restart = await reloads_of(node).reload(now, now, CHANGED)
 
-    assert node.keeper.asked[2:] == [f"signal main {signal.SIGHUP:d}"]
+    assert node.shim.asked[2:] == [f"signal main {signal.SIGHUP:d}"]
     assert node.events.told == [
         ("ConfigurationChanged", "Sent signal 1 to container main: its files have changed")
     ]
@@ -61,32 +61,32 @@ async def test_what_did_not_change_signals_nobody(tmp_path: Path) -> None:
 
     await reloads_of(node).reload(now, now, NOTHING)
 
-    assert (node.keeper.asked, node.events.told) == (["start main 0"], [])
+    assert (node.shim.asked, node.events.told) == (["start main 0"], [])
 
 
 async def test_a_container_that_has_ended_gets_no_signal(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
     web = wanting("signal:HUP", container(volumeMounts=MOUNT))
     await node.start(web)
-    node.keeper.exits("main", 1)
+    node.shim.exits("main", 1)
     now = await resolved(node, web, color="blue")
 
     await reloads_of(node).reload(now, now, CHANGED)
 
-    assert (node.keeper.asked, node.events.told) == (["start main 0"], [])
+    assert (node.shim.asked, node.events.told) == (["start main 0"], [])
 
 
 async def test_only_the_life_that_runs_gets_the_signal(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
     web = wanting("signal:USR1", container(volumeMounts=MOUNT))
     await node.start(web)
-    node.keeper.exits("main", 1)
+    node.shim.exits("main", 1)
     await node.start(web)
     now = await resolved(node, web, color="blue")
 
     await reloads_of(node).reload(now, now, CHANGED)
 
-    assert node.keeper.asked[2:] == [f"signal main {signal.SIGUSR1:d}"]
+    assert node.shim.asked[2:] == [f"signal main {signal.SIGUSR1:d}"]
 
 
 # Starting anew
@@ -148,7 +148,7 @@ async def test_without_a_wish_only_files_change(tmp_path: Path) -> None:
     now = await resolved(node, web, color="blue")
 
     assert await reloads_of(node).reload(before, now, CHANGED) == frozenset()
-    assert (node.keeper.asked, node.events.told) == (["start main 0"], [])
+    assert (node.shim.asked, node.events.told) == (["start main 0"], [])
 
 
 async def test_a_wish_that_cannot_be_read_is_told_once_for_each_way_of_putting_it(

@@ -12,7 +12,7 @@ import pytest
 from reflet.api.core.pods import Pod
 from reflet.node.pods.admission import Allowance, RunAs
 from reflet.node.pods.starting import ContainerStarter
-from reflet.node.shim.protocol import KeeperUnavailable
+from reflet.node.shim.protocol import ShimUnavailable
 from reflet.node.status.container_statuses import Waiting
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
 from reflet.pods.pod_sources import PodSeen
@@ -63,12 +63,12 @@ async def test_a_container_gets_its_variables_its_arguments_and_its_root(tmp_pat
 
     waiting = await started(node, of)
 
-    (order,) = node.keeper.orders
+    (order,) = node.shim.orders
     root = str(node.directories.container("u1", "main") / "root")
     assert waiting is None
     assert order.arguments == ("show", "red", f"{root}/x")
     assert (order.environment["color"], order.environment["REFLET_ROOT"]) == ("red", root)
-    assert order.record["directory"] == root
+    assert order.record.directory == root
     assert order.root is None
 
 
@@ -84,7 +84,7 @@ async def test_a_working_folder_is_one_of_the_containers_own_where_there_is_one(
 
     await started(node, of)
 
-    assert node.keeper.orders[0].record["directory"].endswith("/main/root/work")
+    assert node.shim.orders[0].record.directory.endswith("/main/root/work")
 
 
 async def test_what_cannot_be_resolved_is_not_started(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ async def test_what_cannot_be_resolved_is_not_started(tmp_path: Path) -> None:
 
     message = 'configmap "settings" not found'
     assert waiting == Waiting("CreateContainerConfigError", message)
-    assert node.keeper.orders == []
+    assert node.shim.orders == []
     assert node.events.told == [("Failed", f"Error: {message}")]
 
 
@@ -114,7 +114,7 @@ async def test_keys_that_are_skipped_are_told_before_the_container_is(tmp_path: 
         ("Created", "Container created"),
         ("Started", "Container started"),
     ]
-    assert node.keeper.orders[0].environment["color"] == "red"
+    assert node.shim.orders[0].environment["color"] == "red"
 
 
 async def test_a_volume_that_cannot_be_shown_is_told(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ async def test_a_volume_that_cannot_be_shown_is_told(tmp_path: Path) -> None:
     waiting = await started(node, of)
 
     assert waiting == Waiting("CreateContainerConfigError", "the pod has no volume nowhere")
-    assert node.keeper.orders == []
+    assert node.shim.orders == []
 
 
 async def test_a_command_that_is_not_there_is_told_as_a_start_that_failed(tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ async def test_a_command_that_is_not_there_is_told_as_a_start_that_failed(tmp_pa
     assert node.metrics.counted("reflet_node_container_starts_total", result="failed") == 1
 
 
-async def test_a_keeper_that_is_away_is_told_and_nothing_counts_as_started(tmp_path: Path) -> None:
+async def test_a_shim_that_is_away_is_told_and_nothing_counts_as_started(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
-    node.keeper.failures["start"] = KeeperUnavailable("away")
+    node.shim.failures["start"] = ShimUnavailable("away")
 
     waiting = await started(node, pod())
 
@@ -157,8 +157,8 @@ async def test_an_agent_that_is_root_lets_its_containers_through_the_gate(tmp_pa
 
     await started(node, pod(securityContext={"fsGroup": 77}))
 
-    (order,) = node.keeper.orders
-    given = [order.record[name] for name in ("user", "group", "groups")]
+    (order,) = node.shim.orders
+    given = [order.record.user, order.record.group, order.record.groups]
     assert given == [65534, 65534, (77, 65534)]
 
 
@@ -227,7 +227,7 @@ async def test_a_hook_that_fails_ends_its_container_and_tells_nothing_of_itself(
     assert waiting is not None
     assert waiting.reason == "PostStartHookError"
     assert "s3cret" not in waiting.message
-    assert node.keeper.asked == ["start main 0", "end main 9"]
+    assert node.shim.asked == ["start main 0", "end main 9"]
     assert node.events.told[2:] == [
         ("FailedPostStartHook", "PostStartHook failed"),
         ("Killing", "FailedPostStartHook"),
@@ -253,7 +253,7 @@ async def test_a_hook_is_given_up_when_the_pod_has_to_go(tmp_path: Path) -> None
     await started(node, hooked(sleep={"seconds": 3600}), starter=starter_of(node, told))
 
     assert node.clock.monotonic() < 3600
-    assert node.keeper.asked == ["start main 0"]  # whoever ends the pod ends it too
+    assert node.shim.asked == ["start main 0"]  # whoever ends the pod ends it too
 
 
 # In a worker
@@ -276,11 +276,11 @@ async def test_a_hook_after_the_start_holds_back_what_comes_after(tmp_path: Path
     slow = container("first", lifecycle={"postStart": {"sleep": {"seconds": 20}}})
     async with paper_node(tmp_path) as node:
         await settled(node, pod(slow, container()), 15.0)
-        before = (list(node.keeper.asked), node.statuses.latest.phase)
+        before = (list(node.shim.asked), node.statuses.latest.phase)
         await passing(10.0)
 
     assert before == (["start first 0"], "Pending")
-    assert node.keeper.asked == ["start first 0", "start main 0"]
+    assert node.shim.asked == ["start first 0", "start main 0"]
     assert node.statuses.latest.phase == "Running"
 
 
@@ -289,12 +289,12 @@ async def test_a_hook_that_fails_is_a_crash(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         node.handlers.exit_codes["main"] = 1
         await settled(node, pod(container(lifecycle=hook)), 9.0)
-        first = list(node.keeper.asked)
+        first = list(node.shim.asked)
         node.handlers.exit_codes.clear()
         await passing(30.0)
 
     assert first == ["start main 0", "end main 30", "start main 1", "end main 30"]
-    assert node.keeper.asked[4:] == ["start main 2"]
+    assert node.shim.asked[4:] == ["start main 2"]
     assert node.statuses.latest.phase == "Running"
 
 
@@ -306,7 +306,7 @@ async def test_a_pod_that_is_deleted_during_a_hook_ends_and_starts_nothing_more(
         await settled(node, pod(slow, container()))
         await settled(node, pod(slow, container(), metadata=deleted(30)))
 
-    assert node.keeper.asked == ["start first 0", "end first 30"]
+    assert node.shim.asked == ["start first 0", "end first 30"]
     assert node.statuses.finished == ["u1"]
 
 

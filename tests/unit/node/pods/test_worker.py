@@ -8,7 +8,7 @@ import pytest
 from reflet.api.core.pods import Pod
 from reflet.errors import Forbidden
 from reflet.node.pods.worker import PodWorker
-from reflet.node.shim.protocol import KeeperUnavailable
+from reflet.node.shim.protocol import ShimUnavailable
 from reflet.pods.pod_sources import PodGone, PodSeen
 from tests.unit.node.paper_node import PaperNode, paper_node, passing, settings
 from tests.unit.node.paper_node import stored_pod as pod
@@ -64,7 +64,7 @@ async def test_a_pod_is_started_once_and_reported_as_running(tmp_path: Path) -> 
     async with paper_node(tmp_path) as node:
         await settled(node, pod(), 200.0)
 
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
     assert node.statuses.latest.phase == "Running"
     assert node.events.reasons == ["Created", "Started"]
 
@@ -72,12 +72,12 @@ async def test_a_pod_is_started_once_and_reported_as_running(tmp_path: Path) -> 
 async def test_an_init_container_is_waited_for(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         await settled(node, pod(initContainers=[container("first")]))
-        before = list(node.keeper.asked)
-        node.keeper.exits("first", 0)
+        before = list(node.shim.asked)
+        node.shim.exits("first", 0)
         await passing(5.0)
 
     assert before == ["start first 0"]
-    assert node.keeper.asked == ["start first 0", "start main 0"]
+    assert node.shim.asked == ["start first 0", "start main 0"]
 
 
 async def test_a_missing_key_is_told_and_the_container_starts_when_it_is_there(
@@ -91,31 +91,31 @@ async def test_a_missing_key_is_told_and_the_container_starts_when_it_is_there(
 
     assert waiting is not None
     assert waiting.reason == "CreateContainerConfigError"
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 async def test_a_volume_that_can_be_filled_at_last_starts_the_pod_at_once(tmp_path: Path) -> None:
     async with paper_node(tmp_path, retry=600.0) as node:
         await settled(node, pod(volumes=[CONF]))
-        before = (list(node.keeper.asked), set(node.events.reasons))
+        before = (list(node.shim.asked), set(node.events.reasons))
         node.objects.put(settings(color="red"))
         await passing(2.0)
 
     assert before == ([], {"FailedMount"})
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 async def test_a_start_that_fails_for_us_is_tried_again(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
-        node.keeper.failures["start"] = KeeperUnavailable("away")
+        node.shim.failures["start"] = ShimUnavailable("away")
         await settled(node, pod())
         waiting = node.statuses.latest.container_statuses[0].state.waiting
-        node.keeper.failures.clear()
+        node.shim.failures.clear()
         await passing(12.0)
 
     assert waiting is not None
     assert waiting.reason == "RunContainerError"
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 async def test_without_leave_nothing_is_started_and_the_variables_are_written(
@@ -125,7 +125,7 @@ async def test_without_leave_nothing_is_started_and_the_variables_are_written(
         await settled(node, pod(container(env=[COLOR])))
         written = (node.directories.container("u1", "main") / "environment").read_text()
 
-    assert (node.keeper.asked, written) == ([], "COLOR='red'\n")
+    assert (node.shim.asked, written) == ([], "COLOR='red'\n")
     assert node.events.reasons == ["ProcessRuntimeDisabled"]
 
 
@@ -141,7 +141,7 @@ async def test_a_pod_that_asks_for_more_is_refused_and_holds_nothing(tmp_path: P
     async with paper_node(tmp_path) as node:
         await settled(node, pod(hostNetwork=True), 200.0)
 
-    assert (node.keeper.asked, node.objects.registered) == ([], {})
+    assert (node.shim.asked, node.objects.registered) == ([], {})
     assert node.statuses.latest.phase == "Failed"
     assert node.events.reasons == ["ProcessRuntimeRefused"]
 
@@ -152,37 +152,37 @@ async def test_a_pod_that_asks_for_more_is_refused_and_holds_nothing(tmp_path: P
 async def test_a_crash_holds_a_container_back_longer_each_time(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         await settled(node, pod())
-        node.keeper.exits("main", 1)
+        node.shim.exits("main", 1)
         await passing(2.0)
-        node.keeper.exits("main", 1)
+        node.shim.exits("main", 1)
         await passing(5.0)
-        held = list(node.keeper.asked)
+        held = list(node.shim.asked)
         waiting = node.statuses.latest.container_statuses[0].state.waiting
         await passing(10.0)
 
     assert held == ["start main 0", "start main 1"]
     assert waiting is not None
     assert waiting.message.startswith("back-off 10s restarting failed container=main")
-    assert node.keeper.asked == ["start main 0", "start main 1", "start main 2"]
+    assert node.shim.asked == ["start main 0", "start main 1", "start main 2"]
 
 
 async def test_an_edit_does_not_make_a_held_container_wait_longer(tmp_path: Path) -> None:
     async with paper_node(tmp_path, settings(color="red")) as node:
         await settled(node, pod(container(volumeMounts=MOUNT), volumes=[CONF]))
         for _ in range(2):
-            node.keeper.exits("main", 1)
+            node.shim.exits("main", 1)
             await passing(2.0)
         node.objects.put(settings(color="blue"))
         await passing(12.0)
 
-    assert node.keeper.asked[-1] == "start main 2"
+    assert node.shim.asked[-1] == "start main 2"
 
 
 async def test_a_pod_that_is_over_keeps_its_log_and_not_its_configuration(tmp_path: Path) -> None:
     over = pod(container(volumeMounts=MOUNT), volumes=[CONF], restartPolicy="Never")
     async with paper_node(tmp_path, settings(color="red")) as node:
         await settled(node, over)
-        node.keeper.exits("main", 0)
+        node.shim.exits("main", 0)
         await passing(5.0)
         volume = node.directories.volume("u1", "configMap", "conf")
 
@@ -201,7 +201,7 @@ async def test_a_deleted_pod_is_ended_within_its_grace_period_and_leaves_nothing
         await passing(5.0)
 
         assert len(node.workers) == 0
-    assert node.keeper.asked == ["start main 0", "end main 30"]
+    assert node.shim.asked == ["start main 0", "end main 30"]
     assert node.statuses.finished == ["u1"]
     assert node.directories.uids() == ()
 
@@ -225,7 +225,7 @@ async def test_a_pod_that_vanishes_is_ended_and_nothing_more_is_told(tmp_path: P
         node.workers.take(PodGone(pod()))
         await passing(5.0)
 
-    assert node.keeper.asked[-1] == "end main 30"
+    assert node.shim.asked[-1] == "end main 30"
     assert (node.statuses.forgotten, node.statuses.finished) == (["u1"], [])
     assert len(node.statuses.reported) == told
 
@@ -233,16 +233,16 @@ async def test_a_pod_that_vanishes_is_ended_and_nothing_more_is_told(tmp_path: P
 async def test_a_shorter_grace_period_is_heard_while_the_pod_ends(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         await settled(node, pod())
-        node.keeper.takes = 1000.0
+        node.shim.takes = 1000.0
         node.workers.take(PodSeen(pod(metadata=DELETED | {"deletionGracePeriodSeconds": 600})))
         await passing(5.0)
         node.workers.take(PodSeen(pod(metadata=DELETED | {"deletionGracePeriodSeconds": 1})))
         await passing(3.0)
 
-        ends = [each for each in node.keeper.asked if each.startswith("end")]
+        ends = [each for each in node.shim.asked if each.startswith("end")]
         # As from the kubelet, two seconds are the least that a container gets.
         assert ends == ["end main 600", "end main 2"]
-        node.keeper.takes = 0.0
+        node.shim.takes = 0.0
         await passing(700.0)
 
 
@@ -252,7 +252,7 @@ async def test_news_that_come_while_a_step_fails_are_not_lost(tmp_path: Path) ->
 
         def gone_meanwhile(of: Pod) -> None:
             node.workers.take(PodGone(of))
-            raise KeeperUnavailable("away")
+            raise ShimUnavailable("away")
 
         node.objects.on_resolve = gone_meanwhile
         worker.refresh()
@@ -305,12 +305,12 @@ async def test_a_pod_is_looked_at_again_after_a_mistake_of_ours(tmp_path: Path) 
     async with paper_node(tmp_path, retry=10.0, resync=600.0) as node:
         node.objects.on_resolve = Stumbling(KeyError("a detail"))
         worker = await settled(node, pod())
-        before = (list(node.keeper.asked), worker.busy_since)
+        before = (list(node.shim.asked), worker.busy_since)
         node.objects.on_resolve = lambda _: None
         await passing(10.0)
 
     assert before == ([], None)
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 # Changes
@@ -323,7 +323,7 @@ async def test_an_edit_reaches_the_files_and_restarts_nothing(tmp_path: Path) ->
         await passing(1.0)
 
         assert conf(node) == "blue"
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ async def test_a_pod_can_ask_for_more_than_fresh_files(
         node.objects.put(settings(color="blue"))
         await passing(5.0)
 
-    assert node.keeper.asked == ["start main 0", *asked]
+    assert node.shim.asked == ["start main 0", *asked]
 
 
 async def test_an_edit_of_nothing_that_the_pod_uses_signals_nobody(tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ async def test_an_edit_of_nothing_that_the_pod_uses_signals_nobody(tmp_path: Pat
         node.objects.put(settings(color="red"))
         await passing(200.0)
 
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 async def test_an_annotation_that_cannot_be_read_is_told_once(tmp_path: Path) -> None:
@@ -363,8 +363,8 @@ async def test_another_command_ends_the_container_and_starts_it_anew(tmp_path: P
         node.workers.take(PodSeen(pod(container(command=["other"]))))
         await passing(5.0)
 
-    assert node.keeper.asked == ["start main 0", "end main 30", "start main 1"]
-    assert node.keeper.orders[-1].arguments == ("other",)
+    assert node.shim.asked == ["start main 0", "end main 30", "start main 1"]
+    assert node.shim.orders[-1].arguments == ("other",)
 
 
 async def test_a_token_is_refreshed_before_it_ends(tmp_path: Path) -> None:
@@ -387,14 +387,14 @@ async def test_no_step_acts_on_a_status_older_than_the_step_before(tmp_path: Pat
             worker.look()
             await passing(0.01)
 
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 async def test_the_agent_tells_how_containers_ended_when_it_stops(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         worker = await settled(node, pod())
         await node.workers.stop()
-        node.keeper.exits("main", 143)
+        node.shim.exits("main", 143)
         found = await node.runtime.find_pod("u1")
         assert found is not None
         worker.report_end(await node.runtime.pod_status(found))

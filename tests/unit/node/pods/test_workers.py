@@ -58,11 +58,11 @@ async def test_a_worker_that_fails_between_two_steps_looks_after_its_pod_again(
             mistaken.setattr(worker._queue, "next", _mistake)
             worker.look()
             await passing(2.0)
-        node.keeper.exits("main", 1)
+        node.shim.exits("main", 1)
         await passing(30.0)
 
         assert len(node.workers) == 1
-    assert [each for each in node.keeper.asked if each.startswith("start")] == [
+    assert [each for each in node.shim.asked if each.startswith("start")] == [
         "start main 0",
         "start main 1",
     ]
@@ -112,25 +112,25 @@ async def test_what_an_earlier_life_left_of_a_pod_that_is_gone_is_ended(tmp_path
     async with paper_node(tmp_path) as before:
         await left_by_an_earlier_life(before)
     async with paper_node(tmp_path) as node:
-        node.keeper.kept = before.keeper.kept
+        node.shim.kept = before.shim.kept
         node.workers.end_orphans(node.runtime.load())
         await passing(5.0)
 
         assert (len(node.workers), node.directories.uids()) == (0, ())
-    assert node.keeper.asked == ["end main 7"]
+    assert node.shim.asked == ["end main 7"]
 
 
 async def test_what_an_earlier_life_left_of_a_pod_that_is_there_goes_on(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as before:
         await left_by_an_earlier_life(before)
     async with paper_node(tmp_path) as node:
-        node.keeper.kept = before.keeper.kept
+        node.shim.kept = before.shim.kept
         left = node.runtime.load()
         node.workers.take(PodSeen(pod(terminationGracePeriodSeconds=7)))
         node.workers.end_orphans(left)
         await passing(5.0)
 
-    assert node.keeper.asked == []
+    assert node.shim.asked == []
     assert node.statuses.latest.phase == "Running"
 
 
@@ -139,12 +139,12 @@ async def test_nothing_is_started_any_more_once_they_are_stopped(tmp_path: Path)
         node.workers.take(PodSeen(pod()))
         await passing(2.0)
         await node.workers.stop()
-        node.keeper.exits("main", 1)
+        node.shim.exits("main", 1)
         node.workers.take(PodSeen(pod(metadata=OTHER)))
         await passing(100.0)
 
         assert [worker.uid for worker in node.workers.workers] == ["u1"]
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 async def test_what_was_missed_is_found_by_looking_at_all(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ async def test_what_was_missed_is_found_by_looking_at_all(tmp_path: Path) -> Non
 
 async def test_a_worker_that_never_ends_its_step_is_complained_about(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
-        node.keeper.never_ends = True
+        node.shim.never_ends = True
         node.workers.take(PodSeen(pod(terminationGracePeriodSeconds=10)))
         await passing(2.0)
         node.workers.take(PodGone(pod()))
@@ -176,7 +176,7 @@ async def test_a_worker_that_never_ends_its_step_is_complained_about(tmp_path: P
 async def test_a_worker_that_waits_as_long_as_its_pod_says_is_not_stuck(tmp_path: Path) -> None:
     """Else whoever may write a long grace period could have the agent restarted."""
     async with paper_node(tmp_path) as node:
-        node.keeper.takes = 10 * STUCK_AFTER
+        node.shim.takes = 10 * STUCK_AFTER
         node.workers.take(PodSeen(pod(terminationGracePeriodSeconds=int(5 * STUCK_AFTER))))
         await passing(2.0)
         node.workers.take(PodGone(pod()))

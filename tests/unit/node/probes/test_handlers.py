@@ -26,7 +26,7 @@ from reflet.node.probes.probe_spec import (
     SleepAction,
     TcpSocketAction,
 )
-from reflet.node.shim.protocol import Executed, KeeperRefused
+from reflet.node.shim.protocol import Executed, ShimRefused
 from reflet.transport.http.grpc_health import HealthAnswer
 from tests.unit.node.pod_scenes import container, only, pod
 
@@ -82,7 +82,7 @@ async def test_only_variables_that_the_pod_says_outright_get_into_a_command() ->
 
 
 async def test_a_container_that_does_not_run_says_nothing() -> None:
-    runner = Runner(KeeperRefused("container main does not run"))
+    runner = Runner(ShimRefused("container main does not run"))
 
     with pytest.raises(HandlerFailed, match="does not run") as caught:
         await probed(ExecAction(("check",)), runner=runner)

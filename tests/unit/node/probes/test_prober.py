@@ -351,7 +351,7 @@ async def test_a_pod_is_ready_as_long_as_its_probe_succeeds(tmp_path: Path) -> N
 
     assert before == ("False ContainersNotReady", True)
     assert (then, after) == ("True", "False ContainersNotReady")
-    assert node.keeper.asked == ["start main 0"]
+    assert node.shim.asked == ["start main 0"]
 
 
 async def test_a_readiness_gate_that_opens_makes_the_pod_ready(tmp_path: Path) -> None:
@@ -368,12 +368,12 @@ async def test_a_pod_that_is_ending_still_tells_that_it_is_no_longer_ready(tmp_p
     probed = container(readinessProbe=OFTEN)
     async with paper_node(tmp_path) as node:
         await settled(node, stored_pod(probed))
-        node.keeper.takes = 100.0
+        node.shim.takes = 100.0
         await settled(node, stored_pod(probed, metadata=DELETED))
         before = ready(node)
         node.handlers.outcomes["main"] = FAILED
         await passing(3.0)
-        after, asked = ready(node), list(node.keeper.asked)
+        after, asked = ready(node), list(node.shim.asked)
         await passing(200.0)
 
     assert (before, after) == ("True", "False ContainersNotReady")
@@ -385,12 +385,12 @@ async def test_a_sidecar_is_started_before_anything_else_starts(tmp_path: Path) 
     async with paper_node(tmp_path) as node:
         node.handlers.outcomes["proxy"] = FAILED
         await settled(node, stored_pod(initContainers=[SIDECAR]))
-        before = (list(node.keeper.asked), node.statuses.latest.phase)
+        before = (list(node.shim.asked), node.statuses.latest.phase)
         node.handlers.outcomes.clear()
         await passing(5.0)
 
     assert before == (["start proxy 0"], "Pending")
-    assert node.keeper.asked == ["start proxy 0", "start main 0"]
+    assert node.shim.asked == ["start proxy 0", "start main 0"]
     assert (node.statuses.latest.phase, ready(node)) == ("Running", "True")
 
 
@@ -407,13 +407,13 @@ async def test_an_agent_that_takes_over_leaves_a_healthy_pod_as_it_is(tmp_path: 
     probes = container(readinessProbe=OFTEN, startupProbe=OFTEN, livenessProbe=OFTEN)
     async with paper_node(tmp_path) as first:
         await settled(first, stored_pod(probes))
-    (record,) = first.keeper.kept.values()
+    (record,) = first.shim.kept.values()
     told = {"name": "main", "containerID": f"reflet://{record.id}", "ready": True, "started": True}
 
     async with paper_node(tmp_path, chance=lambda: 0.9) as node:
-        node.keeper.kept = first.keeper.kept
+        node.shim.kept = first.shim.kept
         node.runtime.load()
         await settled(node, stored_pod(probes, status={"containerStatuses": [told]}), 30.0)
 
     assert {each.container_statuses[0].ready for each in node.statuses.reported} == {True}
-    assert node.keeper.asked == []
+    assert node.shim.asked == []

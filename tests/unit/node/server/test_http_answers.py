@@ -13,16 +13,16 @@ import pytest
 from reflet.errors import ConfigurationError
 from reflet.node.server import http_answers
 from reflet.node.server.http_answers import (
-    HANDSHAKE,
+    HANDSHAKE_TIMEOUT,
     LONGEST_REQUEST,
-    PATIENCE,
+    REQUEST_TIMEOUT,
     Answer,
     Answering,
     HttpAnswers,
     Question,
     text,
 )
-from reflet.node.shim.protocol import KeeperUnavailable
+from reflet.node.shim.protocol import ShimUnavailable
 from tests.unit.transport.pem_material import make_pair, server_context
 
 
@@ -124,7 +124,7 @@ async def test_whoever_is_slow_to_ask_is_left() -> None:
         writer.write(b"GET /hello/a HTTP/1.1\r\nX: ")
 
         assert await reader.read() == b""
-        assert asyncio.get_running_loop().time() == pytest.approx(PATIENCE)
+        assert asyncio.get_running_loop().time() == pytest.approx(REQUEST_TIMEOUT)
         writer.close()
         await writer.wait_closed()
 
@@ -209,7 +209,7 @@ async def test_whoever_does_not_say_farewell_is_left_at_the_end(tmp_path: Path) 
         silent = await asyncio.to_thread(ask, server.port)
     hang_up = select.poll()
     hang_up.register(silent, select.POLLRDHUP)
-    noticed = await asyncio.to_thread(hang_up.poll, PATIENCE / 2 * 1000)
+    noticed = await asyncio.to_thread(hang_up.poll, REQUEST_TIMEOUT / 2 * 1000)
     silent.close()
 
     assert noticed
@@ -237,7 +237,7 @@ async def test_an_empty_piece_is_not_the_end_of_a_stream() -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [KeeperUnavailable("the keeper is away"), OSError(113, "No route to host")]
+    "failure", [ShimUnavailable("the shim is away"), OSError(113, "No route to host")]
 )
 async def test_a_stream_that_breaks_off_looks_so_and_is_logged_and_no_more(
     failure: Exception, caplog: pytest.LogCaptureFixture
@@ -289,7 +289,7 @@ async def test_silent_connections_count_before_tls_and_the_oldest_goes(tmp_path:
     context = server_context(make_pair("server"), tmp_path)
     async with (
         HttpAnswers("127.0.0.1", 0, answering, context=context, most=4) as server,
-        asyncio.timeout(HANDSHAKE / 2),  # before that, nothing but the limit ends them
+        asyncio.timeout(HANDSHAKE_TIMEOUT / 2),  # before that, nothing but the limit ends them
     ):
         silent = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(5)]
         heard = [await reader.read() for reader, _ in silent[:3]]
@@ -306,7 +306,7 @@ async def test_a_handshake_has_its_own_time(tmp_path: Path) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
 
         assert await reader.read() == b""
-        assert asyncio.get_running_loop().time() == pytest.approx(HANDSHAKE)
+        assert asyncio.get_running_loop().time() == pytest.approx(HANDSHAKE_TIMEOUT)
         writer.close()
         await writer.wait_closed()
 
@@ -408,7 +408,7 @@ async def test_whoever_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch)
     async def answer_without_end(_: Question) -> Answer:
         return Answer(200, endless())
 
-    monkeypatch.setattr(http_answers, "PATIENCE", 0.05)
+    monkeypatch.setattr(http_answers, "REQUEST_TIMEOUT", 0.05)
     async with HttpAnswers("127.0.0.1", 0, answer_without_end) as server:
         with socket.create_connection(("127.0.0.1", server.port)) as silent:
             silent.sendall(get("/stream"))

@@ -10,7 +10,7 @@ from reflet.errors import RefletError
 from reflet.node.server.http_answers import Answer, Question
 from reflet.node.server.log_service import LogService
 from reflet.node.shim.container_records import ContainerRecord
-from reflet.node.shim.protocol import KeeperUnavailable
+from reflet.node.shim.protocol import ShimUnavailable
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.processes.endings import Exited
 from reflet.processes.process_table import ProcessIdentity
@@ -24,7 +24,7 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.clock = ManualClock()
         self.lives: list[ContainerRecord] = []
-        self.keeper_failure: RefletError | None = None
+        self.shim_failure: RefletError | None = None
         self._folder = folder
         self.service = LogService(
             find_pod=self._find, records=self._records, clock=self.clock, most=2
@@ -34,8 +34,8 @@ class Stage:
         return pod() if (namespace, name) == ("shop", "web") else None
 
     async def _records(self, _: str) -> list[ContainerRecord]:
-        if self.keeper_failure is not None:
-            raise self.keeper_failure
+        if self.shim_failure is not None:
+            raise self.shim_failure
         return self.lives
 
     def lived(self, *lines: str, state: RuntimeState = RuntimeState.EXITED) -> None:
@@ -102,10 +102,10 @@ async def test_the_life_before_can_be_asked_for(stage: Stage) -> None:
     assert missing[0] == 400
 
 
-async def test_a_keeper_that_is_away_is_told_and_is_no_failure_of_ours(stage: Stage) -> None:
-    stage.keeper_failure = KeeperUnavailable("the keeper is away")
+async def test_a_shim_that_is_away_is_told_and_is_no_failure_of_ours(stage: Stage) -> None:
+    stage.shim_failure = ShimUnavailable("the shim is away")
 
-    assert await stage.asked() == (503, "the log cannot be found now: the keeper is away\n")
+    assert await stage.asked() == (503, "the log cannot be found now: the shim is away\n")
 
 
 # How much of it

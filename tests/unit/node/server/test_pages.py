@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from reflet.api.core.nodes import Node
-from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import PodStatus
 from reflet.errors import CacheNotSynced, Forbidden, NotFound, NotRegistered, RefletError
 from reflet.managers.watches.stream_plan import OpenStream, StreamPlan
 from reflet.node.identity.node_lease import LEASE_DURATION
@@ -20,7 +20,7 @@ from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.pages import AgentPages
 from reflet.node.status.status_manager import LocalStatuses
 from reflet.pods.pod_sources import PodSeen
-from reflet.runtime.metric_text import CONTENT_TYPE, MetricText
+from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 from tests.unit.node.paper_node import PaperNode, PaperStatuses, paper_node, passing
@@ -34,7 +34,7 @@ WEB = pod(container(env=[{"name": "PASSWORD", "value": SECRET}]))
 
 
 @dataclass
-class Keeper:
+class Shim:
     is_connected: bool = True
 
 
@@ -90,7 +90,7 @@ class Pages:
         self.others = TaskOwner("others")
         self.permanent = PermanentTasks(clock=node.clock)
         usual: dict[str, Any] = {
-            "keeper": Keeper(),
+            "shim": Shim(),
             "pleg": node.pleg,
             "feed": Feed(),
             "services": Services(),
@@ -152,7 +152,7 @@ async def test_every_part_has_its_check(tmp_path: Path) -> None:
         _, words = await pages.ask("/readyz?verbose")
 
     assert words.splitlines() == [
-        "[+]keeper ok",
+        "[+]shim ok",
         "[+]pleg ok",
         "[+]pods ok",
         "[+]services ok",
@@ -168,7 +168,7 @@ async def test_every_part_has_its_check(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"keeper": Keeper(is_connected=False)}, "keeper failed: the keeper is away"),
+        ({"shim": Shim(is_connected=False)}, "shim failed: the shim is away"),
         ({"feed": Feed("the server is silent")}, "pods failed: the server is silent"),
         (
             {"services": Services(is_synced=False)},
@@ -214,12 +214,12 @@ async def test_a_task_that_waits_to_be_started_again_is_told_and_alive(tmp_path:
     assert ready == ["[-]task/lease failed: it waits to be started again: OSError"]
 
 
-async def test_only_the_keeper_and_the_relist_loop_are_a_matter_of_life(tmp_path: Path) -> None:
+async def test_only_the_shim_and_the_relist_loop_are_a_matter_of_life(tmp_path: Path) -> None:
     changes = {"services": Services(is_synced=False), "feed": Feed("silent"), "heartbeat": Beat}
-    async with pages_of(tmp_path, keeper=Keeper(is_connected=False), **changes) as pages:
+    async with pages_of(tmp_path, shim=Shim(is_connected=False), **changes) as pages:
         failed = await pages.failed("livez")
 
-    assert failed == ["[-]keeper failed: the keeper is away"]
+    assert failed == ["[-]shim failed: the shim is away"]
 
 
 async def test_a_relist_loop_that_never_listed_anything_is_not_alive(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ def ask(path: str, *, verbose: bool = False, **problems: str) -> tuple[int, str]
         return {"worker/shop/web": problems.get("worker")}
 
     health = Health(
-        live={"keeper": lambda: problems.get("keeper")},
+        live={"shim": lambda: problems.get("shim")},
         ready={"pods": lambda: problems.get("pods")},
         many=many,
     )
@@ -35,12 +35,12 @@ def test_what_is_wrong_is_named() -> None:
 
 def test_an_agent_that_waits_for_the_server_is_alive() -> None:
     assert ask("/livez", pods="not read yet")[0] == 200
-    assert ask("/livez", keeper="away")[0] == 503
+    assert ask("/livez", shim="away")[0] == 503
 
 
 def test_everything_is_listed_when_asked_for() -> None:
     assert ask("/readyz", verbose=True)[1].splitlines() == [
-        "[+]keeper ok",
+        "[+]shim ok",
         "[+]pods ok",
         "[+]worker/shop/web ok",
         "readyz check passed",
@@ -54,8 +54,8 @@ def test_one_check_can_be_asked_for() -> None:
 
 
 def test_what_the_agent_waits_for_is_not_listed_among_what_it_lives_by() -> None:
-    assert ask("/livez", verbose=True) == (200, "[+]keeper ok\nlivez check passed\n")
+    assert ask("/livez", verbose=True) == (200, "[+]shim ok\nlivez check passed\n")
 
 
 def test_a_failure_lists_what_is_well_too() -> None:
-    assert "[+]keeper ok\n" in ask("/readyz", worker="stuck")[1]
+    assert "[+]shim ok\n" in ask("/readyz", worker="stuck")[1]

@@ -99,7 +99,7 @@ def test_lines_larger_than_a_file_are_kept_whole_in_one(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["0.log"]
 
 
-def test_what_an_earlier_keeper_wrote_counts_for_the_size_of_the_file(tmp_path: Path) -> None:
+def test_what_an_earlier_shim_wrote_counts_for_the_size_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "0.log").write_bytes(b"12345678\n")
     log = log_in(tmp_path, largest=10)
     log.write(b"new\n")

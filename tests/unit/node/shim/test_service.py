@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -11,37 +11,54 @@ from typing import Any, NoReturn, cast
 import pytest
 
 from reflet.node.shim import protocol
-from reflet.node.shim.protocol import KeeperRefused
-from reflet.node.shim.service import UNEMPLOYED, KeeperService, main
-from reflet.node.shim.shim import Keeper
+from reflet.node.shim.protocol import (
+    Answer,
+    Answered,
+    Asked,
+    ContainerEnded,
+    ContainerRequest,
+    Done,
+    ExecSync,
+    Greeting,
+    Refused,
+    RemoveContainer,
+    ShimRefused,
+    SignalContainer,
+    StopShim,
+    Told,
+)
+from reflet.node.shim.service import UNEMPLOYED, ShimService, main
+from reflet.node.shim.shim import Listener, Shim
 from reflet.runtime.permanent_tasks import TaskEnded
 
 pytestmark = pytest.mark.virtual_time
 
 
-class FakeKeeper:
-    """Answers every request with itself, but refuses to ``dance`` and stumbles over ``stumble``."""
+class FakeShim:
+    """Has done whatever is asked, but removes nothing and stumbles over commands."""
 
     def __init__(self) -> None:
         self.has_work = False
         self.ends: asyncio.Queue[TaskEnded] = asyncio.Queue()
-        self.listeners: list[Callable[[dict[str, Any]], None]] = []
+        self.listeners: list[Listener] = []
 
-    def listen(self, listener: Callable[[dict[str, Any]], None]) -> None:
+    def listen(self, listener: Listener) -> None:
         self.listeners.append(listener)
 
-    def forget(self, listener: Callable[[dict[str, Any]], None]) -> None:
+    def forget(self, listener: Listener) -> None:
         self.listeners.remove(listener)
 
     async def ended(self) -> NoReturn:
         raise await self.ends.get()
 
-    async def answer(self, asked: Mapping[str, Any]) -> Any:
-        if asked["do"] == "dance":
-            raise KeeperRefused("the keeper does not dance")
-        if asked["do"] == "stumble":
-            raise KeyError(asked["secret"])
-        return dict(asked)
+    async def answer(self, request: ContainerRequest) -> Answer:
+        match request:
+            case RemoveContainer():
+                raise ShimRefused("the shim removes nothing")
+            case ExecSync(arguments=arguments):
+                raise KeyError(arguments)
+            case _:
+                return Done(did=True)
 
 
 class Agent:
@@ -51,26 +68,29 @@ class Agent:
         self.reader = reader
         self.writer = writer
 
-    async def hear(self) -> dict[str, Any]:
-        return protocol.decoded(await self.reader.readline())
+    async def greeted(self) -> Greeting:
+        return protocol.read_greeting(await self.reader.readline())
 
-    async def ask(self, **request: Any) -> dict[str, Any]:
-        self.writer.write(protocol.encoded(request))
+    async def hear(self) -> Told:
+        return protocol.read_told(await self.reader.readline())
+
+    async def ask(self, number: int, request: Any) -> Told:
+        self.writer.write(protocol.encoded(Asked(number, request)))
         return await self.hear()
 
 
 class Stage:
     def __init__(self, folder: Path) -> None:
-        self.keeper = FakeKeeper()
+        self.shim = FakeShim()
         self.socket = folder / "s"
-        service = KeeperService(cast("Keeper", self.keeper))
+        service = ShimService(cast("Shim", self.shim))
         self.serving = asyncio.create_task(service.run(self.socket))
 
     @asynccontextmanager
     async def agent(self) -> AsyncIterator[Agent]:
         """An agent that was greeted."""
         agent = Agent(*await asyncio.open_unix_connection(self.socket))
-        await agent.hear()
+        await agent.greeted()
         try:
             yield agent
         finally:
@@ -91,61 +111,71 @@ async def serving(folder: Path) -> AsyncIterator[Stage]:
 async def test_an_agent_is_greeted_by_version_and_process(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage:
         reader, writer = await asyncio.open_unix_connection(stage.socket)
-        greeting = await Agent(reader, writer).hear()
+        greeting = await Agent(reader, writer).greeted()
         writer.close()
 
-    assert greeting == {"version": protocol.VERSION, "pid": os.getpid()}
+    assert greeting == Greeting(protocol.VERSION, os.getpid())
 
 
 async def test_an_answer_carries_the_number_of_its_question(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        answer = await agent.ask(do="list", number=7)
+        answer = await agent.ask(7, SignalContainer("c1", 15))
 
-    assert answer == {"number": 7, "answer": {"do": "list", "number": 7}}
+    assert answer == Answered(7, Done(did=True))
 
 
 async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        answer = await agent.ask(do="dance", number=1)
+        answer = await agent.ask(1, RemoveContainer("c1"))
 
-    assert answer == {"number": 1, "refusal": "the keeper does not dance"}
+    assert answer == Refused(1, "the shim removes nothing")
 
 
 async def test_a_request_that_is_not_understood_is_not_repeated_to_anybody(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        answer = await agent.ask(do="stumble", number=1, secret="s3cret")
+        answers = [
+            await agent.ask(1, {"type": "s3cret"}),
+            await agent.ask(2, {"type": "ExecSync", "id": "c1", "arguments": "s3cret"}),
+            await agent.ask(3, ExecSync("c1", ("s3cret",), 1.0)),
+            await agent.ask(4, SignalContainer("c1", 15)),
+        ]
 
-    assert answer == {"number": 1, "refusal": "the keeper does not understand the request"}
+    assert answers == [
+        Refused(1, "the shim does not understand the request"),
+        Refused(2, "the shim does not understand the request"),
+        Refused(3, "the shim failed at ExecSync"),
+        Answered(4, Done(did=True)),
+    ]
     assert "s3cret" not in caplog.text
 
 
 async def test_what_ends_is_told_to_every_agent_that_still_listens(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as one:
         async with stage.agent() as two:
-            for listener in stage.keeper.listeners:
-                listener({"ended": "c1", "uid": "u1"})
+            for listener in stage.shim.listeners:
+                listener(ContainerEnded("c1", "u1"))
             heard = [await one.hear(), await two.hear()]
         await asyncio.sleep(1.0)
 
-        assert len(stage.keeper.listeners) == 1
-    assert heard == [{"ended": "c1", "uid": "u1"}] * 2
+        assert len(stage.shim.listeners) == 1
+    assert heard == [ContainerEnded("c1", "u1")] * 2
 
 
 async def test_who_talks_nonsense_is_no_longer_heard_and_others_are(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as one, stage.agent() as two:
         one.writer.write(b"nonsense\n")
         end = await one.reader.read()
-        answer = await two.ask(do="list", number=1)
+        answer = await two.ask(1, SignalContainer("c1", 15))
 
-    assert (end, answer["number"]) == (b"", 1)
+    assert (end, answer) == (b"", Answered(1, Done(did=True)))
 
 
 async def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        stage.keeper.has_work = True
-        agent.writer.write(protocol.encoded({"do": "stop"}))
+        stage.shim.has_work = True
+        agent.writer.write(protocol.encoded(Asked(1, StopShim())))
         async with asyncio.timeout(UNEMPLOYED / 2):
             await stage.serving
 
@@ -155,16 +185,16 @@ async def test_without_agent_and_without_work_it_ends(tmp_path: Path) -> None:
         async with stage.agent():
             await asyncio.sleep(10 * UNEMPLOYED)
             with_agent = stage.serving.done()
-        stage.keeper.has_work = True
+        stage.shim.has_work = True
         await asyncio.sleep(10 * UNEMPLOYED)
         with_work = stage.serving.done()
-        stage.keeper.has_work = False
+        stage.shim.has_work = False
         await asyncio.sleep(2 * UNEMPLOYED)
 
         assert (with_agent, with_work, stage.serving.done()) == (False, False, True)
 
 
-def test_a_second_keeper_of_a_folder_leaves_it_to_the_first(tmp_path: Path) -> None:
+def test_a_second_shim_of_a_folder_leaves_it_to_the_first(tmp_path: Path) -> None:
     socket = protocol.socket_path(tmp_path)
     socket.touch()
     lock = os.open(tmp_path / protocol.LOCK, os.O_RDWR | os.O_CREAT)
@@ -177,14 +207,14 @@ def test_a_second_keeper_of_a_folder_leaves_it_to_the_first(tmp_path: Path) -> N
     assert (code, socket.exists()) == (0, True)
 
 
-async def test_a_keeper_that_cannot_keep_its_promises_makes_room_for_another(
+async def test_a_shim_that_cannot_keep_its_promises_makes_room_for_another(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
-        stage.keeper.has_work = True
-        stage.keeper.ends.put_nowait(TaskEnded("reaper of orphans", "TypeError"))
+        stage.shim.has_work = True
+        stage.shim.ends.put_nowait(TaskEnded("reaper of orphans", "TypeError"))
         await stage.serving
         said = await agent.reader.readline()
 
     assert said == b""
-    assert "the keeper ends: the task 'reaper of orphans' has ended for good" in caplog.text
+    assert "the shim ends: the task 'reaper of orphans' has ended for good" in caplog.text

@@ -15,10 +15,19 @@ from typing import Any
 
 import pytest
 
-from reflet.node.shim import shim as keeper_module
+from reflet.node.shim import shim as shim_module
 from reflet.node.shim.container_records import ContainerRecord, records_below
-from reflet.node.shim.protocol import Executed, KeeperRefused, StartOrder
-from reflet.node.shim.shim import Keeper
+from reflet.node.shim.protocol import (
+    ContainerEnded,
+    ContainerList,
+    Executed,
+    ShimRefused,
+    SignalContainer,
+    StartContainer,
+    StopContainer,
+    Unchanged,
+)
+from reflet.node.shim.shim import Shim
 from reflet.node.shim.strays import own_children
 from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.reaping import PR_SET_CHILD_SUBREAPER
@@ -29,7 +38,7 @@ PATIENCE = 10.0
 
 @pytest.fixture(autouse=True)
 def _heir() -> Iterator[None]:
-    """A keeper makes its process the heir of orphans: here only as long as a test lasts."""
+    """A shim makes its process the heir of orphans: here only as long as a test lasts."""
     before = own_children()
     yield
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
@@ -38,20 +47,22 @@ def _heir() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def keeping(root: Path) -> AsyncIterator[Keeper]:
-    keeper = Keeper(root)
-    async with keeper.opened():
-        yield keeper
+async def keeping(root: Path) -> AsyncIterator[Shim]:
+    shim = Shim(root)
+    async with shim.opened():
+        yield shim
 
 
-def order(root: Path, arguments: Sequence[str], container: str = "c1", **fields: Any) -> StartOrder:
+def order(
+    root: Path, arguments: Sequence[str], container: str = "c1", **fields: Any
+) -> StartContainer:
     folder = root / "u1" / "containers" / "main"
     folder.mkdir(parents=True, exist_ok=True)
     record = ContainerRecord(
         id=container, uid="u1", name="main", attempt=0, folder=str(folder), **fields
     )
-    return StartOrder(
-        record=record.document(),
+    return StartContainer(
+        record=record,
         arguments=tuple(arguments),
         environment={"PATH": PATH, "COLOR": "red"},
     )
@@ -65,120 +76,121 @@ async def until(reached: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-async def ended(keeper: Keeper) -> ContainerRecord:
-    await until(lambda: keeper.records("u1")[0].finished_at is not None)
-    return keeper.records("u1")[0]
+async def ended(shim: Shim) -> ContainerRecord:
+    await until(lambda: shim.records("u1")[0].finished_at is not None)
+    return shim.records("u1")[0]
 
 
 async def test_whoever_has_a_listing_is_told_everything_again_only_after_a_change(
     tmp_path: Path,
 ) -> None:
-    async with keeping(tmp_path) as keeper:
+    async with keeping(tmp_path) as shim:
         changed: list[Any] = []
 
         def listing(tag: str) -> str:
             """Ask with a tag, twice with the new one, which must bring nothing."""
-            first = keeper.listing_since(tag)
-            assert keeper.listing_since(first["tag"])["containers"] is None
-            changed.append([(each[0], each[3]) for each in first["containers"]])
-            return str(first["tag"])
+            first = shim.changes_since(tag)
+            assert isinstance(first, ContainerList)
+            assert shim.changes_since(first.tag) == Unchanged()
+            changed.append([(each.id, each.state.value) for each in first.containers])
+            return first.tag
 
         tag = listing("")
-        await keeper.start(order(tmp_path, ["sleep", "100"]))
+        await shim.start(order(tmp_path, ["sleep", "100"]))
         tag = listing(tag)
-        await keeper.end("c1", 0.0)
+        await shim.end("c1", 0.0)
         tag = listing(tag)
-        keeper.remove("c1")
+        shim.remove("c1")
         listing(tag)
-        listing("of another keeper")
+        listing("of another shim")
 
     assert changed == [[], [("c1", "running")], [("c1", "exited")], [], []]
 
 
 async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None:
-    news: list[dict[str, Any]] = []
-    async with keeping(tmp_path) as keeper:
-        keeper.listen(news.append)
-        await keeper.start(order(tmp_path, ["sh", "-c", "echo hello; exit 3"]))
-        record = await ended(keeper)
+    news: list[ContainerEnded] = []
+    async with keeping(tmp_path) as shim:
+        shim.listen(news.append)
+        await shim.start(order(tmp_path, ["sh", "-c", "echo hello; exit 3"]))
+        record = await ended(shim)
 
     assert record.exit_code == 3
     assert record.log.read_text().endswith(" stdout F hello\n")
-    assert news == [{"ended": "c1", "uid": "u1"}]
+    assert news == [ContainerEnded("c1", "u1")]
     assert list(records_below(tmp_path)) == [record]
 
 
 async def test_what_cannot_be_started_is_on_record_without_its_arguments(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["/no/such/program", "s3cret"]))
-        (record,) = keeper.records("u1")
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["/no/such/program", "s3cret"]))
+        (record,) = shim.records("u1")
 
     assert (record.exit_code, record.reason) == (128, "StartError")
     assert "s3cret" not in record.path.read_text()
 
 
 async def test_the_same_order_again_starts_nothing(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
-        first = await keeper.start(order(tmp_path, ["sleep", "60"]))
-        again = await keeper.start(order(tmp_path, ["sleep", "60"]))
-        await keeper.end("c1", 5)
+    async with keeping(tmp_path) as shim:
+        first = await shim.start(order(tmp_path, ["sleep", "60"]))
+        again = await shim.start(order(tmp_path, ["sleep", "60"]))
+        await shim.end("c1", 5)
 
-    assert first["pid"] == again["pid"]
+    assert first.pid == again.pid
 
 
 async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
+    async with keeping(tmp_path) as shim:
         script = "trap '' TERM; echo ready; while :; do sleep 0.02; done"
-        await keeper.start(order(tmp_path, ["sh", "-c", script]))
-        (record,) = keeper.records("u1")
+        await shim.start(order(tmp_path, ["sh", "-c", script]))
+        (record,) = shim.records("u1")
         await until(lambda: "ready" in record.log.read_text())
-        await keeper.end("c1", 0.1)
-        (record,) = keeper.records("u1")
+        await shim.end("c1", 0.1)
+        (record,) = shim.records("u1")
 
     assert (record.exit_code, record.signal) == (137, 9)
 
 
 async def test_a_signal_goes_to_the_first_process(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sleep", "60"]))
-        heard = keeper.signal("c1", SIGTERM)
-        await ended(keeper)
-        again = keeper.signal("c1", SIGTERM)
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sleep", "60"]))
+        heard = shim.signal("c1", SIGTERM)
+        await ended(shim)
+        again = shim.signal("c1", SIGTERM)
 
     assert (heard, again) == (True, False)
 
 
 async def test_the_last_word_is_the_file_or_else_the_log(tmp_path: Path) -> None:
     file = tmp_path / "message"
-    async with keeping(tmp_path) as keeper:
+    async with keeping(tmp_path) as shim:
         file.write_text("from the file")
-        await keeper.start(order(tmp_path, ["false"], message_file=str(file)))
-        first = (await ended(keeper)).message
-        keeper.remove("c1")
+        await shim.start(order(tmp_path, ["false"], message_file=str(file)))
+        first = (await ended(shim)).message
+        shim.remove("c1")
         file.write_text("")
         script = ["sh", "-c", "echo from the log; exit 1"]
         policy = "FallbackToLogsOnError"
-        await keeper.start(
+        await shim.start(
             order(tmp_path, script, "c2", message_file=str(file), message_policy=policy)
         )
-        second = (await ended(keeper)).message
+        second = (await ended(shim)).message
 
     assert (first, second) == ("from the file", "from the log\n")
 
 
 async def test_a_container_that_runs_is_not_removed(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sleep", "60"]))
-        with pytest.raises(KeeperRefused):
-            keeper.remove("c1")
-        await keeper.end("c1", 5)
-        removed = keeper.remove("c1")
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sleep", "60"]))
+        with pytest.raises(ShimRefused):
+            shim.remove("c1")
+        await shim.end("c1", 5)
+        removed = shim.remove("c1")
         left = list((tmp_path / "u1/containers/main").iterdir())
 
     assert (removed, left) == (True, [])
 
 
-async def test_the_next_keeper_goes_on_with_what_runs(tmp_path: Path) -> None:
+async def test_the_next_shim_goes_on_with_what_runs(tmp_path: Path) -> None:
     script = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.01; done"
     async with keeping(tmp_path) as first:
         await first.start(order(tmp_path, ["sh", "-c", script]))
@@ -194,43 +206,43 @@ async def test_the_next_keeper_goes_on_with_what_runs(tmp_path: Path) -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-async def test_what_ended_while_there_was_no_keeper_has_an_unknown_end(tmp_path: Path) -> None:
-    record = ContainerRecord.of(order(tmp_path, ["true"]).record)
+async def test_what_ended_while_there_was_no_shim_has_an_unknown_end(tmp_path: Path) -> None:
+    record = order(tmp_path, ["true"]).record
     record.write()
 
-    async with keeping(tmp_path) as keeper:
-        (found,) = keeper.records("u1")
+    async with keeping(tmp_path) as shim:
+        (found,) = shim.records("u1")
 
     assert (found.exit_code, found.finished_at is None) == (None, False)
 
 
 async def test_a_request_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
-        with pytest.raises(KeeperRefused):
-            await keeper.answer({"do": "dance"})
-        with pytest.raises(KeeperRefused):
-            await keeper.answer({"do": "end", "id": "nobody", "grace": 1})
+    async with keeping(tmp_path) as shim:
+        with pytest.raises(ShimRefused):
+            await shim.answer(SignalContainer("nobody", 15))
+        with pytest.raises(ShimRefused):
+            await shim.answer(StopContainer("nobody", 1.0))
 
 
 # Commands in a container
 
 
 async def test_a_command_runs_beside_the_first_process_as_it_does(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sleep", "60"], directory="/usr"))
-        done = await keeper.execute("c1", ("sh", "-c", "pwd; echo $COLOR; exit 3"), 30)
-        long = await keeper.execute("c1", ("sh", "-c", "yes | head -c 100000"), 30)
-        await keeper.end("c1", 5)
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sleep", "60"], directory="/usr"))
+        done = await shim.execute("c1", ("sh", "-c", "pwd; echo $COLOR; exit 3"), 30)
+        long = await shim.execute("c1", ("sh", "-c", "yes | head -c 100000"), 30)
+        await shim.end("c1", 5)
 
     assert done == Executed(3, "/usr\nred\n")
     assert (long.exit_code, len(long.output)) == (0, 10 * 1024)
 
 
 async def test_a_command_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sleep", "60"]))
-        done = await keeper.execute("c1", ("sh", "-c", "echo begun; sleep 4711 & wait"), 0.2)
-        await keeper.end("c1", 5)
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sleep", "60"]))
+        done = await shim.execute("c1", ("sh", "-c", "echo begun; sleep 4711 & wait"), 0.2)
+        await shim.end("c1", 5)
 
     assert done == Executed(None, "begun\n")
     assert sleepers(b"4711") == []
@@ -255,13 +267,13 @@ async def test_a_command_finds_the_variables_of_a_container_that_was_adopted(
 async def test_a_command_that_cannot_be_run_is_refused(
     tmp_path: Path, command: tuple[str, ...], why: str
 ) -> None:
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sleep", "60"]))
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sleep", "60"]))
         if command == ("true",):
-            await keeper.end("c1", 5)
-        with pytest.raises(KeeperRefused, match=why):
-            await keeper.execute("c1", command, 30)
-        await keeper.end("c1", 5)
+            await shim.end("c1", 5)
+        with pytest.raises(ShimRefused, match=why):
+            await shim.execute("c1", command, 30)
+        await shim.end("c1", 5)
 
 
 # When the machine runs out of something
@@ -280,13 +292,13 @@ async def test_an_end_is_told_although_strays_cannot_be_looked_for(
             raise FULL
         return 0
 
-    monkeypatch.setattr(keeper_module, "kill_left_to_us", kill)
-    monkeypatch.setattr(keeper_module, "TRY_AGAIN", 0.01)
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sh", "-c", "exit 3"]))
-        record = await ended(keeper)
+    monkeypatch.setattr(shim_module, "kill_left_to_us", kill)
+    monkeypatch.setattr(shim_module, "TRY_AGAIN", 0.01)
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sh", "-c", "exit 3"]))
+        record = await ended(shim)
         await until(lambda: len(looks) == 2)
-        removed = keeper.remove("c1")
+        removed = shim.remove("c1")
 
     assert (record.exit_code, removed) == (3, True)
 
@@ -302,10 +314,10 @@ async def test_a_record_that_cannot_be_written_is_known_at_once_and_written_late
         write(record)
 
     monkeypatch.setattr(ContainerRecord, "write", fails)
-    monkeypatch.setattr(keeper_module, "TRY_AGAIN", 0.01)
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sh", "-c", "exit 3"]))
-        record = await ended(keeper)
+    monkeypatch.setattr(shim_module, "TRY_AGAIN", 0.01)
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sh", "-c", "exit 3"]))
+        record = await ended(shim)
         before = next(records_below(tmp_path)).finished_at
         full[0] = False
         await until(lambda: list(records_below(tmp_path)) == [record])
@@ -327,14 +339,14 @@ async def test_a_start_for_which_something_is_lacking_is_refused_and_was_none(
     async def fails(*_: object) -> None:
         raise lacking
 
-    async with keeping(tmp_path) as keeper:
+    async with keeping(tmp_path) as shim:
         with monkeypatch.context() as patched:
-            patched.setattr(keeper_module, "start_container", fails)
-            with pytest.raises(KeeperRefused, match=f"container main is not started: {words}"):
-                await keeper.start(order(tmp_path, ["true"]))
-        left = keeper.records("u1"), list((tmp_path / "u1/containers/main").iterdir())
-        await keeper.start(order(tmp_path, ["true"]))
-        record = await ended(keeper)
+            patched.setattr(shim_module, "start_container", fails)
+            with pytest.raises(ShimRefused, match=f"container main is not started: {words}"):
+                await shim.start(order(tmp_path, ["true"]))
+        left = shim.records("u1"), list((tmp_path / "u1/containers/main").iterdir())
+        await shim.start(order(tmp_path, ["true"]))
+        record = await ended(shim)
 
     assert left == ([], [])
     assert record.exit_code == 0
@@ -343,23 +355,23 @@ async def test_a_start_for_which_something_is_lacking_is_refused_and_was_none(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 async def test_a_container_of_another_user_can_open_its_output_again(tmp_path: Path) -> None:
     script = "echo again > /dev/stdout; echo wrong > /dev/stderr"
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sh", "-c", script], user=65534, group=65534))
-        record = await ended(keeper)
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sh", "-c", script], user=65534, group=65534))
+        record = await ended(shim)
 
     lines = [line.split(" ", 3)[1:] for line in record.log.read_text().splitlines()]
     assert lines == [["stdout", "F", "again"], ["stderr", "F", "wrong"]]
 
 
-async def test_a_container_has_the_limits_that_the_keeper_began_with(tmp_path: Path) -> None:
+async def test_a_container_has_the_limits_that_the_shim_began_with(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    async with keeping(tmp_path) as keeper:
+    async with keeping(tmp_path) as shim:
         resource.setrlimit(resource.RLIMIT_NOFILE, (before[0] - 1, before[1]))
         try:
-            await keeper.start(order(tmp_path, ["sh", "-c", "ulimit -n"]))
+            await shim.start(order(tmp_path, ["sh", "-c", "ulimit -n"]))
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, before)
-        record = await ended(keeper)
+        record = await ended(shim)
 
     assert record.log.read_text().split()[-1] == str(before[0])
 
@@ -373,29 +385,29 @@ async def test_a_start_comes_to_its_end_although_nobody_waits_for_it(
         await go.wait()
         return await start_container(*given)
 
-    monkeypatch.setattr(keeper_module, "start_container", slowly)
-    async with keeping(tmp_path) as keeper:
-        asking = asyncio.create_task(keeper.start(order(tmp_path, ["sleep", "60"])))
+    monkeypatch.setattr(shim_module, "start_container", slowly)
+    async with keeping(tmp_path) as shim:
+        asking = asyncio.create_task(shim.start(order(tmp_path, ["sleep", "60"])))
         await asyncio.sleep(0)
         asking.cancel()
-        with pytest.raises(KeeperRefused, match="still runs"):
-            keeper.remove("c1")
+        with pytest.raises(ShimRefused, match="still runs"):
+            shim.remove("c1")
         go.set()
-        await until(lambda: keeper.records("u1")[0].pid is not None)
-        ended_record = await keeper.end("c1", 5)
+        await until(lambda: shim.records("u1")[0].pid is not None)
+        ended_record = await shim.end("c1", 5)
 
     assert asking.cancelled()
-    assert ended_record["exit_code"] == 143
+    assert ended_record.exit_code == 143
 
 
 async def test_a_command_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as keeper:
-        await keeper.start(order(tmp_path, ["sleep", "60"]))
-        asking = asyncio.create_task(keeper.execute("c1", ("sleep", "4712"), 60))
+    async with keeping(tmp_path) as shim:
+        await shim.start(order(tmp_path, ["sleep", "60"]))
+        asking = asyncio.create_task(shim.execute("c1", ("sleep", "4712"), 60))
         await until(lambda: bool(sleepers(b"4712")))
         asking.cancel()
         await until(lambda: not sleepers(b"4712"))
-        await keeper.end("c1", 5)
+        await shim.end("c1", 5)
 
 
 def sleepers(seconds: bytes) -> list[Path]:
@@ -413,11 +425,11 @@ async def test_a_container_that_cannot_be_looked_after_does_not_run(
     def fails(*_: object, **__: object) -> None:
         raise MemoryError
 
-    async with keeping(tmp_path) as keeper:
+    async with keeping(tmp_path) as shim:
         with monkeypatch.context() as patched:
-            patched.setattr(keeper_module, "Child", fails)
-            with pytest.raises(KeeperRefused, match="out of memory"):
-                await keeper.start(order(tmp_path, ["sleep", "4713"]))
+            patched.setattr(shim_module, "Child", fails)
+            with pytest.raises(ShimRefused, match="out of memory"):
+                await shim.start(order(tmp_path, ["sleep", "4713"]))
         await until(lambda: not sleepers(b"4713"))
 
-        assert keeper.records("u1") == []
+        assert shim.records("u1") == []

@@ -8,22 +8,40 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from reflet.node.shim import protocol, shim_client
 from reflet.node.shim.container_records import ContainerRecord
-from reflet.node.shim.protocol import KeeperRefused, KeeperUnavailable
-from reflet.node.shim.shim_client import ANSWER_PATIENCE, PATIENCE, KeeperClient
+from reflet.node.shim.protocol import (
+    Answer,
+    Answered,
+    Asked,
+    ContainerEnded,
+    ContainerList,
+    Done,
+    Greeting,
+    ListRecords,
+    Message,
+    Records,
+    Refused,
+    ShimRefused,
+    ShimUnavailable,
+)
+from reflet.node.shim.shim_client import ANSWER_TIMEOUT, STARTUP_TIMEOUT, ShimClient
 from reflet.processes.process_table import process_entry
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 
 RECORD = ContainerRecord(id="c1", uid="u1", name="main", attempt=0, folder="/nowhere")
 
 
-class ScriptedKeeper:
-    """Listens where a keeper would; *answer* gives what to say to a request, None for nothing."""
+Answering = Callable[[Asked], Answer | None]
 
-    def __init__(self, folder: Path, answer: Callable[[dict[str, Any]], Any]) -> None:
+
+class ScriptedShim:
+    """Listens where a shim would; *answer* gives what to say to a request, None for nothing."""
+
+    def __init__(self, folder: Path, answer: Answering) -> None:
         self.path = protocol.socket_path(folder)
         self.answer = answer
         self.version = protocol.VERSION
@@ -37,20 +55,20 @@ class ScriptedKeeper:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.greeted += 1
         self.writers.add(writer)
-        self.say({"version": self.version, "pid": 4711})
+        self.say(Greeting(self.version, 4711))
         try:
             while line := await reader.readline():
-                asked = protocol.decoded(line)
+                asked = protocol.read_asked(line)
                 reply = self.answer(asked)
                 if reply is not None:
-                    self.say({"number": asked["number"], **reply})
+                    self.say(Answered(asked.number, reply))
         except ConnectionError:
             pass
         finally:
             self.writers.discard(writer)
             writer.close()
 
-    def say(self, message: dict[str, Any]) -> None:
+    def say(self, message: Message | Greeting) -> None:
         for writer in self.writers:
             writer.write(protocol.encoded(message))
 
@@ -66,94 +84,107 @@ class ScriptedKeeper:
 
 
 @asynccontextmanager
-async def keeper_in(
-    folder: Path, answer: Callable[[dict[str, Any]], Any] = lambda _: None, **changes: Any
-) -> AsyncIterator[ScriptedKeeper]:
-    keeper = ScriptedKeeper(folder, answer)
+async def shim_in(
+    folder: Path, answer: Answering = lambda _: None, **changes: Any
+) -> AsyncIterator[ScriptedShim]:
+    shim = ScriptedShim(folder, answer)
     for name, value in changes.items():
-        setattr(keeper, name, value)
-    await keeper.start()
+        setattr(shim, name, value)
+    await shim.start()
     try:
-        yield keeper
+        yield shim
     finally:
-        await keeper.close()
+        await shim.close()
 
 
 @pytest.mark.virtual_time
 async def test_an_answer_goes_to_whoever_asked(tmp_path: Path) -> None:
-    waiting: list[dict[str, Any]] = []
+    waiting: list[Asked] = []
 
-    def answer(asked: dict[str, Any]) -> None:
+    def answer(asked: Asked) -> None:
         """Answer the second question first."""
         waiting.append(asked)
         if len(waiting) == 2:
             for each in reversed(waiting):
-                reply = [RECORD.document() | {"uid": each["uid"]}]
-                keeper.say({"number": each["number"], "answer": reply})
+                request = each.read()
+                assert isinstance(request, ListRecords)
+                reply = Records((msgspec.structs.replace(RECORD, uid=request.uid),))
+                shim.say(Answered(each.number, reply))
 
-    async with keeper_in(tmp_path, answer) as keeper, KeeperClient(tmp_path) as client:
+    async with shim_in(tmp_path, answer) as shim, ShimClient(tmp_path) as client:
         first, second = await asyncio.gather(client.records("a"), client.records("b"))
 
     assert (first[0].uid, second[0].uid) == ("a", "b")
 
 
 @pytest.mark.virtual_time
-async def test_a_refusal_is_told_in_the_keepers_words(tmp_path: Path) -> None:
-    async with (
-        keeper_in(tmp_path, lambda _: {"refusal": "there is no container c1"}),
-        KeeperClient(tmp_path) as client,
-    ):
-        with pytest.raises(KeeperRefused, match=r"^there is no container c1$"):
+async def test_a_refusal_is_told_in_the_shims_words(tmp_path: Path) -> None:
+    def refuse(asked: Asked) -> None:
+        shim.say(Refused(asked.number, "there is no container c1"))
+
+    async with shim_in(tmp_path, refuse) as shim, ShimClient(tmp_path) as client:
+        with pytest.raises(ShimRefused, match=r"^there is no container c1$"):
             await client.end("c1", 1.0)
 
 
 @pytest.mark.virtual_time
+async def test_what_is_no_answer_to_the_question_is_none_at_all(tmp_path: Path) -> None:
+    async with (
+        shim_in(tmp_path, lambda _: Done(did=True)),
+        ShimClient(tmp_path) as client,
+    ):
+        for asking in (client.listed(), client.listing(ContainerList())):
+            with pytest.raises(ShimUnavailable, match="answered with <Done>"):
+                await asking
+
+
+@pytest.mark.virtual_time
 async def test_whoever_waits_for_an_end_waits_as_long_as_the_end_may_take(tmp_path: Path) -> None:
-    async with keeper_in(tmp_path), KeeperClient(tmp_path) as client:
+    async with shim_in(tmp_path), ShimClient(tmp_path) as client:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        with pytest.raises(KeeperUnavailable, match="did not answer 'end' in time"):
+        with pytest.raises(ShimUnavailable, match="did not answer StopContainer in time"):
             await client.end("c1", 600.0)
 
-        assert loop.time() - began == pytest.approx(600.0 + ANSWER_PATIENCE, abs=1.0)
+        assert loop.time() - began == pytest.approx(600.0 + ANSWER_TIMEOUT, abs=1.0)
 
 
 @pytest.mark.virtual_time
 async def test_the_end_of_a_container_is_told_by_its_pod(tmp_path: Path) -> None:
     ended: list[str] = []
     async with (
-        keeper_in(tmp_path, lambda _: {"answer": []}) as keeper,
-        KeeperClient(tmp_path, on_ended=ended.append) as client,
+        shim_in(tmp_path, lambda _: ContainerList()) as shim,
+        ShimClient(tmp_path, on_ended=ended.append) as client,
     ):
-        keeper.say({"ended": "c1", "uid": "u1"})
+        shim.say(ContainerEnded("c1", "u1"))
         await client.listed()
 
     assert ended == ["u1"]
 
 
 @pytest.mark.virtual_time
-async def test_a_keeper_that_is_lost_fails_who_waits_and_is_found_again(tmp_path: Path) -> None:
+async def test_a_shim_that_is_lost_fails_who_waits_and_is_found_again(tmp_path: Path) -> None:
     found = asyncio.Event()
     async with (
-        keeper_in(tmp_path) as keeper,
-        KeeperClient(tmp_path, on_lost=found.set) as client,
+        shim_in(tmp_path) as shim,
+        ShimClient(tmp_path, on_lost=found.set) as client,
     ):
         asking = asyncio.create_task(client.listed())
         await asyncio.sleep(1.0)
-        keeper.hang_up()
-        with pytest.raises(KeeperUnavailable, match="the keeper was lost"):
+        shim.hang_up()
+        with pytest.raises(ShimUnavailable, match="the shim was lost"):
             await asking
         await found.wait()
 
-        assert (client.is_connected, keeper.greeted) == (True, 2)
+        assert (client.is_connected, shim.greeted) == (True, 2)
 
 
 @pytest.mark.virtual_time
-async def test_the_first_keeper_is_no_news(tmp_path: Path) -> None:
+async def test_the_first_shim_is_no_news(tmp_path: Path) -> None:
     lost: list[str] = []
     async with (
-        keeper_in(tmp_path, lambda _: {"answer": []}),
-        KeeperClient(tmp_path, on_lost=lambda: lost.append("lost")) as client,
+        shim_in(tmp_path, lambda _: ContainerList()),
+        ShimClient(tmp_path, on_lost=lambda: lost.append("lost")) as client,
     ):
         await client.listed()
 
@@ -161,47 +192,61 @@ async def test_the_first_keeper_is_no_news(tmp_path: Path) -> None:
 
 
 @pytest.mark.virtual_time
-async def test_a_keeper_of_another_version_is_told_and_not_pestered(tmp_path: Path) -> None:
-    async with keeper_in(tmp_path, version=99) as keeper:
-        with pytest.raises(KeeperUnavailable, match="speaks version 99, and this agent 2"):
-            async with KeeperClient(tmp_path):
+async def test_a_shim_of_another_version_is_told_and_not_pestered(tmp_path: Path) -> None:
+    async with shim_in(tmp_path, version=99) as shim:
+        with pytest.raises(ShimUnavailable, match="speaks version 99, and this agent 3"):
+            async with ShimClient(tmp_path):
                 pass
 
-    assert keeper.greeted <= PATIENCE + 1
+    assert shim.greeted <= STARTUP_TIMEOUT + 1
 
 
-async def test_a_keeper_is_started_where_there_is_none_and_ended_when_told(tmp_path: Path) -> None:
-    async with KeeperClient(tmp_path) as client:
+@pytest.mark.virtual_time
+async def test_what_an_earlier_version_left_running_is_found_and_refused(tmp_path: Path) -> None:
+    def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b'{"version":1,"pid":7}\n')  # as every version says it, whatever follows
+        writer.close()
+
+    async with await asyncio.start_unix_server(greet, tmp_path / "keeper.sock"):
+        with pytest.raises(ShimUnavailable, match="the shim 7 speaks version 1"):
+            async with ShimClient(tmp_path):
+                pass
+
+    assert not (tmp_path / protocol.JOURNAL).exists()  # and nobody started one beside it
+
+
+async def test_a_shim_is_started_where_there_is_none_and_ended_when_told(tmp_path: Path) -> None:
+    async with ShimClient(tmp_path) as client:
         listed = await client.listed()
         was_there = process_entry(client.pid) is not None
         await client.stop()
-        with pytest.raises(KeeperUnavailable):
+        with pytest.raises(ShimUnavailable):
             await client.listed()
 
-        assert (listed, was_there) == ([], True)
+        assert (listed, was_there) == ((), True)
         assert process_entry(client.pid) is None
         assert not protocol.socket_path(tmp_path).exists()
 
 
 @pytest.mark.virtual_time
-async def test_no_other_keeper_is_started_for_one_that_was_stopped(
+async def test_no_other_shim_is_started_for_one_that_was_stopped(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with keeper_in(tmp_path) as keeper, KeeperClient(tmp_path) as client:
-        keeper.answer = lambda asked: keeper.hang_up()
+    async with shim_in(tmp_path) as shim, ShimClient(tmp_path) as client:
+        shim.answer = lambda asked: shim.hang_up()
         await client.stop()
         await asyncio.sleep(60.0)
-        with pytest.raises(KeeperUnavailable, match=r"^the keeper has been stopped$"):
+        with pytest.raises(ShimUnavailable, match=r"^the shim has been stopped$"):
             await client.listed()
 
-        assert client._keeper is None
+        assert client._shim is None
     assert caplog.records == []
 
 
-async def test_the_keeper_outlives_the_agent_and_the_next_one_finds_it(tmp_path: Path) -> None:
-    async with KeeperClient(tmp_path) as client:
+async def test_the_shim_outlives_the_agent_and_the_next_one_finds_it(tmp_path: Path) -> None:
+    async with ShimClient(tmp_path) as client:
         first = client.pid
-    async with KeeperClient(tmp_path) as client:
+    async with ShimClient(tmp_path) as client:
         second = client.pid
         await client.stop()
     # Ours, though nobody in this life of the agent started it.
@@ -210,7 +255,7 @@ async def test_the_keeper_outlives_the_agent_and_the_next_one_finds_it(tmp_path:
     assert first == second
 
 
-async def test_a_keeper_that_cannot_be_reached_for_long_is_complained_of_once(
+async def test_a_shim_that_cannot_be_reached_for_long_is_complained_of_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     tries: list[str] = []
@@ -222,29 +267,29 @@ async def test_a_keeper_that_cannot_be_reached_for_long_is_complained_of_once(
             enough.set()
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(shim_client, "TRY_EVERY", 0.0)
-    async with keeper_in(tmp_path) as keeper, KeeperClient(tmp_path) as client:
+    monkeypatch.setattr(shim_client, "RETRY_EVERY", 0.0)
+    async with shim_in(tmp_path) as shim, ShimClient(tmp_path) as client:
         with monkeypatch.context() as without:
             without.setattr(asyncio, "open_unix_connection", no_descriptors)
-            keeper.hang_up()
+            shim.hang_up()
             await enough.wait()
         await client.up()
 
     assert [each for each in caplog.messages if "cannot be reached" in each] == [
-        "the keeper cannot be reached: [Errno 24] Too many open files"
+        "the shim cannot be reached: [Errno 24] Too many open files"
     ]
 
 
-async def test_a_mistake_in_the_line_to_the_keeper_ends_it_for_good(tmp_path: Path) -> None:
+async def test_a_mistake_in_the_line_to_the_shim_ends_it_for_good(tmp_path: Path) -> None:
     def mistaken(_: str) -> None:
         raise TypeError("a mistake")
 
     permanent = PermanentTasks()
-    client = KeeperClient(tmp_path, on_ended=mistaken, permanent=permanent)
-    async with keeper_in(tmp_path) as keeper:
+    client = ShimClient(tmp_path, on_ended=mistaken, permanent=permanent)
+    async with shim_in(tmp_path) as shim:
         await client.__aenter__()
-        keeper.say({"ended": "c1", "uid": "u1"})
-        with pytest.raises(TaskEnded, match="'keeper'"):
+        shim.say(ContainerEnded("c1", "u1"))
+        with pytest.raises(TaskEnded, match="'shim'"):
             await permanent.ended()
         with pytest.raises(ExceptionGroup):
             await client.__aexit__(None, None, None)

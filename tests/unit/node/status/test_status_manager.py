@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from reflet.api.core.pod_status import ContainerStatus, PodIP, PodStatus
+from reflet.api.core.pods import ContainerStatus, PodIP, PodStatus
 from reflet.api.meta import Condition
 from reflet.client.client import Client
 from reflet.errors import (

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import PodStatus
 from reflet.node.status.status_manager import LocalStatuses, StatusSink
 from tests.unit.node.pod_scenes import pod
 
