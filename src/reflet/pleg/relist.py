@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from reflet.gotext.durations import go_duration
-from reflet.pleg.pod_events import EventChannel, EventType, PodEvent, container_events
+from reflet.pleg.pod_events import EventChannel, PodEvent, PodEventType, container_events
 from reflet.pleg.runtime_status import PodRuntime, RuntimePod, RuntimeState, RuntimeStatus
 from reflet.pleg.status_cache import StatusCache
 from reflet.runtime.clock import Clock, SystemClock
@@ -252,7 +252,7 @@ class Pleg:
             if not await self._inspect(now, at, again=flagged):
                 return
             self._told[uid] = now
-        self._tell(uid, events or (PodEvent(uid, EventType.POD_SYNC),))
+        self._tell(uid, events or (PodEvent(uid, PodEventType.POD_SYNC),))
 
     async def _inspect(self, pod: RuntimePod, at: float, *, again: bool) -> bool:
         """Fetch a pod's status into the cache; False when there is nothing to tell yet."""
@@ -276,7 +276,7 @@ class Pleg:
 
     def _tell(self, uid: str, events: Sequence[PodEvent]) -> None:
         # A container that merely is in an unknown state is nothing to act upon.
-        reliable = [event for event in events if event.type is not EventType.CONTAINER_CHANGED]
+        reliable = [event for event in events if event.type is not PodEventType.CONTAINER_CHANGED]
         discarded = sum(not self.events.put(event) for event in reliable)
         if discarded:
             self._metrics.events_discarded(discarded)

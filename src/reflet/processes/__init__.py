@@ -2,7 +2,7 @@
 
 - ``program``: what to run, and starting it
 - ``child``: one that runs, from its start or adoption to its end
-- ``endings``: how it ended
+- ``exit_status``: how it ended
 - ``crash_backoff``: when it may start again
 - ``process_table``: what ``/proc`` says, which process a number means, and who may look into ours
 - ``reaping``: orphans and zombies

@@ -15,7 +15,7 @@ from itertools import count
 from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, pidfd_send_signal
 from typing import Final
 
-from reflet.processes.endings import Ending, Killed, Vanished, ending_of
+from reflet.processes.exit_status import Ending, Killed, Vanished, ending_of
 from reflet.processes.process_table import (
     ProcessIdentity,
     boot_id,

@@ -32,7 +32,7 @@ network is the machine's, and root could listen to everybody on it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VolumeMount:
+class BindMount:
     """A volume, or the part *beneath* it, at a *path* of the container.
 
     No link is followed on the way from *folder* to what is *beneath*: whoever may write there
@@ -58,7 +58,7 @@ class ContainerRoot:
     staging: str
     scratch: str
     shared: tuple[tuple[str, bool], ...] = ()
-    mounts: tuple[VolumeMount, ...] = ()
+    mounts: tuple[BindMount, ...] = ()
     read_only: bool = False
 
 

@@ -27,7 +27,7 @@ import socket
 import stat
 from typing import Final
 
-from reflet.processes.container_plan import ContainerRoot, VolumeMount
+from reflet.processes.container_plan import BindMount, ContainerRoot
 from reflet.processes.isolated_start import (
     CLONE_NEWNS,
     CLONE_NEWUSER,
@@ -233,7 +233,7 @@ def _copied_path(path: str, writable: bool, shared: list[str]) -> str | tuple[in
     return copied(descriptor, read_only=not writable), is_folder
 
 
-def _copied_volume(volume: VolumeMount) -> tuple[int, bool]:
+def _copied_volume(volume: BindMount) -> tuple[int, bool]:
     try:
         folder = os.open(volume.folder, LOOK)
         descriptor = open_beneath(folder, volume.beneath)
@@ -292,7 +292,7 @@ def _fill_dev(devices: list[tuple[str, int]]) -> None:
     mount("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, _SHARED_MEMORY)  # noqa: S108 - as above
 
 
-def _place_volume(points: MountPoints, volume: VolumeMount, copy: tuple[int, bool]) -> None:
+def _place_volume(points: MountPoints, volume: BindMount, copy: tuple[int, bool]) -> None:
     descriptor, is_folder = copy
     try:
         point = points.point(volume.path, is_folder=is_folder)
@@ -334,7 +334,7 @@ def _make(path: str, *, is_folder: bool) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
 
 
-def _outer_first(mounts: tuple[VolumeMount, ...]) -> list[VolumeMount]:
+def _outer_first(mounts: tuple[BindMount, ...]) -> list[BindMount]:
     return sorted(mounts, key=lambda each: each.path.count("/"))
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from reflet.errors import RefletError
 from reflet.processes.child import KILL_TIMEOUT, Child, start_child
 from reflet.processes.crash_backoff import CrashBackoff
-from reflet.processes.endings import SIGNALLED, Ending, signal_name
+from reflet.processes.exit_status import SIGNALLED, Ending, signal_name
 from reflet.processes.program import Grouping, Program
 from reflet.processes.reaping import OrphanReaper
 from reflet.runtime.clock import Clock, SystemClock

@@ -12,7 +12,7 @@ How it is done:
 
 - ``payload_paths``: which paths can be written, and the folders that follow from them
 - ``ownership``: modes, users and the group of the volume
-- ``versions``: one version of the files: written, read, and how two differ
+- ``version_folders``: one version of the files: written, read, and how two differ
 - ``folders``: the only door to the file system, which never follows a link
 - ``folder_locks``: one writer at a time
 - ``tear_down``: taking a tree away without leaving it

@@ -1,7 +1,7 @@
 """A folder kept equal to a volume's contents, swapped in one step.
 
 Which version counts, the visible links, and what a crash may leave behind; one version by itself is
-``versions``.
+``version_folders``.
 
 ::
 
@@ -44,7 +44,7 @@ from reflet.volumes.folder_locks import locked, unlocked
 from reflet.volumes.ownership import Ownership
 from reflet.volumes.payload_paths import Layout, laid_out
 from reflet.volumes.tear_down import Kept
-from reflet.volumes.versions import (
+from reflet.volumes.version_folders import (
     Difference,
     Tree,
     difference,

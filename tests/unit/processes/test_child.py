@@ -16,7 +16,7 @@ import pytest
 
 from reflet.processes import child as child_module
 from reflet.processes.child import Child, adopt_child, kill_left_behind, start_child
-from reflet.processes.endings import Exited, Killed, Vanished
+from reflet.processes.exit_status import Exited, Killed, Vanished
 from reflet.processes.process_table import ProcessIdentity, group_members, process_entry
 from reflet.processes.program import Program
 
