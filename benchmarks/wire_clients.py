@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.watch_events import BrokenLine, ErrorEvent, EventDecoder, WatchEvent
+from reflet.client.watch import line_runs
 from reflet.transport import connection as connection_module
 from reflet.transport.auth.certificates import Pem
 from reflet.transport.auth.credentials import NoCredentials, StaticToken
@@ -28,7 +29,6 @@ from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
 from reflet.transport.http import http2
 from reflet.transport.interface import Request
-from reflet.transport.lines import line_runs
 
 Events = Sequence[WatchEvent[ConfigMap]]
 Take = Callable[[Events], None]

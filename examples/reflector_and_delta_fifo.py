@@ -21,8 +21,7 @@ from pathlib import Path
 import reflet
 from reflet import Pod
 from reflet.devserver.server import DevServer
-from reflet.informer.queues.delta_fifo import DeltaFifo
-from reflet.informer.queues.queued_deltas import DeltaType, QueuedDelta
+from reflet.informer.queues.delta_fifo import DeltaFifo, DeltaType, QueuedDelta
 from reflet.informer.reflector.reflector import Reflector
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store

@@ -19,7 +19,7 @@ from reflet.client.client import ALL_NAMESPACES
 from reflet.cluster import Cluster
 from reflet.devserver.faults import Action, Fault
 from reflet.devserver.server import DevServer
-from reflet.devserver.storage.changes import Key
+from reflet.devserver.storage.stored import Key
 from reflet.informer.handlers.changes import Change
 from reflet.informer.shared_informer import SharedInformer
 from reflet.transport.config.settings import ConnectionSettings

@@ -20,15 +20,14 @@ from typing import Any, Final
 
 import reflet
 from reflet.api.core.config import ConfigMap, Secret
-from reflet.api.core.pod_status import ContainerStateTerminated, ContainerStateWaiting
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStateTerminated, ContainerStateWaiting, Pod
 from reflet.api.core.small_kinds import Event
 from reflet.cluster import Cluster
 from reflet.errors import NotFound
 from reflet.node.agent import NodeAgent
-from reflet.node.agent_root import memory_name
 from reflet.node.options import NodeOptions
 from reflet.node.pods.admission import RunAs
+from reflet.node.root_lock import memory_name
 from reflet.node.shim.container_records import records_below
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.processes.process_table import process_entries

@@ -6,6 +6,7 @@
 - ``public_names``: the names of the front page, and the modules behind it
 - ``kubeconfig_fields``: which fields of a kubeconfig are read
 - ``lint_rules``: what ``reflet lint`` finds
+- ``state_diagram``: the states of the reflector, kept in its page
 - ``directives``: the door through which Sphinx asks for them
 
 Each writes Markdown from the code itself.  Only ``directives`` knows Sphinx.

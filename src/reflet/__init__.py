@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from reflet.client.client import ALL_NAMESPACES
     from reflet.cluster import Cluster, connect
     from reflet.errors import RefletError
-    from reflet.informer.handlers.changes import Change
-    from reflet.informer.handlers.filtering import filtered
+    from reflet.informer.handlers.changes import Change, filtered
     from reflet.informer.informer_set import InformerSet
     from reflet.informer.mirror import Mirror
     from reflet.informer.shared_informer import SharedInformer
     from reflet.managers.manager import ConfigMapManager, SecretManager
+    from reflet.podconfig.gather import pod_inputs
+    from reflet.podconfig.gather_files import pod_inputs_from_files
     from reflet.resolution.environment import resolve_environment
+    from reflet.resolution.pod_inputs import Needs, PodInputs
     from reflet.resolution.volume_contents import resolve_volume
 
 _HOMES = {
@@ -40,8 +42,10 @@ _HOMES = {
     "InformerSet": "reflet.informer.informer_set",
     "ListOptions": "reflet.api.options",
     "Mirror": "reflet.informer.mirror",
+    "Needs": "reflet.resolution.pod_inputs",
     "PatchType": "reflet.api.options",
     "Pod": "reflet.api.core.pods",
+    "PodInputs": "reflet.resolution.pod_inputs",
     "Quantity": "reflet.api.quantities",
     "RefletError": "reflet.errors",
     "Resource": "reflet.api.resources",
@@ -52,7 +56,9 @@ _HOMES = {
     "connect": "reflet.cluster",
     "decode_object": "reflet.api.codec",
     "encode": "reflet.api.codec",
-    "filtered": "reflet.informer.handlers.filtering",
+    "filtered": "reflet.informer.handlers.changes",
+    "pod_inputs": "reflet.podconfig.gather",
+    "pod_inputs_from_files": "reflet.podconfig.gather_files",
     "resolve_environment": "reflet.resolution.environment",
     "resolve_volume": "reflet.resolution.volume_contents",
 }
@@ -68,8 +74,10 @@ __all__ = [
     "InformerSet",
     "ListOptions",
     "Mirror",
+    "Needs",
     "PatchType",
     "Pod",
+    "PodInputs",
     "Quantity",
     "RefletError",
     "Resource",
@@ -84,6 +92,8 @@ __all__ = [
     "encode",
     "errors",
     "filtered",
+    "pod_inputs",
+    "pod_inputs_from_files",
     "resolve_environment",
     "resolve_volume",
 ]

@@ -1,20 +1,14 @@
-"""A cluster, as a program first meets it.
-
-Owns: from settings to a client that is ready to use.  Must not know HTTP or kubeconfig: the
-transport does.
-"""
+"""A cluster, as a program first meets it: from settings to a client that is ready to use."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
-from reflet.api.selectors.fields import FieldSelector
-from reflet.api.selectors.labels import LabelSelector
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import Client
 from reflet.transport.config.kubeconfig import Overrides, resolve_settings
@@ -23,6 +17,7 @@ from reflet.transport.connection import Connection
 
 if TYPE_CHECKING:
     from reflet.informer.mirror import Mirror
+    from reflet.informer.options import MirrorOptions
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -43,9 +38,7 @@ class Cluster(Client):
         kind: type[T],
         *,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[T]],
     ) -> Mirror[T]: ...
 
     @overload
@@ -54,9 +47,7 @@ class Cluster(Client):
         kind: Resource | str,
         *,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[Any]],
     ) -> Mirror[Any]: ...
 
     @overload
@@ -66,9 +57,7 @@ class Cluster(Client):
         *,
         raw: bool,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[AnyObject]],
     ) -> Mirror[AnyObject]: ...
 
     def mirror(
@@ -77,14 +66,13 @@ class Cluster(Client):
         *,
         namespace: str | None = None,
         raw: bool = False,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[Any]],
     ) -> Mirror[Any]:
         """The objects of one resource in memory, kept fresh while the context is open.
 
-        *kind*, *namespace* and *raw* are those of ``resource``; *options* those of ``Mirror``:
-        indexers, transform, resync_every, on_error and more.  ::
+        *kind*, *namespace* and *raw* are those of ``resource``.  *options* are described in
+        ``MirrorOptions``: selectors, indexers, transform, resync_every, on_error and more; a name
+        that is none of them is a TypeError here and now.  ::
 
             async with cluster.mirror("configmaps", namespace="shop") as config_maps:
                 await config_maps.synced(timeout=10)
@@ -96,8 +84,6 @@ class Cluster(Client):
             client,
             client.resource,
             namespace=client.namespace,
-            label_selector=label_selector,
-            field_selector=field_selector,
             **options,
         )
 

@@ -30,12 +30,23 @@ MAY_USE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "api": frozenset({"gotext", "errors"}),
         "resolution": frozenset({"api", "gotext", "errors"}),
         "apirules": frozenset({"api", "gotext", "errors"}),
-        "devserver": frozenset({"apirules", "api", "gotext", "runtime", "errors"}),
+        "devserver": frozenset({"apirules", "api", "gotext", "errors"}),
         "insight": frozenset({"resolution", "api", "gotext", "errors"}),
         # By shape alone: any client will do.
         "managers": frozenset({"informer", "resolution", "store", "runtime", "api", "errors"}),
         # Runtimes have words of their own, so not even those of the API server.
         "pleg": frozenset({"runtime", "gotext", "errors"}),
+    }
+)
+
+# What the development server may share with the clients it tests: the meaning of values, held to
+# recorded answers of the Go code (tests/conformance) or to the real server (tests/real).
+SHARED_WITH_CLIENTS: Final = frozenset(
+    {
+        "reflet.api.quantities",
+        "reflet.api.selectors.fields",
+        "reflet.api.selectors.labels",
+        "reflet.api.yaml.nodes",
     }
 )
 
@@ -142,6 +153,15 @@ def test_a_room_uses_only_the_rooms_it_may(room: str) -> None:
     ]
 
     assert strangers == []
+
+
+@pytest.mark.parametrize("room", ["apirules", "devserver"])
+def test_the_development_server_shares_only_what_values_mean(room: str) -> None:
+    shared = {
+        imported for _, imported in imports_of_rooms()[room] if imported.startswith("reflet.api.")
+    }
+
+    assert shared <= SHARED_WITH_CLIENTS
 
 
 def test_nobody_inside_imports_the_front_page() -> None:

@@ -11,9 +11,8 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
-from reflet.informer.queues.delta_fifo import DeltaFifo
+from reflet.informer.queues.delta_fifo import DeltaFifo, QueueClosed, QueuedDelta
 from reflet.informer.queues.ordered_queue import OrderedQueue
-from reflet.informer.queues.queued_deltas import QueueClosed, QueuedDelta
 from reflet.store.keys import Tombstone
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "fifo.json").read_text())

@@ -10,9 +10,9 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
+from reflet.store.deltas import Put, TransactionError
 from reflet.store.keys import ExplicitKey
 from reflet.store.store import Store
-from reflet.store.transactions import Put, TransactionError
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "scenarios.json").read_text())["indexer"]
 CASES = {case["test"]: case for case in RECORDED["cases"]}

@@ -14,10 +14,10 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.errors import Expired
 from reflet.informer.handlers.changes import Change
-from reflet.informer.handlers.resync import ResyncPlan
-from reflet.informer.queues.intake import QueueKind
+from reflet.informer.handlers.handler_set import ResyncPlan
+from reflet.informer.options import QueueKind
+from reflet.informer.queues.delta_fifo import DeltaType, QueuedDelta
 from reflet.informer.queues.ordered_queue import OrderedQueue
-from reflet.informer.queues.queued_deltas import DeltaType, QueuedDelta
 from reflet.informer.shared_informer import SharedInformer
 from reflet.informer.updater import BatchFailed, Updater
 from reflet.store.deltas import Replaced

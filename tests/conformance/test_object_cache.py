@@ -18,8 +18,8 @@ from reflet.api.options import GetOptions, ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import MethodNotSupported, NotFound, RefletError
 from reflet.managers.watched import IdleRule, WatchedObjects
-from reflet.managers.watches.individual_streams import IndividualStreams
 from reflet.managers.watches.object_watch import StreamSettings
+from reflet.managers.watches.streams import IndividualStreams
 from reflet.testing.scripted_source import bookmark, listing
 from reflet.testing.virtual_time import VirtualClock
 
@@ -139,7 +139,7 @@ class Stage:
             case "advance":
                 await asyncio.sleep(what)
             case "recycleIdle":
-                self.cache.recycle_idle()
+                self.cache.stop_if_idle()
             case "repeat20":
                 for number in range(20):
                     self.cache.add_reference("ns", "name", f"pod-{number}")

@@ -17,21 +17,20 @@ from typing import Any, Final
 import pytest
 
 from reflet.apirules.refusals import status_document
-from reflet.apirules.schema.custom_kinds import custom_kinds
 from reflet.apirules.schema.decoding import decode, empty_object
+from reflet.apirules.schema.kinds import custom_kinds
 from reflet.apirules.schema.schemas import Schemas
-from reflet.devserver.patches.json_patch import json_patch
+from reflet.devserver.patches.json_patch import json_patch, merge_patch
 from reflet.devserver.patches.managed_fields import managed_fields_of
-from reflet.devserver.patches.merge_patch import merge_patch
 from reflet.devserver.patches.patch_bodies import (
     read_applied,
     read_json_patch,
     read_merge_patch,
     read_strategic_patch,
 )
-from reflet.devserver.patches.reset_fields import custom_reset_fields, reset_fields
-from reflet.devserver.patches.server_side_apply import Target, apply, track_update
+from reflet.devserver.patches.server_side_apply import ApplyTarget, apply, track_update
 from reflet.devserver.patches.strategic_merge import strategic_merge
+from reflet.devserver.verbs.field_managers import custom_reset_fields, reset_fields
 from reflet.errors import ApiError
 from tests.conformance.recorder.scenes import WIDGET_DEFINITION
 
@@ -53,10 +52,10 @@ WRITTEN_BY_THE_SERVER: Final = (
 
 
 @cache
-def target_of(kind: str, subresource: str) -> Target:
+def target_of(kind: str, subresource: str) -> ApplyTarget:
     if kind == "Widget":
         (widget,) = custom_kinds(WIDGET_DEFINITION, Schemas.recorded())
-        return Target(
+        return ApplyTarget(
             schema=widget.schema,
             api_version="example.test/v1",
             kind=kind,
@@ -67,7 +66,7 @@ def target_of(kind: str, subresource: str) -> Target:
     type_name, api_version, resource = TYPES[kind]
     schema = Schemas.recorded().lookup(type_name)
     assert schema.structure is not None
-    return Target(
+    return ApplyTarget(
         schema=schema,
         api_version=api_version,
         kind=kind,

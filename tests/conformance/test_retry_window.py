@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reflet.informer.reflector.delays import RetryWindow
+from reflet.informer.reflector.retries import RetryWithDeadline
 
 SCENARIOS = json.loads((Path(__file__).parent / "data" / "scenarios.json").read_text())
 RECORDED = SCENARIOS["retry_with_deadline"]
@@ -21,7 +21,7 @@ def name(case: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("case", RECORDED["cases"], ids=name)
 def test_recorded(case: dict[str, Any]) -> None:
-    window = RetryWindow(case["duration"], reset_after=case["reset"])
+    window = RetryWithDeadline(case["duration"], reset_after=case["reset"])
     now = 1000.0
 
     answers = []
@@ -29,6 +29,6 @@ def test_recorded(case: dict[str, Any]) -> None:
         now += advance
         if error == case["retryable"]:
             window.failed(now)
-        answers.append(window.is_open(now))
+        answers.append(window.should_retry(now))
 
     assert answers == [should_retry for _, _, should_retry in case["steps"]]

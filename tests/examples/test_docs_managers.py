@@ -9,7 +9,7 @@ import pytest
 import reflet
 from reflet.errors import CacheNotSynced, ConfigurationError, NotRegistered
 from reflet.managers.manager import ConfigMapManager
-from reflet.managers.watched import SYNC_PATIENCE
+from reflet.managers.watched import SYNC_TIMEOUT
 from reflet.managers.watches.stream_plan import OpenStream, StreamLimits, StreamPlan, decide
 from reflet.testing.pytest_plugin import RunningServer
 from tests.examples.pages import HOW_TO, Reader, agrees, save_files, steps
@@ -77,5 +77,5 @@ def test_the_numbers_that_are_explained_are_the_defaults() -> None:
     assert f"`namespace_from` needed objects on ({limits.namespace_from})" in text
     assert f"`namespace_until` ({limits.namespace_until})" in text
     assert f"({limits.most_objects:,}), or grows beyond that" in text
-    assert f"`patience` ({limits.patience:g} s)" in text
-    assert (limits.refused_for, SYNC_PATIENCE) == (600, 1)
+    assert f"`loading_timeout` ({limits.loading_timeout:g} s)" in text
+    assert (limits.refused_for, SYNC_TIMEOUT) == (600, 1)

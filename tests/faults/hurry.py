@@ -22,14 +22,14 @@ from reflet.node.shim import shim_client
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
 from reflet.transport.http import http1, http2
-from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream, Transport
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream, Transport
 
 RATE: Final = 30.0
 """Seconds of the hurried that pass in one of ours."""
 
 WAITS: Final = (
-    (http2, "QUIET_BEFORE_PING", http2.QUIET_BEFORE_PING / RATE),
-    (http2, "PING_PATIENCE", http2.PING_PATIENCE / RATE),
+    (http2, "READ_IDLE_TIMEOUT", http2.READ_IDLE_TIMEOUT / RATE),
+    (http2, "PING_TIMEOUT", http2.PING_TIMEOUT / RATE),
     (http1, "KEEPALIVE", http1.keepalive(idle=1, interval=1, count=1)),  # whole seconds only
     (asyncio.constants, "SSL_SHUTDOWN_TIMEOUT", asyncio.constants.SSL_SHUTDOWN_TIMEOUT / RATE),
     # A shim is a process of its own, which does not hurry: whoever waits for it by a hurried
@@ -92,7 +92,7 @@ class HurriedTransport:
     def _hurried(self, request: Request) -> Request:
         selector = dict(request.query).get("fieldSelector", "")
         self.requests[f"{request.path}?{selector}"] += 1
-        patience = ANSWER_PATIENCE if request.timeout is None else request.timeout
+        patience = ANSWER_TIMEOUT if request.timeout is None else request.timeout
         return msgspec.structs.replace(request, timeout=patience / RATE)
 
 

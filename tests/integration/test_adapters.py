@@ -17,8 +17,8 @@ import pytest
 from reflet.api.core.config import ConfigMap
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.client.client import Client
-from reflet.client.requests import Watch
 from reflet.client.resource_client import ResourceClient
+from reflet.client.watch import Watch
 from reflet.errors import (
     ConnectionRefused,
     DeadlineExceeded,

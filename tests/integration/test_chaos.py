@@ -22,7 +22,7 @@ from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.devserver.faults import IMMEDIATE_ACTIONS, Action, Fault
 from reflet.devserver.request.request_options import DeleteOptions, WriteOptions
 from reflet.devserver.server import DevServer
-from reflet.devserver.storage.changes import Key
+from reflet.devserver.storage.stored import Key
 from reflet.devserver.verbs import deleting
 from reflet.devserver.verbs.writing import Writing
 from reflet.errors import NotFound

@@ -21,9 +21,8 @@ from reflet.api.core.services import Service
 from reflet.api.core.small_kinds import ServiceAccount
 from reflet.cluster import Cluster
 from reflet.managers.manager import ConfigMapManager, SecretManager
-from reflet.podconfig.difference import difference
 from reflet.podconfig.pod_configuration import PodConfiguration
-from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.volume_delivery import VolumeDelivery
 from reflet.testing.pytest_plugin import RunningServer

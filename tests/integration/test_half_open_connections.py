@@ -47,15 +47,15 @@ def quiet_server(protocol: str) -> Http1Server | Http2Server:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http1, "KEEPALIVE", http1.keepalive(idle=1, interval=1, count=1))
-    monkeypatch.setattr(http2, "QUIET_BEFORE_PING", 0.2)
-    monkeypatch.setattr(http2, "PING_PATIENCE", 2.0)
+    monkeypatch.setattr(http2, "READ_IDLE_TIMEOUT", 0.2)
+    monkeypatch.setattr(http2, "PING_TIMEOUT", 2.0)
 
 
 def test_the_waits_of_production_add_up_to_less_than_a_minute() -> None:
     _, (*_, idle), (*_, interval), (*_, count) = http1.KEEPALIVE
 
     assert idle + interval * count <= CONNECTIONS_ARE_CHECKED_WITHIN
-    assert http2.QUIET_BEFORE_PING + http2.PING_PATIENCE <= CONNECTIONS_ARE_CHECKED_WITHIN
+    assert http2.READ_IDLE_TIMEOUT + http2.PING_TIMEOUT <= CONNECTIONS_ARE_CHECKED_WITHIN
 
 
 @pytest.mark.usefixtures("soon")

@@ -70,7 +70,7 @@ async def test_the_time_of_send_bounds_the_whole_body() -> None:
 async def test_an_answer_without_a_byte_is_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http1, "ANSWER_PATIENCE", 0.05)
+    monkeypatch.setattr(http1, "ANSWER_TIMEOUT", 0.05)
     async with Http1Server(never) as server, http1_to(server) as transport:
         with pytest.raises(DeadlineExceeded):
             await transport.send(GET)

@@ -326,8 +326,8 @@ async def test_a_connection_without_stream_numbers_left_takes_no_more() -> None:
 
 
 async def test_a_dead_connection_is_noticed_by_its_pings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http2, "QUIET_BEFORE_PING", 0.05)
-    monkeypatch.setattr(http2, "PING_PATIENCE", 0.05)
+    monkeypatch.setattr(http2, "READ_IDLE_TIMEOUT", 0.05)
+    monkeypatch.setattr(http2, "PING_TIMEOUT", 0.05)
     async with (
         Http2Server(quiet) as server,
         connection_to(server) as connection,
@@ -342,8 +342,8 @@ async def test_a_dead_connection_is_noticed_by_its_pings(monkeypatch: pytest.Mon
 async def test_a_quiet_connection_lives_as_long_as_its_pings_are_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http2, "QUIET_BEFORE_PING", 0.02)
-    monkeypatch.setattr(http2, "PING_PATIENCE", 0.3)
+    monkeypatch.setattr(http2, "READ_IDLE_TIMEOUT", 0.02)
+    monkeypatch.setattr(http2, "PING_TIMEOUT", 0.3)
 
     async def script(request: Http2Request) -> None:
         request.head()
@@ -357,8 +357,8 @@ async def test_a_quiet_connection_lives_as_long_as_its_pings_are_answered(
 async def test_a_server_that_never_says_its_settings_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http2, "QUIET_BEFORE_PING", 0.02)
-    monkeypatch.setattr(http2, "PING_PATIENCE", 0.02)
+    monkeypatch.setattr(http2, "READ_IDLE_TIMEOUT", 0.02)
+    monkeypatch.setattr(http2, "PING_TIMEOUT", 0.02)
     monkeypatch.setattr("tests.unit.transport.scripted_servers.Http2Peer.flush", lambda peer: None)
     async with Http2Server(ok) as server:
         with pytest.raises(DeadlineExceeded):

@@ -17,8 +17,9 @@ from reflet.cluster import Cluster
 from reflet.devserver.faults import Fault
 from reflet.errors import NotFound
 from reflet.managers.manager import ConfigMapManager, SecretManager
-from reflet.managers.pod_objects import objects_of
-from reflet.pods.pod_sources import PodRegistrar, ServedPods, pods_of_node
+from reflet.podconfig.last_known_objects import objects_of
+from reflet.pods.pod_sources import ServedPods, pods_of_node
+from reflet.pods.registrar import PodRegistrar
 from reflet.testing.pytest_plugin import RunningServer
 from tests.unit.managers.pods import pod
 
@@ -167,7 +168,7 @@ async def test_an_idle_stream_is_closed_and_opened_again_by_a_read(
             await manager.get("default", "settings")
             store: Any = manager._store
             store._entries["default", "settings"].last_access -= 301
-            store.recycle_idle()
+            store.stop_if_idle()
             await until(lambda: open_streams(reflet_server) == 0)
             await writer.patch("settings", {"data": {"color": "green"}})
 
@@ -247,8 +248,8 @@ async def test_pods_of_the_server_drive_what_is_kept(reflet_server: RunningServe
             SecretManager(cluster) as secrets,
             asyncio.TaskGroup() as tasks,
         ):
-            registrar = PodRegistrar(pods_of_node(cluster, "worker-1"), [config_maps, secrets])
-            running = tasks.create_task(registrar.run())
+            registrar = PodRegistrar([config_maps, secrets])
+            running = tasks.create_task(registrar.follow(pods_of_node(cluster, "worker-1")))
             made = await pods.create(document)
             await until(lambda: bool(registrar.registered))
             objects = await objects_of(registrar.registered[0], config_maps, secrets)
@@ -278,8 +279,8 @@ async def test_pods_can_be_chosen_by_label(reflet_server: RunningServer) -> None
             )
         async with ConfigMapManager(cluster) as config_maps, asyncio.TaskGroup() as tasks:
             source = ServedPods(cluster, namespace="default", label_selector="app=web")
-            registrar = PodRegistrar(source, [config_maps])
-            running = tasks.create_task(registrar.run())
+            registrar = PodRegistrar([config_maps])
+            running = tasks.create_task(registrar.follow(source))
             await until(lambda: bool(registrar.registered))
             running.cancel()
 

@@ -17,6 +17,7 @@ from reflet.devserver.faults import Fault
 from reflet.errors import Forbidden, NotFound
 from reflet.informer.handlers.changes import Change
 from reflet.informer.informer_set import InformerSet
+from reflet.informer.options import QueueKind
 from reflet.store.transforms import drop_managed_fields
 from reflet.testing.pytest_plugin import RunningServer
 
@@ -73,7 +74,7 @@ async def test_the_shortest_useful_program(reflet_server: RunningServer) -> None
 @pytest.mark.parametrize("queue", ["ordered", "delta-fifo"])
 @pytest.mark.parametrize("streaming", [True, False])
 async def test_a_mirror_survives_a_restart_of_the_server(
-    reflet_server: RunningServer, queue: str, streaming: bool
+    reflet_server: RunningServer, queue: QueueKind, streaming: bool
 ) -> None:
     async with reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster:
         writer = cluster.resource(ConfigMap)

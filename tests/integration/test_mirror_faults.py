@@ -16,9 +16,9 @@ import pytest
 from reflet.api.resources import Resource
 from reflet.devserver.faults import Action
 from reflet.errors import Forbidden, InternalError, Unauthorized
-from reflet.informer.reflector.filling import ListFailed
+from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.reflector.reflector import WATCH_SILENCE
-from reflet.transport.interface import ANSWER_PATIENCE
+from reflet.transport.interface import ANSWER_TIMEOUT
 from tests.mirror_scenes import CONFIG_MAPS, FOR_EVER, WIDGETS, Scene, scene
 
 pytestmark = pytest.mark.virtual_time
@@ -440,7 +440,7 @@ async def test_nothing_is_shown_until_the_first_list_is_whole(
         made.heal()
         something_happens(made)
 
-        await made.agrees(within=WATCH_SILENCE + 4 * ANSWER_PATIENCE)
+        await made.agrees(within=WATCH_SILENCE + 4 * ANSWER_TIMEOUT)
         assert made.requests() <= 14
         for witness in made.witnesses:
             initial = sorted(change.key for change in witness.told if change.initial)
@@ -549,7 +549,7 @@ async def test_no_fault_that_lasts_ten_minutes_becomes_a_hot_loop(
         asked = made.requests()
         made.heal()
 
-        await made.agrees(within=WATCH_SILENCE + 2 * ANSWER_PATIENCE + 60)
+        await made.agrees(within=WATCH_SILENCE + 2 * ANSWER_TIMEOUT + 60)
         assert_told_of_the_deletion(made)
         assert asked <= 600  # one a second, however it fails
 

@@ -20,7 +20,7 @@ from reflet.client.client import ALL_NAMESPACES
 from reflet.cluster import Cluster, settings_from
 from reflet.devserver.faults import Action, Fault
 from reflet.informer.handlers.changes import Change
-from reflet.informer.queues.intake import QueueKind
+from reflet.informer.options import QueueKind
 from reflet.informer.shared_informer import SharedInformer
 from reflet.runtime.backoff import Backoff
 from reflet.testing.pytest_plugin import RunningServer, running_server

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from reflet.devserver.faults import Fault
-from reflet.node.pods.admission import RunAs
-from reflet.node.pods.granted_ids import Accounts, grants_of
+from reflet.node.pods.admission import Accounts, RunAs, grants_of
 from reflet.processes.process_table import children_of
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import scene_on

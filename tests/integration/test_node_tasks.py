@@ -219,13 +219,13 @@ async def test_the_page_names_every_task_that_is_kept(
 
 
 MISTAKEN: Final = """
-from reflet.node.identity.heartbeat import Heartbeat
+from reflet.node.identity.node_lease import NodeLease
 from reflet.cli.main import main
 
 async def renew(self):
     raise TypeError("a mistake")
 
-Heartbeat.renew = renew
+NodeLease.renew = renew
 main()
 """
 

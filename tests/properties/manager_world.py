@@ -1,14 +1,14 @@
 """A server, a manager of its objects, and what is to be true of the manager, by other means.
 
-Owns: the steps of which stories are made, and the claims.  Must not know which stories are told.
+The steps of which stories are made, and the claims; the stories are ``manager_stories``, and other
+threads that look on are ``manager_onlookers``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,10 +16,8 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.errors import CacheNotSynced, NotFound, NotRegistered
-from reflet.managers import watched
 from reflet.managers.manager import ConfigMapManager
 from reflet.managers.object_changes import ObjectChanges
-from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.watched import DEFAULT_IDLE_RULE, IdleRule
 from reflet.managers.watches.stream_plan import StreamLimits
 from reflet.testing.virtual_time import VirtualClock
@@ -76,7 +74,7 @@ class Model:
     pods: dict[str, frozenset[str]] = field(default_factory=dict)
     last_read: dict[str, float] = field(default_factory=dict)
     last_tick: dict[str, float] = field(default_factory=dict)
-    frozen: dict[str, Any] = field(default_factory=dict)
+    immutable: dict[str, Any] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     heard: dict[str, ConfigMap | None] = field(default_factory=dict)
 
@@ -91,7 +89,7 @@ class Model:
         else:
             self.pods[name] = names
         for gone in before - self.needed:
-            for known in (self.last_read, self.last_tick, self.frozen, self.seen, self.heard):
+            for known in (self.last_read, self.last_tick, self.immutable, self.seen, self.heard):
                 known.pop(gone, None)
         for new in self.needed - before:
             self.last_read[new] = now
@@ -101,7 +99,7 @@ class Model:
         last_look = now // self.idle.look_every * self.idle.look_every
         return {
             name
-            for name in self.needed - self.frozen.keys()
+            for name in self.needed - self.immutable.keys()
             if not self.idle.is_idle(
                 self.last_read[name], max(last_look, self.last_tick.get(name, 0.0))
             )
@@ -226,10 +224,10 @@ class World:
         """It is time to look for idle objects."""
         now = asyncio.get_running_loop().time()
         if self.changes is None:
-            for name in self.model.needed - self.model.frozen.keys():
+            for name in self.model.needed - self.model.immutable.keys():
                 if self.store._entries["shop", name].synced:
                     self.model.last_tick[name] = now
-        self.store.recycle_idle()
+        self.store.stop_if_idle()
 
     # What is seen
 
@@ -249,7 +247,7 @@ class World:
         self._reads(name)  # it may have waited
         self.saw(name, found)
         if found is not None and found.immutable:
-            self.model.frozen.setdefault(name, found)
+            self.model.immutable.setdefault(name, found)
         return found
 
     def _reads(self, name: str) -> None:
@@ -286,8 +284,8 @@ class World:
         """Claim that an answer may be given to a reader who has seen all that was seen."""
         if isinstance(found, str) or self._restored:
             return
-        if name in self.model.frozen:
-            if found != self.model.frozen[name]:
+        if name in self.model.immutable:
+            if found != self.model.immutable[name]:
                 self.wrong.append(f"{name} is immutable, and {found} is another")
             return
         seen = self.seen(name)
@@ -363,7 +361,7 @@ class World:
 
     def awake(self) -> set[str]:
         if self.changes is not None:
-            return self.model.needed - self.model.frozen.keys()
+            return self.model.needed - self.model.immutable.keys()
         return self.model.awake(asyncio.get_running_loop().time())
 
     def claim_streams(self) -> None:
@@ -382,72 +380,3 @@ class World:
         elif len(awake) >= LIMITS.namespace_from and not self.forbidden:
             refused = any("forbidden" in stream.reason for stream in self.manager.plan().streams)
             assert refused or opened == [None]
-
-
-FIELDS: Final = frozenset({"object", "synced", "idle", "frozen"})
-FIELDS_READ: Final = 3
-"""The fields that a look reads before it knows its answer."""
-
-
-class Onlookers:
-    """Other threads, which look at an entry at every moment at which it is written to.
-
-    Between any two steps of a thread another one may do something.  So they look after each write
-    to a field of an entry; and each time that an entry is to show something, somebody is looking
-    already and has read none, one or more of its fields.
-    """
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._turns = itertools.cycle(range(FIELDS_READ + 1))
-        self._write: Callable[[], None] | None = None
-        self._left = 0
-
-    def written(self, entry: ObjectEntry[ConfigMap]) -> None:
-        self._world.saw(entry.name, self._world.peek(entry.name))
-
-    def about_to_show(self, entry: ObjectEntry[ConfigMap], show: Callable[[], None]) -> None:
-        self._write, self._left = show, next(self._turns)
-        not_before = self._world.seen(entry.name)
-        found = self._world.peek(entry.name)
-        self._show()
-        self._world.saw(entry.name, found, not_before)
-
-    def read(self) -> None:
-        self._left -= 1
-        if self._left == 0:
-            self._show()
-
-    def _show(self) -> None:
-        write, self._write = self._write, None
-        if write is not None:
-            write()
-
-
-@contextmanager
-def onlookers(world: World) -> Iterator[None]:
-    """Let other threads look at every entry that the manager of *world* makes."""
-    threads = Onlookers(world)
-    world.has_onlookers = True
-
-    class SeenEntry(ObjectEntry[ConfigMap]):
-        __slots__ = ()
-
-        def __getattribute__(self, name: str) -> Any:
-            value = super().__getattribute__(name)
-            if name in FIELDS:
-                threads.read()
-            return value
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            super().__setattr__(name, value)
-            if name in FIELDS:
-                threads.written(self)
-
-        def show(self, found: ConfigMap | None, version: str) -> None:
-            show = super().show
-            threads.about_to_show(self, lambda: show(found, version))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watched, "ObjectEntry", SeenEntry)
-        yield

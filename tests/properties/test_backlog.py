@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
-from reflet.informer.handlers.changes import Backlog, Change
-from reflet.informer.handlers.filtering import passed_change
-from reflet.informer.handlers.handler_queue import HandlerQueue
+from reflet.informer.handlers.changes import Change, passed_change
+from reflet.informer.handlers.handler_queue import Backlog, HandlerQueue
 
 KEYS = "abc"
 View = dict[str, ConfigMap]

@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflet.devserver.storage.changes import JsonObject, Key
-from reflet.devserver.storage.journal import SqliteJournal
+from reflet.devserver.storage.sqlite_journal import SqliteJournal
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.watches.watch_events import Matches, Sightings
-from reflet.devserver.watches.watch_request import WatchRequest
+from reflet.devserver.storage.stored import JsonObject, Key
+from reflet.devserver.watches.event_lines import Matches, Sightings, WatchRequest
 from reflet.devserver.watches.watchers import Watchers
 from reflet.errors import Expired
 from reflet.testing.virtual_time import run

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflet.transport.http.http2 import Http2Connection
-from reflet.transport.http.http2_stream import Exchange
+from reflet.transport.http.http2_stream import Http2Stream
 from reflet.transport.interface import Request
 
 
@@ -124,7 +124,7 @@ async def bodies(
     connection, wire, server = Http2Connection("https://server", "server"), Wire(), Server()
     connection.connection_made(wire)
     server.state.initiate_connection()
-    exchanges: list[Exchange] = [await connection.open(Request(path="/")) for _ in answers]
+    exchanges: list[Http2Stream] = [await connection.open(Request(path="/")) for _ in answers]
     server.state.receive_data(bytes(wire.written))
 
     said = server.tell(answers, steps)

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reflet.api.core.config import ConfigMap
-from reflet.informer.handlers.changes import Change
-from reflet.informer.handlers.filtering import filtered
-from reflet.informer.queues.intake import QueueKind
+from reflet.informer.handlers.changes import Change, filtered
+from reflet.informer.options import QueueKind
 from reflet.informer.shared_informer import SharedInformer
 from reflet.testing import virtual_time
 from reflet.testing.virtual_time import VirtualClock

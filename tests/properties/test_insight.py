@@ -14,11 +14,12 @@ from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
 from reflet.insight.lint.linting import lint
 from reflet.insight.lint.subjects import Subject
-from reflet.insight.rbac import PodSource, grants_for
+from reflet.insight.rbac import grants_for
 from reflet.insight.used_by import Candidates, used_by
 from reflet.insight.why import diagnose
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ConfigKind, ObjectsInHand
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references import config_map_names, references_of, secret_names
 from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
 
@@ -109,7 +110,7 @@ def test_there_is_a_stopping_reason_whenever_the_kubelet_would_refuse_something(
         *(resolve_volume(pod, name, hand).error for name in configuration_volumes(pod)),
     ]
 
-    diagnosis = diagnose(pod, hand)
+    diagnosis = diagnose(PodInputs(pod=pod, objects=hand))
 
     if any(error is not None for error in errors):
         assert any(reason.stops for reason in diagnosis.reasons)
@@ -118,7 +119,7 @@ def test_there_is_a_stopping_reason_whenever_the_kubelet_would_refuse_something(
 
 @given(pods())
 def test_nothing_is_missing_once_everything_is_there(pod: Pod) -> None:
-    diagnosis = diagnose(pod, ObjectsInHand(objects(present=False)))
+    diagnosis = diagnose(PodInputs(pod=pod, objects=ObjectsInHand(objects(present=False))))
 
     problems = {reason.problem for reason in diagnosis.reasons}
     assert problems.isdisjoint({"MissingObject", "MissingKey", "MissingPullSecret"})
@@ -141,7 +142,7 @@ def test_no_value_of_a_secret_is_told(pod: Pod) -> None:
 
     findings = lint(subjects)
 
-    assert CANARY not in repr(diagnose(pod, ObjectsInHand(every)))
+    assert CANARY not in repr(diagnose(PodInputs(pod=pod, objects=ObjectsInHand(every))))
     assert CANARY not in repr(findings)
 
 
@@ -159,11 +160,9 @@ def test_an_object_is_used_exactly_by_whom_names_it(pod: Pod, kind: ConfigKind, 
 
 @given(pods())
 def test_rights_name_exactly_what_the_pod_names(pod: Pod) -> None:
-    source = PodSource(kind="Pod", namespace="shop", name="web", pod=pod)
-
     rules = {
         rule.resources[0]: set(rule.names)
-        for grant in grants_for([source])
+        for grant in grants_for([PodInputs(pod=pod, objects=None)])
         if grant.namespace == "shop"
         for rule in grant.rules
     }

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reflet.client.watch import line_runs
 from reflet.errors import TransportError
-from reflet.transport.lines import line_runs
 
 LONGEST = 12
 

@@ -27,6 +27,7 @@ from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.managers import BlockingManager
 from reflet.managers.manager import ConfigMapManager
 from reflet.testing import virtual_time
+from tests.properties.manager_onlookers import onlookers
 from tests.properties.manager_stories import ONCE_WRONG, Story, told
 from tests.properties.manager_world import (
     LIMITS,
@@ -36,7 +37,6 @@ from tests.properties.manager_world import (
     Circumstances,
     Step,
     World,
-    onlookers,
 )
 from tests.served_objects import ServedObjects
 from tests.unit.managers.pods import pod
@@ -44,7 +44,7 @@ from tests.unit.managers.pods import pod
 SEED: Final = int(os.environ.get("REFLET_SEED", "0"))
 TIMES: Final = int(os.environ.get("REFLET_FUZZ", "1"))
 STORIES: Final = {"watch": 300, "auto": 700}
-PATIENCE = 10.0  # real seconds, for threads
+THREADS_TIMEOUT = 10.0  # real seconds, for threads
 
 names = st.frozensets(st.sampled_from(NAMES), max_size=5)
 steps = st.one_of(
@@ -200,7 +200,7 @@ class ThreadedScene:
 
 def until(reached: Callable[[], bool], between: Callable[[], None] = lambda: None) -> None:
     """Look until it is so: streams end a moment after nobody needs them."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + THREADS_TIMEOUT
     while not reached():
         assert time.monotonic() < deadline
         between()

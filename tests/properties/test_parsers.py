@@ -40,12 +40,12 @@ from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.protobuf import decode_protobuf
 from reflet.devserver.faults import Fault
 from reflet.devserver.printing.json_paths import values_at
+from reflet.devserver.request.authentication import TokenIssuer
 from reflet.devserver.request.continue_tokens import read_token
 from reflet.devserver.request.selection import selection
 from reflet.devserver.storage.storage import Storage
 from reflet.devserver.verbs import loading
 from reflet.devserver.verbs.state import State
-from reflet.devserver.verbs.tokens import TokenIssuer
 from reflet.errors import ApiError, ParseError, RefletError
 from reflet.manifests.applied import read_applied
 from reflet.resolution.env_files import find_variable

@@ -10,24 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflet.devserver.patches.field_sets import FieldSet, decoded, key_element, value_element
-from reflet.devserver.patches.json_patch import Operation, json_patch
+from reflet.devserver.patches.json_patch import Operation, json_patch, merge_patch
 from reflet.devserver.patches.json_values import check_depth, copied, same
-from reflet.devserver.patches.merge_patch import merge_patch
 from reflet.devserver.patches.patch_bodies import (
     read_applied,
     read_json_patch,
     read_strategic_patch,
 )
-from reflet.devserver.patches.server_side_apply import Target, apply, track_update
+from reflet.devserver.patches.server_side_apply import ApplyTarget, apply, track_update
 from reflet.devserver.patches.strategic_merge import strategic_merge
-from reflet.devserver.patches.typed_changes import compared, fields_of
-from reflet.devserver.patches.typed_merge import merged
+from reflet.devserver.patches.typed_merge import compared, fields_of, merged
 from reflet.devserver.patches.typed_values import misfits
 from reflet.errors import ApiError, DecodeError
 from tests.unit.devserver.small_schemas import KIND, SPEC
 
 NOW: Final = "2026-01-01T00:00:00Z"
-THINGS: Final = Target(
+THINGS: Final = ApplyTarget(
     schema=KIND,
     api_version="v1",
     kind="Thing",

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
-from reflet.informer.queues.delta_fifo import DeltaFifo
+from reflet.informer.queues.delta_fifo import DeltaFifo, DeltaType, QueuedDelta
 from reflet.informer.queues.ordered_queue import OrderedQueue
-from reflet.informer.queues.queued_deltas import DeltaType, QueuedDelta
 from reflet.informer.updater import Updater
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store

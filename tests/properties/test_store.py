@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.watch_events import WatchEvent
-from reflet.store.deltas import ChangeType
+from reflet.store.deltas import ChangeType, Put, Remove
 from reflet.store.keys import Tombstone, key_of
 from reflet.store.store import Store
-from reflet.store.transactions import Put, Remove
 
 USERS = ("ernie", "bert", "elmo")
 Model = tuple[dict[str, ConfigMap], str]

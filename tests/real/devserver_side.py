@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from reflet.apirules.admission import Surroundings, prepare_create, prepare_update
-from reflet.apirules.bodies import check_body, read_json
 from reflet.apirules.refusals import status_document
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.service_addresses import ServiceAddresses
-from reflet.apirules.validation.validation import validate_create, validate_update
+from reflet.apirules.service_allocation import ServiceAddresses
+from reflet.apirules.strict_decoding import check_body, read_json
+from reflet.apirules.validation.by_kind import validate_create, validate_update
 from reflet.errors import ApiError
 
 REAL_NETWORK: Final = "10.0.0.0/24"  # as tests/real/kube_server.py starts the real one

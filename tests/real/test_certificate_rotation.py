@@ -21,7 +21,7 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.options import WatchOptions
 from reflet.cluster import Cluster, connect
 from reflet.informer.handlers.changes import Change
-from reflet.transport.http import wires
+from reflet.transport.http import cert_rotation
 from tests.real.api_connection import ApiConnection
 from tests.real.certificates import Authority, CertificateFiles
 from tests.real.kube_server import HOST, SERVED_NAMES, KubeServer
@@ -79,7 +79,7 @@ class RotatingServer(KubeServer):
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Move streams over in less time than usual."""
-    monkeypatch.setattr(wires, "SPREAD", SPREAD)
+    monkeypatch.setattr(cert_rotation, "SPREAD", SPREAD)
 
 
 @pytest.fixture

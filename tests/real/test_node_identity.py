@@ -17,7 +17,8 @@ from reflet.cluster import Cluster, settings_from
 from reflet.errors import CacheNotSynced, Forbidden
 from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
 from reflet.managers.object_changes import ObjectChange
-from reflet.pods.pod_sources import PodRegistrar, pods_of_node
+from reflet.pods.pod_sources import pods_of_node
+from reflet.pods.registrar import PodRegistrar
 from reflet.transport.config.kubeconfig import Overrides
 from tests.real.access_rules import Role
 from tests.real.kube_server import KubeServer
@@ -212,8 +213,8 @@ async def test_a_node_finds_its_own_pods_and_keeps_what_they_refer_to(
         asyncio.TaskGroup() as tasks,
     ):
         awaited = Awaited(namespace)
-        registrar = PodRegistrar(pods_of_node(as_node, NODE), [config_maps, awaited])
-        running = tasks.create_task(registrar.run())
+        registrar = PodRegistrar([config_maps, awaited])
+        running = tasks.create_task(registrar.follow(pods_of_node(as_node, NODE)))
         await as_admin.resource(ConfigMap).create(config_map("settings"))
         await as_admin.resource(Pod).create(pod_document("web", ["settings"], node=NODE))
         await awaited.is_here.wait()

@@ -14,16 +14,17 @@ from reflet.cluster import Cluster
 from reflet.informer.reflector.source import Source
 from reflet.managers.direct import DirectObjects
 from reflet.managers.manager import ConfigMapManager, SecretManager
-from reflet.managers.object_store import ObjectClient, ObjectServer, ObjectStore
-from reflet.managers.pod_objects import Readable
+from reflet.managers.object_changes import ObjectChanges, PodWaker
+from reflet.managers.object_store import Follower, ObjectClient, ObjectServer, ObjectStore
 from reflet.managers.ttl import ExpiringObjects
 from reflet.managers.watched import WatchedObjects
-from reflet.managers.watches.auto_streams import AutoStreams
-from reflet.managers.watches.individual_streams import IndividualStreams, Streams
 from reflet.managers.watches.namespace_filter import NamespaceFilter
+from reflet.managers.watches.streams import AutoStreams, IndividualStreams, Streams
+from reflet.podconfig.last_known_objects import Readable
 from reflet.pods.folder_pods import FolderPods
 from reflet.pods.mirror_pods import PodWriter
-from reflet.pods.pod_sources import PodListener, PodSource, ServedPods
+from reflet.pods.pod_sources import PodSource, ServedPods
+from reflet.pods.registrar import PodListener
 
 
 def cluster_is_an_object_server(cluster: Cluster) -> ObjectServer:
@@ -66,6 +67,14 @@ def a_manager_is_readable(manager: ConfigMapManager) -> Readable[ConfigMap]:
     return manager
 
 
+def changes_follow(changes: ObjectChanges[ConfigMap]) -> Follower:
+    return changes
+
+
+def a_waker_follows(waker: PodWaker) -> Follower:
+    return waker
+
+
 def a_folder_is_a_source(pods: FolderPods) -> PodSource:
     return pods
 
@@ -94,6 +103,8 @@ def members(protocol: type) -> set[str]:
         (IndividualStreams, Streams),
         (AutoStreams, Streams),
         (SecretManager, PodListener),
+        (ObjectChanges, Follower),
+        (PodWaker, Follower),
         (FolderPods, PodSource),
         (ServedPods, PodSource),
         (NamespaceFilter, Source),

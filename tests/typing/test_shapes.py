@@ -11,9 +11,9 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
 from reflet.blocking import BlockingResource
-from reflet.client.requests import Watch
 from reflet.client.resource_client import ResourceClient
-from reflet.informer.reflector.consistency import Held
+from reflet.client.watch import Watch
+from reflet.informer.reflector.reflector import Held
 from reflet.informer.reflector.source import Source, WatchStream
 from reflet.store.deltas import Sink
 from reflet.store.store import Store

@@ -118,3 +118,11 @@ def test_the_limit_can_be_given() -> None:
 def test_a_limit_that_lets_nobody_through_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="burst must be at least 1"):
         connect(ConnectionSettings(server="https://127.0.0.1:1"), burst=0)
+
+
+def test_a_misspelled_option_of_a_mirror_is_refused_by_the_call_itself() -> None:
+    cluster = ScriptedCluster()
+    typo: dict[str, Any] = {"indexerz": {}}
+
+    with pytest.raises(TypeError, match="did you mean 'indexers'"):
+        cluster.mirror(ConfigMap, **typo)

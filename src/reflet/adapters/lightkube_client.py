@@ -1,8 +1,7 @@
 """The connection of ``lightkube`` for Reflet.
 
-Owns: everything that concerns that client, both its faces, and httpx2 behind them.  Must not
-know resources: it carries requests, and the bytes of their answers are decoded by our own
-codec.
+It carries requests, over the httpx2 of either face, and the bytes of their answers are decoded by
+our own codec.
 
 ::
 
@@ -23,11 +22,11 @@ from contextlib import (
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from reflet.adapters.failures import broken_connection
 from reflet.adapters.threaded_stream import ThreadedStream
 from reflet.client.client import Client
 from reflet.errors import ConfigurationError, CredentialsError, DeadlineExceeded, TransportError
-from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
+from reflet.transport.failures import wrapped_failure
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 
 if TYPE_CHECKING:
     import httpx2
@@ -82,7 +81,7 @@ class AsyncTransport:
         """Send, and hand out the answer's body while it arrives."""
         prepared = _prepared(self._http, request, self._server, streamed=True)
         with _translated(self._server):
-            async with asyncio.timeout(request.timeout or ANSWER_PATIENCE):
+            async with asyncio.timeout(request.timeout or ANSWER_TIMEOUT):
                 answer = await self._http.send(prepared, stream=True)
         try:
             yield _AsyncBody(answer, self._server, silence)
@@ -114,18 +113,18 @@ class ThreadedTransport:
         return ThreadedStream(
             lambda: self._open(request, silence),
             server=self._server,
-            patience=request.timeout or ANSWER_PATIENCE,
+            head_timeout=request.timeout or ANSWER_TIMEOUT,
             silence=silence,
         )
 
     async def close(self) -> None:
         """Nothing: the connections belong to lightkube."""
 
-    def _open(self, request: Request, silence: float | None) -> _Body:
+    def _open(self, request: Request, silence: float | None) -> _HttpxBody:
         # The reader keeps the limit of silence; this one is for a thread that nobody reads.
-        patience = None if silence is None else max(silence, ANSWER_PATIENCE)
+        read_timeout = None if silence is None else max(silence, ANSWER_TIMEOUT)
         prepared = _prepared(
-            self._http, request, self._server, streamed=True, read_timeout=patience
+            self._http, request, self._server, streamed=True, read_timeout=read_timeout
         )
         with _translated(self._server):
             answer = self._http.send(prepared, stream=True)
@@ -135,7 +134,7 @@ class ThreadedTransport:
                 "a watch of lightkube.Client(http2=True) cannot be ended without ending every "
                 "other request on its connection: leave out http2, or use lightkube.AsyncClient"
             )
-        return _Body(answer, self._server)
+        return _HttpxBody(answer, self._server)
 
 
 class _AsyncBody:
@@ -160,7 +159,7 @@ class _AsyncBody:
                 ) from error
 
 
-class _Body:
+class _HttpxBody:
     """httpx2's answer as a blocking body."""
 
     def __init__(self, answer: httpx2.Response, server: str) -> None:
@@ -209,13 +208,13 @@ def _prepared(
     headers = list(request.headers)
     if streamed:
         headers.append(("accept-encoding", "identity"))  # compressed, events would come late
-    read = read_timeout if streamed else ANSWER_PATIENCE
+    read = read_timeout if streamed else ANSWER_TIMEOUT
     return http.build_request(
         request.method,
         url,
         headers=headers,
         content=request.body or None,
-        timeout=httpx2.Timeout(ANSWER_PATIENCE, read=read),
+        timeout=httpx2.Timeout(ANSWER_TIMEOUT, read=read),
     )
 
 
@@ -235,7 +234,7 @@ def _translated(server: str) -> Iterator[None]:
         raise CredentialsError(f"{server}: lightkube could not obtain credentials") from error
     except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
         timed_out = isinstance(error, httpx2.TimeoutException)
-        raise broken_connection(error, server, timed_out=timed_out) from error
+        raise wrapped_failure(error, server, timed_out=timed_out) from error
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """The connection of the official client, ``kubernetes``, for Reflet.
 
-Owns: everything that concerns that client, and urllib3 behind it.  Must not know resources:
-it carries requests, and the bytes of their answers are decoded by our own codec.
+It carries requests, over urllib3, and the bytes of their answers are decoded by our own codec.
 
 ::
 
@@ -20,11 +19,11 @@ from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from reflet.adapters.failures import broken_connection
 from reflet.adapters.threaded_stream import ThreadedStream
 from reflet.client.client import Client
 from reflet.errors import CredentialsError
-from reflet.transport.interface import ANSWER_PATIENCE, Request, Response
+from reflet.transport.failures import wrapped_failure
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
@@ -61,14 +60,12 @@ class OfficialTransport:
         """Send, and hand out the answer's body while it arrives, in a thread of its own."""
         return ThreadedStream(
             # The reader keeps the limit of silence; this one is for a thread that nobody reads.
-            lambda: _Body(
-                self._open(
-                    request, read=None if silence is None else max(silence, ANSWER_PATIENCE)
-                ),
+            lambda: _Urllib3Body(
+                self._open(request, read=None if silence is None else max(silence, ANSWER_TIMEOUT)),
                 self._server,
             ),
             server=self._server,
-            patience=request.timeout or ANSWER_PATIENCE,
+            head_timeout=request.timeout or ANSWER_TIMEOUT,
             silence=silence,
         )
 
@@ -80,7 +77,7 @@ class OfficialTransport:
         return str(self._api_client.configuration.host)
 
     def _send(self, request: Request) -> Response:
-        response = self._open(request, read=ANSWER_PATIENCE, total=request.timeout)
+        response = self._open(request, read=ANSWER_TIMEOUT, total=request.timeout)
         with _translated(self._server):
             try:
                 body = response.read()
@@ -103,7 +100,7 @@ class OfficialTransport:
                 url,
                 body=request.body or None,
                 headers=headers,
-                timeout=urllib3.Timeout(total=total, connect=ANSWER_PATIENCE, read=read),
+                timeout=urllib3.Timeout(total=total, connect=ANSWER_TIMEOUT, read=read),
                 # Whoever sends the request decides when it is worth repeating; urllib3 would
                 # sleep in the thread as long as the server asks it to.
                 retries=False,
@@ -132,7 +129,7 @@ class OfficialTransport:
         return headers
 
 
-class _Body:
+class _Urllib3Body:
     """urllib3's answer as a blocking body."""
 
     def __init__(self, response: BaseHTTPResponse, server: str) -> None:
@@ -162,7 +159,7 @@ def _translated(server: str) -> Iterator[None]:
         yield
     except (urllib3.exceptions.HTTPError, OSError) as error:
         timed_out = isinstance(error, urllib3.exceptions.TimeoutError)
-        raise broken_connection(error, server, timed_out=timed_out) from error
+        raise wrapped_failure(error, server, timed_out=timed_out) from error
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

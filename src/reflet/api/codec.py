@@ -1,10 +1,10 @@
-"""Bytes become objects and objects become bytes.
+"""Bytes become objects and objects become bytes: single objects, lists, and which class each gets.
 
-Owns: single objects and lists, and which class an object gets.  Streams of watch events are
-watch_events.py; manifests are yaml_text.py.  Must not know where bytes come from.
+Streams of watch events are ``watch_events``; manifests are ``yaml``.  Decoding raises
+``DecodeError`` for any bytes that are not what was asked for, and nothing else.  The error names
+the object and the place; it never shows a value.
 
-Decoding raises ``DecodeError`` for any bytes that are not what was asked for, and nothing
-else.  The error names the object and the place; it never shows a value.
+Upstream: apimachinery/pkg/runtime/serializer/json/json.go
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,10 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
-from reflet.api import field_path, kinds
-from reflet.api.field_types import MicroTime
+from reflet.api import field_path, scheme
 from reflet.api.frozen import Frozen
-from reflet.api.meta import KubernetesObject, ListMeta, TypedObject
-from reflet.api.reading import FAILURES, decode_hook, problem, reader, refuse
+from reflet.api.json_reader import FAILURES, decode_hook, problem, reader, refuse
+from reflet.api.meta import KubernetesObject, ListMeta, MicroTime, TypedObject
 from reflet.api.unstructured import AnyObject
 
 T = TypeVar("T")
@@ -82,7 +81,7 @@ def decode_object(data: bytes) -> TypedObject | AnyObject:
     for name, text in (("apiVersion", head.api_version), ("kind", head.kind)):
         if not text:
             raise problem(head.kind or "object", name, "missing")
-    struct = kinds.struct_for(head.api_version, head.kind)
+    struct = scheme.struct_for(head.api_version, head.kind)
     return decode(data, struct) if struct else decode(data, AnyObject)
 
 
@@ -172,7 +171,7 @@ def _check_list_kind(api_version: str, kind: str, wanted: type[Any]) -> None:
     """Refuse a list of another kind: its items need not say what they are."""
     if not issubclass(wanted, TypedObject) or kind in {"", "List"}:
         return
-    identity = kinds.identity(wanted)
+    identity = scheme.identity(wanted)
     if (api_version, kind) != (identity[0], f"{identity[1]}List"):
         wanted_list = f"{identity[1]}List of {identity[0]}"
         raise problem("list", "kind", f"expected {wanted_list}, not {kind} of {api_version}")

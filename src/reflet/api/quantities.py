@@ -1,8 +1,10 @@
 """Quantities: amounts of cpu, memory and the like, such as ``500m``, ``1Gi`` and ``1e3``.
 
-Owns: the text form, the canonical text, and arithmetic.  An amount is a whole number of
-billionths, the smallest unit that Kubernetes keeps, and everything is exact but the division,
-which is the kubelet's.  Must not know which resources there are or what their amounts mean.
+The text form, the canonical text, and arithmetic.  An amount is a whole number of billionths, the
+smallest unit that Kubernetes keeps, and everything is exact but the division, which is the
+kubelet's.
+
+Upstream: apimachinery/pkg/api/resource/quantity.go, Quantity, ParseQuantity, CanonicalizeBytes
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Mapping
 from typing import Final, final
 
 from reflet.errors import ParseError
+from reflet.gotext.quoting import excerpt
 
 LARGEST_BINARY: Final = 2**63 - 1  # Kubernetes caps amounts with a binary suffix here
 MOST_DIGITS: Final = 400  # before the point: any float64 fits, and no work explodes
@@ -332,7 +335,7 @@ def _digits(number: int) -> int:
 
 
 def _quoted(text: str) -> str:
-    return repr(text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + "…")
+    return excerpt(text, LONGEST_QUOTE)
 
 
 def _malformed(text: str) -> ParseError:

@@ -1,7 +1,6 @@
-"""Lines of a watch stream become events.
+"""Lines of a watch stream become events; many lines are decoded at once.
 
-Owns: what a line may hold, and decoding many lines at once.  Must not know where lines come
-from, nor what an event does to a cache.
+Upstream: apimachinery/pkg/watch/watch.go, Event; client-go/rest/watch/decoder.go, Decode
 """
 
 import functools
@@ -13,8 +12,8 @@ import msgspec
 
 from reflet.api.codec import decode_at, require_name
 from reflet.api.frozen import Frozen
+from reflet.api.json_reader import FAILURES, Reader, decode_hook, problem, refuse
 from reflet.api.meta import KubernetesObject
-from reflet.api.reading import FAILURES, Reader, decode_hook, problem, refuse
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
 from reflet.errors import DecodeError

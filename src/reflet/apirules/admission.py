@@ -1,11 +1,11 @@
-"""Makes of what a client sent the object that is stored.
+"""What a create or an update stores: names, identity, times, generation, spec apart from status.
 
-Owns: what the server decides about an object whatever its kind: names, identity, times,
-generation, the separation of spec and status.  What single kinds need besides is in
-kind_rules.py; defaults are in defaults.py; refusing bad objects is validation's.  Must not know
-requests or storage, and keeps no time and rolls no dice of its own.
+Whatever the kind; what single kinds need besides is in kind_strategies.py.  Objects come in as
+``strict_decoding.check_body`` gives them and are not changed; results are new, and are still to
+be validated.  Time and chance come in as ``Surroundings``.
 
-Objects come in as ``bodies.check_body`` gives them and are not changed; results are new.
+Upstream: apiserver/pkg/registry/rest/create.go, BeforeCreate; rest/update.go, BeforeUpdate;
+apiserver/pkg/storage/names/generate.go
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.apirules.custom_objects import fill_custom_defaults
-from reflet.apirules.defaults.defaults import fill_defaults
-from reflet.apirules.kind_rules import (
+from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
+from reflet.apirules.kind_strategies import (
     CREATE_RULES,
     GENERATION_FROM_START,
     STATUS_FROM_CLIENT,
@@ -27,7 +26,7 @@ from reflet.apirules.kind_rules import (
 )
 from reflet.apirules.schema.decoding import empty_object, in_order
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.service_addresses import ServiceAddresses
+from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.gotext.times import time_text
 
 Document = dict[str, Any]

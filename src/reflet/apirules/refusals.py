@@ -1,7 +1,9 @@
-"""The refusals of the server: each with the code, reason, text and details of the real one.
+"""The refusals of the API server: each with the code, reason, text and details of the real one.
 
-Owns: the texts, and how a refusal becomes a ``Status`` document.  Must not know what was asked
-for beyond the names it is given, nor how an answer is sent.
+Also how a refusal becomes the ``Status`` that is sent.
+
+Upstream: apimachinery/pkg/api/errors/errors.go;
+apiserver/pkg/endpoints/handlers/responsewriters/status.go, ErrorToAPIStatus
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from reflet import errors
-from reflet.api.status import status_from_error
 from reflet.errors import ApiError, Cause
+from reflet.gotext.quoting import quoted
 
 OPTIONS_GROUP: Final = "meta.k8s.io"
 
@@ -45,23 +47,26 @@ class ExpiredContinue(errors.Expired):
 
 
 def status_document(error: BaseException) -> dict[str, Any]:
-    """Make the ``Status`` that the server answers with; what is no API error is a 500."""
-    status = status_from_error(error)
-    # An error without a reason is one that the real server did not expect either.
-    reason = error.reason if isinstance(error, ApiError) and error.code else status.reason
+    """Make the ``Status`` that the server answers with; what is no refusal of its own is a 500."""
+    if isinstance(error, ApiError) and error.code:
+        # One without a reason is one that the real server did not expect either.
+        code, reason, message = error.code, error.reason, error.message
+    else:
+        said = " ".join(str(error).split())
+        code, reason, message = 500, "InternalError", f"Internal error occurred: {said}"
     document: dict[str, Any] = {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {"continue": error.token} if isinstance(error, ExpiredContinue) else {},
         "status": "Failure",
-        "message": error.message if isinstance(error, ApiError) else status.message,
+        "message": message,
     }
     if reason:
         document["reason"] = reason
     details = _details(error)
-    if details or reason in _ALWAYS_WITH_DETAILS or status.message.startswith(_GENERIC):
+    if details or reason in _ALWAYS_WITH_DETAILS or message.startswith(_GENERIC):
         document["details"] = details
-    document["code"] = status.code
+    document["code"] = code
     return document
 
 
@@ -116,7 +121,7 @@ def unauthorized() -> ApiError:
 
 def forbidden(resource: str, name: str, why: str, *, group: str = "") -> ApiError:
     """A rule forbids it."""
-    named = f' "{name}"' if name else ""
+    named = f" {quoted(name)}" if name else ""
     return errors.Forbidden(
         f"{qualified(resource, group)}{named} is forbidden: {why}",
         code=403,
@@ -219,7 +224,7 @@ def invalid(kind: str, name: str, causes: Iterable[Cause], *, group: str = "") -
     said = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in found))
     text = said[0] if len(said) == 1 else f"[{', '.join(said)}]"
     return errors.Invalid(
-        f'{qualified(kind, group)} "{name}" is invalid: {text}',
+        f"{qualified(kind, group)} {quoted(name)} is invalid: {text}",
         code=422,
         reason="Invalid",
         group=group,
@@ -227,6 +232,12 @@ def invalid(kind: str, name: str, causes: Iterable[Cause], *, group: str = "") -
         name=name,
         causes=found,
     )
+
+
+def rejected() -> ApiError:
+    """A patch cannot be carried out; the real server says no more than that."""
+    said = "the server rejected our request due to an error in our request"
+    return errors.Invalid(said, code=422, reason="Invalid")
 
 
 def invalid_options(kind: str, causes: Iterable[Cause]) -> ApiError:
@@ -240,7 +251,7 @@ def invalid_options(kind: str, causes: Iterable[Cause]) -> ApiError:
 def not_found(resource: str, name: str, *, group: str = "") -> ApiError:
     """No such object."""
     return errors.NotFound(
-        f'{qualified(resource, group)} "{name}" not found',
+        f"{qualified(resource, group)} {quoted(name)} not found",
         code=404,
         reason="NotFound",
         group=group,
@@ -252,7 +263,7 @@ def not_found(resource: str, name: str, *, group: str = "") -> ApiError:
 def already_exists(resource: str, name: str, *, group: str = "") -> ApiError:
     """An object of that name is there already."""
     return errors.AlreadyExists(
-        f'{qualified(resource, group)} "{name}" already exists',
+        f"{qualified(resource, group)} {quoted(name)} already exists",
         code=409,
         reason="AlreadyExists",
         group=group,
@@ -264,7 +275,7 @@ def already_exists(resource: str, name: str, *, group: str = "") -> ApiError:
 def conflict(resource: str, name: str, why: str, *, group: str = "") -> ApiError:
     """The object is not in the state that the request takes for granted."""
     return errors.Conflict(
-        f'Operation cannot be fulfilled on {qualified(resource, group)} "{name}": {why}',
+        f"Operation cannot be fulfilled on {qualified(resource, group)} {quoted(name)}: {why}",
         code=409,
         reason="Conflict",
         group=group,

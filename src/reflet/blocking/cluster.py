@@ -1,15 +1,14 @@
-"""The client's verbs for programs without an event loop.
+"""The client's verbs for programs without an event loop: the same, waiting.
 
-Owns: nothing but the waiting; what each verb does and promises is said in
-``reflet.client.resource_client`` and ``reflet.client.client``.
+What each verb does and promises is said in ``reflet.client.resource_client`` and
+``reflet.client.client``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 
 from reflet.api.codec import Listing
 from reflet.api.meta import KubernetesObject
@@ -25,15 +24,20 @@ from reflet.api.options import (
 )
 from reflet.api.paging import PAGE_SIZE
 from reflet.api.resources import Resource
-from reflet.api.selectors.fields import FieldSelector
-from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import WatchEvent
 from reflet.blocking.loop_thread import LoopThread
 from reflet.client.client import Token
 from reflet.client.discovery import ServerVersion
-from reflet.client.resource_client import WATCH_SILENCE, ResourceClient
+from reflet.client.resource_client import (
+    WATCH_SILENCE,
+    Answered,
+    Body,
+    PatchBody,
+    ResourceClient,
+    Whole,
+)
 from reflet.cluster import Cluster
 from reflet.cluster import connect as connect_cluster
 from reflet.transport.config.settings import ConnectionSettings
@@ -42,6 +46,9 @@ if TYPE_CHECKING:
     from reflet.api.core.config import ConfigMap, Secret
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
+    from reflet.informer.options import MirrorOptions
+    from reflet.managers.strategies import ManagerOptions
+    from reflet.resolution.pod_inputs import Needs, PodInputs
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -60,25 +67,17 @@ class BlockingResource(Generic[T]):
 
     @overload
     def get(
-        self,
-        name: str,
-        options: GetOptions = GetOptions(),
-        *,
-        subresource: Literal["status"] | None = None,
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def get(
-        self,
-        name: str,
-        options: GetOptions = GetOptions(),
-        *,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None
+    ) -> Answered[T]: ...
 
     def get(
         self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None = None
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """The object called *name*."""
         return self._loop.run(self._client.get(name, options, subresource=subresource))
 
@@ -108,31 +107,31 @@ class BlockingResource(Generic[T]):
     @overload
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
-        subresource: Literal["status"] | None = None,
+        subresource: Whole = None,
     ) -> T: ...
 
     @overload
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+    ) -> Answered[T]: ...
 
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Create an object, or a part of the one called *name*."""
         return self._loop.run(
             self._client.create(body, options, name=name, subresource=subresource)
@@ -140,29 +139,21 @@ class BlockingResource(Generic[T]):
 
     @overload
     def replace(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        options: UpdateOptions = UpdateOptions(),
-        *,
-        subresource: Literal["status"] | None = None,
+        self, body: Body[T], options: UpdateOptions = UpdateOptions(), *, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def replace(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        options: UpdateOptions = UpdateOptions(),
-        *,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, body: Body[T], options: UpdateOptions = UpdateOptions(), *, subresource: str | None
+    ) -> Answered[T]: ...
 
     def replace(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: UpdateOptions = UpdateOptions(),
         *,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Write the whole object."""
         return self._loop.run(self._client.replace(body, options, subresource=subresource))
 
@@ -170,33 +161,33 @@ class BlockingResource(Generic[T]):
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
-        subresource: Literal["status"] | None = None,
+        subresource: Whole = None,
     ) -> T: ...
 
     @overload
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+    ) -> Answered[T]: ...
 
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Change an object by a patch."""
         return self._loop.run(
             self._client.patch(name, patch, patch_type, options, subresource=subresource)
@@ -204,32 +195,22 @@ class BlockingResource(Generic[T]):
 
     @overload
     def apply(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: Literal["status"] | None = None,
+        self, body: Body[T], *, field_manager: str, force: bool = False, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def apply(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, body: Body[T], *, field_manager: str, force: bool = False, subresource: str | None
+    ) -> Answered[T]: ...
 
     def apply(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         *,
         field_manager: str,
         force: bool = False,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Server-side apply: own the fields of *body*."""
         return self._loop.run(
             self._client.apply(
@@ -262,12 +243,7 @@ class BlockingCluster:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -313,9 +289,7 @@ class BlockingCluster:
         kind: type[T],
         *,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[T]],
     ) -> BlockingMirror[T]: ...
 
     @overload
@@ -324,9 +298,7 @@ class BlockingCluster:
         kind: Resource | str,
         *,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[Any]],
     ) -> BlockingMirror[Any]: ...
 
     @overload
@@ -336,30 +308,60 @@ class BlockingCluster:
         *,
         raw: bool,
         namespace: str | None = None,
-        label_selector: LabelSelector | str = "",
-        field_selector: FieldSelector | str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[AnyObject]],
     ) -> BlockingMirror[AnyObject]: ...
 
-    def mirror(self, kind: type[Any] | Resource | str, **options: Any) -> BlockingMirror[Any]:
-        """The objects of one resource in memory, kept fresh while the context is open."""
+    def mirror(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None = None,
+        raw: bool = False,
+        **options: Unpack[MirrorOptions[Any]],
+    ) -> BlockingMirror[Any]:
+        """The objects of one resource in memory, kept fresh while the context is open.
+
+        *options* are described in ``MirrorOptions``.
+        """
         from reflet.blocking.mirror import BlockingMirror  # noqa: PLC0415 - rare, and not light
 
-        return BlockingMirror(self._loop, self._cluster.mirror(kind, **options))
+        mirror = self._cluster.mirror(kind, namespace=namespace, raw=raw, **options)
+        return BlockingMirror(self._loop, mirror)
 
-    def config_map_manager(self, **options: Any) -> BlockingManager[ConfigMap]:
+    def config_map_manager(
+        self, *, strategy: str = "watch", **options: Unpack[ManagerOptions]
+    ) -> BlockingManager[ConfigMap]:
         """The ConfigMaps of registered pods; *options* are those of ``ConfigMapManager``."""
         from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
         from reflet.managers.manager import ConfigMapManager  # noqa: PLC0415 - the same
 
-        return BlockingManager(self._loop, ConfigMapManager(self._cluster, **options))
+        manager = ConfigMapManager(self._cluster, strategy=strategy, **options)
+        return BlockingManager(self._loop, manager)
 
-    def secret_manager(self, **options: Any) -> BlockingManager[Secret]:
+    def secret_manager(
+        self, *, strategy: str = "watch", **options: Unpack[ManagerOptions]
+    ) -> BlockingManager[Secret]:
         """The Secrets of registered pods; *options* are those of ``SecretManager``."""
         from reflet.blocking.managers import BlockingManager  # noqa: PLC0415 - rare, not light
         from reflet.managers.manager import SecretManager  # noqa: PLC0415 - the same
 
-        return BlockingManager(self._loop, SecretManager(self._cluster, **options))
+        manager = SecretManager(self._cluster, strategy=strategy, **options)
+        return BlockingManager(self._loop, manager)
+
+    def pod_inputs(
+        self,
+        target: str = "",
+        *,
+        namespace: str | None = None,
+        selector: str = "",
+        needs: Needs | None = None,
+    ) -> PodInputs:
+        """What a pod's containers get: ``cluster.pod_inputs("deploy/web").environment("web")``."""
+        from reflet.podconfig.gather import pod_inputs  # noqa: PLC0415 - rare, and not light
+
+        return self._loop.run(
+            pod_inputs(self._cluster, target, namespace=namespace, selector=selector, needs=needs)
+        )
 
     def find(self, name: str) -> Resource:
         """The resource that *name* means on this server."""

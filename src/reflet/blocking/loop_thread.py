@@ -1,7 +1,9 @@
-"""One event loop on one thread, for callers that have none.
+"""One event loop on one thread, for callers that have none; and what a fork leaves of it.
 
-Owns: the thread, and the crossing from the caller's thread to it and back.  Must not know what
-runs there.
+``LoopThread`` takes a coroutine from any thread to the loop and its result back.  In the child of
+a fork there is no such thread: calls are refused there, and readers registered with
+``refuse_in_child`` find a ``LeftBehind`` in the place of a memory that nobody keeps fresh.  That
+costs reads in the parent nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
+from weakref import WeakKeyDictionary
 
 from reflet.errors import MisuseError
 
@@ -247,3 +250,38 @@ async def _next(iterator: AsyncIterator[T]) -> T:
 
 async def _calling(close: Callable[[], Awaitable[None]]) -> None:
     await close()
+
+
+class LeftBehind:
+    """Stands in the child of a fork for what only the parent keeps fresh: any use is refused."""
+
+    def __init__(self, kept: object, error: Callable[[], MisuseError]) -> None:
+        self._kept = kept
+        self._error = error
+
+    def __repr__(self) -> str:
+        return f"{repr(self._kept)[:-1]}, left behind by a fork>"
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise self._error()
+
+    __getattr__ = __getitem__ = __contains__ = __len__ = __iter__ = _refuse
+
+
+_READERS: Final[WeakKeyDictionary[object, tuple[str, Callable[[], MisuseError]]]] = (
+    WeakKeyDictionary()
+)
+
+
+def refuse_in_child(reader: object, attribute: str, error: Callable[[], MisuseError]) -> None:
+    """Let *reader* find a LeftBehind in its *attribute* after a fork; reads raise *error* there."""
+    _READERS[reader] = (attribute, error)
+
+
+def _leave_behind() -> None:
+    for reader, (attribute, error) in list(_READERS.items()):
+        setattr(reader, attribute, LeftBehind(getattr(reader, attribute), error))
+    _READERS.clear()  # a fork of this process finds nothing to do for them
+
+
+os.register_at_fork(after_in_child=_leave_behind)

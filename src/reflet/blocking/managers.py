@@ -1,7 +1,7 @@
 """The managers of ConfigMaps and Secrets, for programs without an event loop.
 
-Owns: the crossing to the loop for what has to wait.  What a manager does and promises is said in
-``reflet.managers.manager``.
+What a manager does and promises is said in ``reflet.managers.manager``; here is the way to the
+loop's thread for what has to wait.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from reflet.api.core.pods import Pod
-from reflet.blocking.forks import refuse_in_child
-from reflet.blocking.loop_thread import LoopThread
+from reflet.blocking.loop_thread import LoopThread, refuse_in_child
 from reflet.errors import CacheNotSynced
 from reflet.managers.manager import ObjectManager
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
-from reflet.managers.object_kinds import C
+from reflet.managers.object_store import C
 from reflet.managers.registry import PodKey
 from reflet.managers.watches.stream_plan import StreamPlan
 

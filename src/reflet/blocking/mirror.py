@@ -1,7 +1,7 @@
 """A collection in memory, for programs without an event loop.
 
-Owns: the crossing to the loop for what has to wait, and the threads in which handlers run.  What
-a mirror does and promises is said in ``reflet.informer.mirror``.
+The crossing to the loop for what has to wait, and the threads in which handlers run.  What a
+mirror does and promises is said in ``reflet.informer.mirror``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any, Final, Generic, Self, TypeVar
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
 from reflet.api.selectors.labels import LabelSelector
-from reflet.blocking.forks import refuse_in_child
-from reflet.blocking.loop_thread import LoopThread
+from reflet.blocking.loop_thread import LoopThread, refuse_in_child
 from reflet.informer.handlers.change_stream import ChangeStream
-from reflet.informer.handlers.changes import Change
-from reflet.informer.handlers.registration import Handler, Registration
+from reflet.informer.handlers.changes import Change, Handler
+from reflet.informer.handlers.registration import Registration
 from reflet.informer.mirror import SIGN_OF_LIFE, Mirror
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.informer.shared_informer import Errors
 
 T = TypeVar("T", bound=KubernetesObject)

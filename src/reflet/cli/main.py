@@ -1,8 +1,7 @@
 """The entry points ``reflet`` and ``kubectl-reflet``.
 
-Owns: the list of commands, the form of the usage text, and the one place where an error
-becomes a line on stderr and an exit code.  Must not import a command before it is called:
-``reflet --help`` answers at once.
+Here are the list of commands, and the one place where an error becomes a line on stderr and an
+exit code.  A command is imported when it is called, so that ``reflet --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import Any, Final, NoReturn
 import click
 
 from reflet._version import __version__
+from reflet.cli import lazy
 from reflet.cli.output.output import visible
 from reflet.errors import (
     ApiError,
@@ -83,9 +83,7 @@ class LazyCommands(click.Group):
         """Find the command, or suggest the one that was meant."""
         is_typed = not ctx.resilient_parsing  # else a shell asks how an unfinished line goes on
         if is_typed and args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib  # noqa: PLC0415 - only for typing mistakes
-
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            close = lazy.difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f", did you mean {close[0]!r}?" if close else ""
             ctx.fail(f"unknown command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
@@ -94,11 +92,9 @@ class LazyCommands(click.Group):
         self, ctx: click.Context, incomplete: str
     ) -> list[click.shell_completion.CompletionItem[str]]:
         """Complete a command's name from the table above, without importing them."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only behind Tab
-
         return [
             *(
-                CompletionItem(name, help=purpose)
+                lazy.shell_completion.CompletionItem(name, help=purpose)
                 for name, purpose in COMMANDS.items()
                 if name.startswith(incomplete)
             ),

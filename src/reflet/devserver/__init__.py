@@ -1,18 +1,46 @@
 """A Kubernetes API in one process, for development and tests, never for production.
 
 Good enough for kubectl and the usual clients: it stores, validates, patches and tells watchers,
-and runs no controllers.  It shares no code with the clients that are tested against it.
-Everything runs on one event loop; storage calls are plain functions, and so atomic.
+and runs no controllers.  Everything runs on one event loop; storage calls are plain functions,
+and so atomic.
+
+What the API server makes of a document is ``reflet.apirules``; this is the server around it.
+Neither shares anything with the clients that are tested against it but the meaning of values:
+quantities, selectors and YAML (``reflet.api``) and Go's texts (``reflet.gotext``).  Those are held
+to recorded answers of the Go code, or to the real server by the differential test, so a mistake in
+them cannot hide by being on both sides.
 
 - ``server``: the running server, with its authority, its kubeconfig and its data
 - ``faults``: what goes wrong on request, and the record of what was asked
-- ``refusals``: every refusal, in the real server's words
-- ``edge``: HTTP, TLS, credentials
-- ``verbs``: what a request means, and what is done about it
-- ``forms``: JSON, YAML and the tables that ``kubectl get`` prints
-- ``patches``: from a patch to the new object, and who owns its fields
-- ``admission``: defaults and rules, from what a client sends to what is stored
-- ``kinds``: which kinds there are, their structure, and the documents that describe them
-- ``watches``: one watch, and all of them
-- ``storage``: the whole state with one counter of revisions, and the same in a SQLite file
+- ``http``: HTTP, TLS, discovery and OpenAPI, and the pages for tests
+- ``request``: what a request asks for, and who asks
+- ``verbs``: what each verb does
+- ``patches``: from a patch to the new object, and who manages its fields
+- ``printing``: JSON, YAML and the tables that ``kubectl get`` prints
+- ``watches``: one watch, and all of them: the watch cache's side of the readers
+- ``storage``: all objects with one counter of revisions, as in etcd, and the same in SQLite
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from reflet.devserver.faults import Fault
+    from reflet.devserver.server import DevServer
+
+__all__ = ["DevServer", "Fault"]
+
+# On first use: the server needs aiohttp, and who only names a fault does not.
+_HOMES: Final = {"DevServer": "reflet.devserver.server", "Fault": "reflet.devserver.faults"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'reflet.devserver' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,9 +1,8 @@
-"""Faults on request: what the server does wrong, when, and how often.
+"""Faults on request: what the server does wrong, when, and how often; and the record of requests.
 
-Owns: which request or stream a fault strikes, the counting, and the record of all requests.
 Repeatable: a fault lets ``after`` matching requests pass, strikes the next ``times``, and is
-used up; of several that match, the one added first strikes.  Must not know how a connection is
-broken or a history forgotten: whoever answers requests does what a fault says.
+used up; of several that match, the one added first strikes.  Whoever answers requests does what a
+fault says.
 
 ::
 

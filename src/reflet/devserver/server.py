@@ -1,8 +1,5 @@
 """A development server that runs: its sockets, its credentials, its kubeconfig, its data.
 
-Owns: starting and stopping, and everything that is written to disk besides the journal.  Must
-not know requests.
-
 ::
 
     async with DevServer() as server:
@@ -30,15 +27,17 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 from aiohttp import web
 
 from reflet.devserver.http.application import Application
-from reflet.devserver.http.authentication import Credentials, is_loopback
-from reflet.devserver.http.private_files import write_private
-from reflet.devserver.http.server_certificates import ServingCertificate, serving_certificate
-from reflet.devserver.http.tls_connections import tls_factory
-from reflet.devserver.storage.journal import SqliteJournal
+from reflet.devserver.http.secure_serving import (
+    ServingCertificate,
+    serving_certificate,
+    tls_factory,
+    write_private,
+)
+from reflet.devserver.request.authentication import Authenticator, TokenIssuer, is_loopback
+from reflet.devserver.storage.sqlite_journal import SqliteJournal
 from reflet.devserver.storage.storage import Storage
 from reflet.devserver.verbs import loading
 from reflet.devserver.verbs.state import LogSource, State, utc_now
-from reflet.devserver.verbs.tokens import TokenIssuer
 from reflet.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ CONTEXT: Final = "reflet"
 WAITING_CONNECTIONS: Final = 4096
 LONGEST_LINE: Final = 128 * 1024  # bytes of a request line or header
 STEPS_OF_A_CONNECTION: Final = 3  # rounds of the loop from accepting one to knowing it
-STOP_PATIENCE: Final = 1.0  # seconds for answers that are being sent when the server stops
+STOP_TIMEOUT: Final = 1.0  # seconds for answers that are being sent when the server stops
 
 TOKEN_FILE: Final = "token"  # noqa: S105 - a file's name
 SECRET_FILE: Final = "service-account.key"  # noqa: S105 - a file's name
@@ -107,10 +106,12 @@ class DevServer:
             issuer = TokenIssuer(self._secret)
             self.state = State(storage, tokens=issuer)
             undo.callback(self.state.watchers.close)
-            credentials = Credentials(self.token, issuer, now=utc_now, needs_token=self.needs_token)
+            authenticator = Authenticator(
+                self.token, issuer, now=utc_now, needs_token=self.needs_token
+            )
             self._application = Application(
                 self.state,
-                credentials,
+                authenticator,
                 restart=self._begin_pause,
                 address=lambda: self.url.partition("://")[2],
             )
@@ -319,7 +320,7 @@ class DevServer:
             await asyncio.gather(self._pause, return_exceptions=True)
         await self._close_listener()
         self.state.watchers.close()
-        await self._web.shutdown(STOP_PATIENCE)
+        await self._web.shutdown(STOP_TIMEOUT)
         for transport in tuple(self._tls_connections):
             transport.abort()
         await asyncio.sleep(0)

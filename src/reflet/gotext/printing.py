@@ -1,7 +1,6 @@
-r"""Writes JSON values as Go prints them, which the real server's messages do.
+"""JSON values as Go prints them: ``%v``, ``%s``, ``%#v``, ``%T``, and JSON itself.
 
-Owns: Go's ``%v``, ``%s``, ``%q``, ``%#v`` and ``%T`` for what can stand in a JSON document, and
-how Go writes JSON.  Must not know the messages.
+Upstream: fmt/print.go; encoding/json/encode.go
 """
 
 from __future__ import annotations
@@ -12,17 +11,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-_ESCAPES: Final = {
-    '"': r"\"",
-    "\\": r"\\",
-    "\a": r"\a",
-    "\b": r"\b",
-    "\f": r"\f",
-    "\n": r"\n",
-    "\r": r"\r",
-    "\t": r"\t",
-    "\v": r"\v",
-}
+from reflet.gotext.quoting import quoted
+
 # Go writes these as escapes, so that JSON can stand in a page.
 _UNSAFE_IN_PAGES: Final = str.maketrans(
     {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028", "\u2029": r"\u2029"}
@@ -60,22 +50,6 @@ def as_string(value: Any) -> str:
             return f"[{' '.join(map(as_string, value))}]"
         case _:
             return f"%!s({type_name(value)}={plain(value)})"
-
-
-def quoted(text: str) -> str:
-    """Write a text with ``%q``."""
-    return '"' + "".join(map(_escaped, text)) + '"'
-
-
-def _escaped(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    if character.isprintable():
-        return character
-    number = ord(character)
-    if number < 0x80:
-        return rf"\x{number:02x}"
-    return rf"\u{number:04x}" if number < 0x10000 else rf"\U{number:08x}"
 
 
 def syntax(value: Any) -> str:
@@ -143,7 +117,10 @@ def number(value: float) -> str:
     return f"{'-' * sign}{mantissa}e{'-' if power < 0 else '+'}{abs(power):02}"
 
 
-def json_text(value: Any) -> str:
-    """Write JSON as Go does: keys in order, no spaces, nothing that a page could mistake."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+def json_text(value: Any, *, sort_keys: bool = True) -> str:
+    """Write JSON as Go does: no spaces, and nothing that a page could mistake for a tag.
+
+    The keys of maps are sorted; the fields of structs are not, so who shows one says so.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
     return text.translate(_UNSAFE_IN_PAGES)

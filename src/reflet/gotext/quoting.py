@@ -1,7 +1,10 @@
-"""Text in double quotes, as the kubelet's language quotes it.
+r"""Text in quotes: as Go quotes it, and as our own messages do.
 
-Owns: the escapes.  Must not know what is quoted.  Which characters are printable is what
-Python's Unicode tables say; the kubelet's may be a version ahead.
+Messages of the API server and of the kubelet show values with Go's ``%q``, and people search for
+them, so ours must be equal to the byte.  Which characters are printable is what Python's Unicode
+tables say; Go's may be a version ahead or behind.
+
+Upstream: strconv/quote.go, Quote; encoding/json/scanner.go, quoteChar
 """
 
 import re
@@ -26,15 +29,30 @@ _PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
 
 
 def quoted(text: str) -> str:
-    """Return the text in double quotes, one line, unprintable characters escaped."""
+    """Return the text as ``%q`` does: in double quotes, one line, all else escaped."""
     if _PLAIN.fullmatch(text):
         return f'"{text}"'
     return f'"{"".join(map(_escaped, text))}"'
 
 
+def quoted_character(character: str) -> str:
+    """Return a character in single quotes, as messages of Go's JSON decoder show it."""
+    if character == "'":
+        return r"'\''"
+    return "'\"'" if character == '"' else f"'{quoted(character)[1:-1]}'"
+
+
 def quoted_map(mapping: Mapping[str, str]) -> str:
     """Return lines of ``key="value"`` in the order of the keys, the last without a line end."""
     return "\n".join(f"{key}={quoted(mapping[key])}" for key in sorted(mapping))
+
+
+def excerpt(text: str, longest: int) -> str:
+    """Return the beginning of a text in quotes, for messages of our own about a malformed one.
+
+    Python's quotes, not Go's: no reader compares these with a message of the real server.
+    """
+    return repr(text if len(text) <= longest else text[: longest - 1] + "…")
 
 
 def _escaped(character: str) -> str:

@@ -1,7 +1,6 @@
-"""Reads times as the real server does, with its words for what is wrong.
+"""Reads and writes the two forms of times in objects, with Go's words for what is no time.
 
-Owns: the two time forms of the API and the texts of their refusals.  Must not know where in an
-object a time stands.
+Upstream: time/format.go, Parse; apimachinery/pkg/apis/meta/v1/time.go and micro_time.go
 """
 
 from __future__ import annotations

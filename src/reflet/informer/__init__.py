@@ -1,44 +1,16 @@
 """Mirroring: keep something in memory equal to a collection on the server, and tell who follows.
 
-What the server has, and how to ask for it:
-
-- ``source``: what a reflector needs from a client
-- ``reflector_requests``: the lists and watches it sends
-- ``open_watch``: one watch from its opening to its end
-- ``event_checks``: which events count, where the source does not check
-
-What to do about it, in pure code:
-
-- ``watch_endings``: how lists and watches end and what comes next, as tables
-- ``state_diagram``: the tables as a picture
-- ``version_cursor``: which version is known, and which to ask for
-- ``retry_window``: for how long a server's own failures are forgiven
-- ``pacing``: when "at once" is too soon
-
-The loop that obeys:
-
-- ``reflector``: fill, watch, and start again, for ever
-- ``filling``: the sink gets the whole collection
-- ``streaming_list``: the collection as the beginning of a watch
-- ``watching``: watch, and watch again, until only a new list helps
-- ``delivery``: what came goes to the sink, then the version moves
-- ``patience``: the one series of delays
-- ``liveness``: whether the server is in reach, and when it last gave a sign of life
-- ``reflector_metrics``: the numbers that a reflector reports
-- ``consistency``: whether what is held is what the server had
-
-From there to everybody who follows:
-
-- ``delta_fifo``, ``ordered_queue``, ``queued_deltas``: queues between a reflector and a store
-- ``intake``, ``updater``: deltas become changes of a store
-- ``changes``: what a handler is told
-- ``audience``, ``registrations``, ``handler_queue``, ``arrivals``: who is told, at his own pace
-- ``filtering``, ``change_stream``: handlers that hear less, and changes to iterate
-- ``resync``: who is due to hear the present state again
-- ``shared_informer``, ``informer_set``: one watch for many handlers, and many of those
-- ``informer_errors``: what an informer cannot do
-- ``mutation_cache``: reading one's own writes
 - ``mirror``: all of it, as a program first meets it
+- ``options``: the options of mirrors, informers and reflectors, typed
+- ``shared_informer``: one watch and one store for many handlers (SharedIndexInformer)
+- ``informer_set``: informers that live together (SharedInformerFactory)
+- ``updater``: a reflector's deltas become the store's new state, and changes to tell
+- ``mutation_cache``: reading one's own writes (MutationCache)
+- ``reflector/``: list, watch, and start over (Reflector)
+- ``handlers/``: who is told, at whose pace (sharedProcessor, processorListener)
+- ``queues/``: queues between a reflector and a store (DeltaFIFO, RealFIFO)
 
-Must not know HTTP, JSON, or any client.
+An event goes ``reflector.loop`` → ``reflector.delivery`` → ``shared_informer.apply`` → ``updater``
+→ the store → ``handlers.handler_set`` → ``handlers.registration`` → the handler.  Nothing here
+knows HTTP, JSON or any client.
 """

@@ -1,7 +1,8 @@
 """Informers that live together, one for each collection that anybody asks for.
 
-Owns: which collections are the same, and the common life.  Must not know clients: sources come
-from whoever makes the set.
+client-go calls it SharedInformerFactory.  Sources come from whoever makes the set.
+
+Upstream: client-go/informers/factory.go, SharedInformerFactory
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, Unpack
 
 from reflet.api.resources import Resource
 from reflet.api.selectors.fields import FieldSelector
 from reflet.api.selectors.labels import LabelSelector
-from reflet.informer.informer_errors import InformerStopped, NotSynced
+from reflet.informer.options import InformerOptions, refuse_unknown
 from reflet.informer.reflector.source import Source
-from reflet.informer.shared_informer import Errors, SharedInformer
+from reflet.informer.shared_informer import Errors, InformerStopped, NotSynced, SharedInformer
 from reflet.runtime.tasks import TaskOwner
 
 SourceFor: TypeAlias = Callable[[Resource, str | None], Source[Any]]
@@ -34,11 +35,12 @@ class InformerSet:
             await informers.wait_synced(timeout=10)
 
     Entering the context starts all of them, and one that is asked for later starts at once.
-    Leaving it stops them, the last one first.  *options* are those of ``SharedInformer`` and
+    Leaving it stops them, the last one first.  *options* are described in ``InformerOptions`` and
     hold for all.  Belongs to one event loop, and can be entered once.
     """
 
-    def __init__(self, source_for: SourceFor, **options: Any) -> None:
+    def __init__(self, source_for: SourceFor, **options: Unpack[InformerOptions[Any]]) -> None:
+        refuse_unknown(options, InformerOptions, of="a set of informers")
         self._source_for = source_for
         self._options = options
         self._informers: dict[

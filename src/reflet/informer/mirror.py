@@ -1,7 +1,8 @@
 """A collection in memory, as a program first meets it.
 
-Owns: the names by which people read a mirrored collection.  What keeps it fresh is the shared
-informer behind it.  Must not know HTTP, JSON or any client.
+The names by which people read and follow a mirrored collection, on a ``SharedInformer`` that keeps
+it fresh.  Reading by key is client-go's GetByKey, ``list`` its Lister, ``synced`` its
+WaitForCacheSync.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Final, Generic, Self, TypeVar, Unpack
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
 from reflet.api.selectors.labels import LabelSelector
-from reflet.errors import ConfigurationError
+from reflet.api.status import not_found
+from reflet.errors import ConfigurationError, NotFound
 from reflet.informer.handlers.change_stream import ChangeStream
-from reflet.informer.handlers.registration import Handler, Registration
-from reflet.informer.informer_errors import NotMirrored
+from reflet.informer.handlers.changes import Handler
+from reflet.informer.handlers.registration import Registration
+from reflet.informer.options import MirrorOptions, refuse_unknown
 from reflet.informer.reflector.source import Source
 from reflet.informer.shared_informer import Errors, SharedInformer
 
@@ -25,6 +28,26 @@ T = TypeVar("T", bound=KubernetesObject)
 
 SIGN_OF_LIFE: Final = 120.0
 """Seconds.  A healthy watch brings a bookmark about once a minute; this leaves room for one."""
+
+
+class NotMirrored(NotFound, KeyError):
+    """A mirror has no object of that name: NotFound to some, KeyError to who sees a mapping."""
+
+    @classmethod
+    def of(cls, resource: Resource, name: str) -> Self:
+        """The error for an object of *resource*."""
+        facts = not_found(resource.plural, name, resource.group)
+        return cls(
+            facts.message,
+            code=facts.code,
+            reason=facts.reason,
+            group=facts.group,
+            kind=facts.kind,
+            name=facts.name,
+        )
+
+    def __str__(self) -> str:
+        return self.message  # a KeyError's own words stand in quotes
 
 
 class Mirror(Generic[T]):
@@ -45,8 +68,8 @@ class Mirror(Generic[T]):
     An object is found by its name, in the mirror's own *namespace* or in the one that is given;
     ``"shop/settings"`` is a name too, and the only kind that will do where the mirror spans all
     namespaces (*namespace* is None).  By these names a mirror is a mapping: ``in``, ``[]``,
-    ``keys``, ``values``, ``items``, and iterating gives the names.  *options* are those of
-    ``SharedInformer`` and ``Reflector``.
+    ``keys``, ``values``, ``items``, and iterating gives the names.  *options* are described in
+    ``MirrorOptions``.
     """
 
     def __init__(
@@ -55,16 +78,15 @@ class Mirror(Generic[T]):
         resource: Resource,
         *,
         namespace: str | None = None,
-        name: str = "",
-        **options: Any,
+        **options: Unpack[MirrorOptions[T]],
     ) -> None:
+        refuse_unknown(options, MirrorOptions, of="a mirror")
         self.resource = resource
         self.namespace = namespace
         where = f" in {namespace}" if namespace else ""
+        options["name"] = options.get("name") or f"{resource.full_name}{where}"
         self.informer: SharedInformer[T] = SharedInformer(
-            source,
-            name=name or f"{resource.full_name}{where}",
-            **{"resource": resource.full_name, **options},
+            source, resource=resource.full_name, **options
         )
         self._lister = self.informer.lister(resource.plural, group=resource.group)
 
@@ -149,10 +171,7 @@ class Mirror(Generic[T]):
 
     def is_live(self, within: float = SIGN_OF_LIFE) -> bool:
         """Whether the server gave a sign of life within the last *within* seconds."""
-        reflector = self.informer.reflector
-        if reflector is None or self.informer.is_stopped:
-            return False
-        return reflector.is_live(within)
+        return not self.informer.is_stopped and self.informer.reflector.is_live(within)
 
     # Following
 

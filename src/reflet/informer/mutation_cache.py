@@ -1,18 +1,19 @@
 """Reading one's own writes before the watch brings them back.
 
-Owns: the recent writes, and which of two states is newer.  Must not know how objects are
-written, nor where the store comes from.
+Of two states of an object the one with the newer ``resourceVersion`` counts.
+
+Upstream: client-go/tools/cache/mutation_cache.go, MutationCache
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from reflet.api.meta import KubernetesObject
+from reflet.api.resource_versions import number_of
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.store.keys import key_of
 from reflet.store.store import Store
@@ -111,11 +112,6 @@ class MutationCache(Generic[T]):
 
 
 def _is_newer(written: KubernetesObject, stored: KubernetesObject) -> bool:
-    ours, theirs = written.metadata.resource_version, stored.metadata.resource_version
-    if not _are_numbers((ours, theirs)):
-        return False
-    return int(ours) > int(theirs)
-
-
-def _are_numbers(texts: Iterable[str]) -> bool:
-    return all(text.isascii() and text.isdigit() for text in texts)
+    ours = number_of(written.metadata.resource_version)
+    theirs = number_of(stored.metadata.resource_version)
+    return ours is not None and theirs is not None and ours > theirs

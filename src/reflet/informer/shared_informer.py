@@ -1,32 +1,36 @@
-"""Many handlers, one watch, one store.
+"""One watch and one store for many handlers, and the errors of informers.
 
-Owns: the life of an informer, and who is connected to whom.  Decisions about the watch belong to
-the reflector, the way into the store to the intake, what changed to the updater, who is told to
-the audience.  Must not know HTTP or JSON.
+client-go calls it SharedIndexInformer: the store is its Indexer, ``synced`` its HasSynced.  Here
+is the life of an informer and who is connected to whom; the watch is the reflector's, the way
+into the store the updater's, and who is told the handler set's.
+
+Upstream: client-go/tools/cache/shared_informer.go, sharedIndexInformer
 """
 
 from __future__ import annotations
 
 import asyncio
+import enum
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from types import TracebackType
-from typing import Any, Generic, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Self, TypeAlias, TypeVar, Unpack, get_args
 
 from reflet.api.meta import KubernetesObject
-from reflet.errors import MisuseError
+from reflet.api.selectors.fields import FieldSelector
+from reflet.api.selectors.labels import LabelSelector
+from reflet.errors import MisuseError, RefletError
 from reflet.informer.handlers.change_stream import ChangeStream
-from reflet.informer.handlers.changes import Change
+from reflet.informer.handlers.changes import Change, Handler
 from reflet.informer.handlers.handler_queue import BACKLOG_LIMIT
-from reflet.informer.handlers.handler_set import Audience
-from reflet.informer.handlers.registration import Handler, Registration
-from reflet.informer.informer_errors import InformerStarted, InformerStopped, NotSynced
-from reflet.informer.queues.intake import Intake, KeyedIntake, OrderedIntake, QueueKind
+from reflet.informer.handlers.handler_set import HandlerSet
+from reflet.informer.handlers.registration import Registration
+from reflet.informer.options import QueueKind, ReflectorOptions
 from reflet.informer.reflector.endings import PROGRAMMING_ERRORS
-from reflet.informer.reflector.filling import ListFailed
+from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.reflector.reflector import Reflector, log_failure
 from reflet.informer.reflector.source import Source
-from reflet.informer.updater import Updater
+from reflet.informer.updater import Intake, KeyedIntake, OrderedIntake, Updater
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
@@ -34,14 +38,46 @@ from reflet.runtime.tasks import TaskOwner
 from reflet.runtime.waits import Arrivals
 from reflet.store.deltas import Delta, Replaced
 from reflet.store.indexes import IndexFunction
+from reflet.store.lister import Lister
 from reflet.store.store import Store
 from reflet.store.transforms import Transform, Transforming
-from reflet.store.views import Lister
 
 T = TypeVar("T", bound=KubernetesObject)
 
 Errors: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 """Kinds of errors, as ``except`` takes them."""
+
+
+class InformerStopped(RefletError):
+    """The informer has stopped, and an informer lives once."""
+
+
+class InformerStarted(RefletError):
+    """The informer runs already, so this setting comes too late."""
+
+
+class NotSynced(RefletError, TimeoutError):
+    """The present state did not arrive in time; ``names`` are the informers that still wait.
+
+    ``__cause__`` is why, Forbidden for one, where that is known; of several informers it is that
+    of the first.
+    """
+
+    def __init__(self, waiting: Mapping[str, Exception | None], timeout: float | None) -> None:
+        self.names = tuple(waiting)
+        self.timeout = timeout
+        after = "" if timeout is None else f" after {timeout:g} s"
+        whom = ", ".join(
+            name if why is None else f"{name} ({why})" for name, why in waiting.items()
+        )
+        super().__init__(f"not synced{after}: {whom}")
+        self.__cause__ = next((why for why in waiting.values() if why is not None), None)
+
+
+class _Life(enum.Enum):
+    NEW = enum.auto()
+    RUNNING = enum.auto()
+    STOPPED = enum.auto()
 
 
 class SharedInformer(Generic[T]):
@@ -72,8 +108,10 @@ class SharedInformer(Generic[T]):
     either way; whoever wants a queue between two tasks puts an ``OrderedQueue`` there.
 
     *resync_every* is how often, in seconds, handlers are told everything again, unless they ask
-    for another period; 0 is never, for anybody.  *reflector_options* go to the ``Reflector``.
-    Everything but ``store`` belongs to the event loop that runs the informer.
+    for another period; 0 is never, for anybody.  *resource* is the label of metrics, *name* if it
+    is not given.  The other options, *reflector_options* among them, are described in
+    ``reflet.informer.options``.  Nothing is asked before the start.  Everything but ``store``
+    belongs to the event loop that runs the informer.
     """
 
     def __init__(
@@ -81,6 +119,9 @@ class SharedInformer(Generic[T]):
         source: Source[T],
         *,
         name: str,
+        resource: str | None = None,
+        label_selector: LabelSelector | str = "",
+        field_selector: FieldSelector | str = "",
         indexers: Mapping[str, IndexFunction[T]] | None = None,
         transform: Transform[T] | None = None,
         queue: QueueKind = "ordered",
@@ -90,33 +131,44 @@ class SharedInformer(Generic[T]):
         on_connection: Callable[[Exception | None], None] | None = None,
         clock: Clock | None = None,
         metrics: Metrics = NO_METRICS,
-        **reflector_options: Any,
+        **reflector_options: Unpack[ReflectorOptions],
     ) -> None:
         self.name = name
         self._metrics = guarded(metrics)
-        # What metrics call it, as those of the reflector do.
-        self._resource: str = reflector_options.get("resource") or name
+        self._resource = resource or name
         self.store: Store[T] = Store(
             indexers=indexers, resource=self._resource, metrics=self._metrics
         )
         self.synced = Latch()
-        self._source = source
         self._on_error = on_error
         self._on_connection = on_connection
-        self._clock = clock or SystemClock()
+        self._clock = clock = clock or SystemClock()
         self._backlog_limit = backlog_limit
-        self._reflector_options = reflector_options
-        self._reflector: Reflector[T] | None = None
-        self._audience: Audience[T] = Audience(resync_every)
+        self._handlers: HandlerSet[T] = HandlerSet(resync_every)
         self._queue = queue
         self._intake = self._made_intake(transform)
         self._called_later: list[Registration[T]] = []  # handlers that joined before the start
         self._tasks = TaskOwner(f"informer {name}")
         self._watching: asyncio.Task[None] | None = None
-        self._started = False
-        self._stopped = False
+        self._life = _Life.NEW
         self._failure: Exception | None = None  # the last one, until it is synced
         self._news = Arrivals()  # of being synced, of stopping, of failures
+        plan = self._handlers.plan
+        self._reflector: Reflector[T] = Reflector(
+            source,
+            self,
+            name=name,
+            resource=self._resource,
+            label_selector=label_selector,
+            field_selector=field_selector,
+            clock=clock,
+            metrics=self._metrics,
+            should_resync=lambda: plan.check(clock.monotonic()),
+            on_error=self._failed,
+            on_connection=self._connection_changed,
+            held=self.store,
+            **reflector_options,
+        )
 
     def __repr__(self) -> str:
         return f"<SharedInformer {self.name}, {len(self.store)} objects at {self.last_version!r}>"
@@ -124,15 +176,16 @@ class SharedInformer(Generic[T]):
     # Life
 
     async def __aenter__(self) -> Self:
-        if self._started:
+        if self.is_started:
             raise InformerStarted(f"informer {self.name} was started before; it lives once")
-        reflector = self._reflector = self._made_reflector()
-        self._started = True
+        self._life = _Life.RUNNING
+        # Not before: handlers that join until now may shorten the period.
+        self._reflector.set_resync_period(self._handlers.plan.check_every)
         await self._tasks.__aenter__()
         for registration in self._called_later:
             self._start(registration)
         self._called_later.clear()
-        self._watching = self._tasks.start(reflector.run(), name=f"reflector {self.name}")
+        self._watching = self._tasks.start(self._reflector.run(), name=f"reflector {self.name}")
         return self
 
     async def __aexit__(
@@ -145,9 +198,9 @@ class SharedInformer(Generic[T]):
             if self._watching is not None:
                 await self._tasks.stop(self._watching)
         finally:
-            self._stopped = True
+            self._life = _Life.STOPPED
             self._news.wake()
-            for registration in self._audience:
+            for registration in self._handlers:
                 registration.stop()
             await self._tasks.__aexit__(kind, error, traceback)
 
@@ -168,24 +221,10 @@ class SharedInformer(Generic[T]):
         if not self._watching.cancelled():
             self._watching.result()
 
-    def _made_reflector(self) -> Reflector[T]:
-        plan = self._audience.plan
-        return Reflector(
-            self._source,
-            self,
-            name=self.name,
-            clock=self._clock,
-            metrics=self._metrics,
-            resync_every=plan.check_every,
-            should_resync=lambda: plan.check(self._clock.monotonic()),
-            on_error=self._failed,
-            on_connection=self._connection_changed,
-            held=self.store,
-            **self._reflector_options,
-        )
-
     def _made_intake(self, transform: Transform[T] | None) -> Intake[T]:
-        updater = Updater(self.store, self._audience.tell)
+        if self._queue not in get_args(QueueKind):
+            raise ValueError(f"queue is 'ordered' or 'delta-fifo', not {self._queue!r}")
+        updater = Updater(self.store, self._handlers.tell)
         if self._queue == "ordered":
             self.store.set_transform(transform)
             return OrderedIntake(updater)
@@ -197,21 +236,21 @@ class SharedInformer(Generic[T]):
     @property
     def is_started(self) -> bool:
         """Whether it runs, or has run."""
-        return self._started
+        return self._life is not _Life.NEW
 
     @property
     def is_stopped(self) -> bool:
         """Whether it has lived."""
-        return self._stopped
+        return self._life is _Life.STOPPED
 
     @property
     def last_version(self) -> str:
-        """The newest version that was seen on the server; empty before the start."""
-        return self._reflector.last_version if self._reflector is not None else ""
+        """The newest version that was seen on the server; empty before anything is known."""
+        return self._reflector.last_version
 
     @property
-    def reflector(self) -> Reflector[T] | None:
-        """What keeps the store fresh: its progress, its liveness; None before the start."""
+    def reflector(self) -> Reflector[T]:
+        """What keeps the store fresh: its state, its progress, the server's health."""
         return self._reflector
 
     def lister(self, resource: str = "", *, group: str = "") -> Lister[T]:
@@ -234,7 +273,7 @@ class SharedInformer(Generic[T]):
         try:
             async with asyncio.timeout(timeout) as limit:
                 while not self.synced.is_set:
-                    if self._stopped:
+                    if self.is_stopped:
                         raise InformerStopped(f"informer {self.name} stopped before it was synced")
                     failure = self._failure
                     if isinstance(failure, (PROGRAMMING_ERRORS, fail_on)):
@@ -249,7 +288,7 @@ class SharedInformer(Generic[T]):
 
     def add_indexers(self, indexers: Mapping[str, IndexFunction[T]]) -> None:
         """Add indexes, before or while it runs."""
-        if self._stopped:
+        if self.is_stopped:
             raise InformerStopped("indexer was not added because it has stopped already")
         self.store.add_indexers(indexers)
 
@@ -279,12 +318,12 @@ class SharedInformer(Generic[T]):
         the informer says, 0 never.  A plain function runs on the event loop, or in *executor*.
         """
         name = name or getattr(handler, "__qualname__", type(handler).__qualname__)
-        if self._stopped:
+        if self.is_stopped:
             raise InformerStopped(
                 f"handler {name} was not added to shared informer because it has stopped already"
             )
         registration, _ = self._registered(handler, name, resync_every, executor)
-        if self._started:
+        if self.is_started:
             self._start(registration)
         else:
             self._called_later.append(registration)
@@ -294,7 +333,7 @@ class SharedInformer(Generic[T]):
         """Stop telling a handler; what waits for it is dropped.  Harmless when it is gone."""
         if not isinstance(registration, Registration):
             raise TypeError(f"invalid key type {type(registration).__name__}")
-        self._audience.leave(registration)
+        self._handlers.leave(registration)
 
     def changes(
         self, *, name: str = "changes", resync_every: float | None = None
@@ -304,10 +343,10 @@ class SharedInformer(Generic[T]):
         Objects that did not change are told again only where *resync_every*, the informer's if it
         is None, asks for it.
         """
-        if self._stopped:
+        if self.is_stopped:
             raise InformerStopped(f"informer {self.name} has stopped already")
         registration, period = self._registered(_nobody, name, resync_every, None)
-        return ChangeStream(registration, self._audience.leave, only_changes=not period)
+        return ChangeStream(registration, self._handlers.leave, only_changes=not period)
 
     def _registered(
         self, handler: Handler[T], name: str, resync_every: float | None, executor: Executor | None
@@ -321,17 +360,17 @@ class SharedInformer(Generic[T]):
             executor=executor,
             backlog_limit=self._backlog_limit,
         )
-        period = self._audience.plan.join(
-            registration, resync_every, started=self._started, now=self._clock.monotonic()
+        period = self._handlers.plan.join(
+            registration, resync_every, started=self.is_started, now=self._clock.monotonic()
         )
-        self._audience.join(registration, self.store.objects())
+        self._handlers.join(registration, self.store.objects())
         return registration, period
 
     def _start(self, registration: Registration[T]) -> None:
         self._tasks.start(registration.run(), name=f"handler {registration.name} of {self.name}")
 
     def _refuse_when_started(self) -> None:
-        if self._started:
+        if self.is_started:
             raise InformerStarted("informer has already started")
 
     # From the reflector to the handlers
@@ -340,7 +379,7 @@ class SharedInformer(Generic[T]):
         """Take what the reflector learned: the store first, then everybody."""
         self._intake.take(delta, initial=not self.synced.is_set)
         if isinstance(delta, Replaced) and self.synced.set():
-            self._audience.initial_complete()
+            self._handlers.initial_complete()
             self._failure = None
             self._news.wake()
 

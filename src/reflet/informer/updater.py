@@ -1,7 +1,12 @@
-"""Deltas change the store first; what changed is told afterwards.
+"""From a reflector's deltas to the store and to those who follow: the store first, then they.
 
-Owns: the step from deltas to the store's new state and the changes to tell.  Must not know who
-is told, nor where deltas come from.
+``Updater`` changes the store and tells what changed; ``replaced`` is where the deletions that a
+watch missed are noticed, client-go's tombstones (DeletedFinalStateUnknown) on Replace: they are
+told as ``stale``.  The two intakes are the two orders in which deltas reach it: in batches as they
+came, or, as before Kubernetes 1.36, key by key through a ``DeltaFifo``.
+
+Upstream: client-go/tools/cache/controller.go, processDeltas, processDeltasInBatch,
+processReplacedAllInfo
 """
 
 from __future__ import annotations
@@ -13,10 +18,20 @@ from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
 from reflet.informer.handlers.changes import Change
-from reflet.informer.queues.queued_deltas import DeltaType, QueuedDelta
+from reflet.informer.queues.delta_fifo import DeltaFifo, DeltaType, QueuedDelta
+from reflet.store.deltas import (
+    Changed,
+    Delta,
+    Operation,
+    Put,
+    Remove,
+    Replaced,
+    Resynced,
+    TransactionError,
+)
 from reflet.store.keys import Tombstone, key_of_deleted
 from reflet.store.store import Note, Store
-from reflet.store.transactions import Operation, Put, Remove, TransactionError
+from reflet.store.transforms import Transform
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -55,7 +70,11 @@ class Updater(Generic[T]):
         self._tell(changes, repeated=repeated)
 
     def replaced(self, items: Sequence[T], version: str, *, initial: bool) -> None:
-        """Swap the whole collection; deletions are told first, then the rest in its order."""
+        """Swap the whole collection; deletions are told first, then the rest in its order.
+
+        What was there and is not in *items* was deleted unseen: its last state is told as stale,
+        client-go's tombstone on Replace (processReplacedAllInfo).
+        """
         before = self._store.replace(items, version)
         now, _ = self._store.snapshot()
         changes = [
@@ -147,3 +166,70 @@ def _change(operation: Operation[T], old: T | None, *, initial: bool) -> Change[
             return None if last is None else Change("DELETED", last, old, stale=True)
         case _:
             assert_never(operation)
+
+
+class Intake(Protocol[T]):
+    """Takes deltas, one after the other."""
+
+    def take(self, delta: Delta[T], /, *, initial: bool) -> None:
+        """Bring *delta* into the store; *initial* while no list has come before.
+
+        An error is raised when everything that could be taken has been.
+        """
+        ...
+
+
+class OrderedIntake(Generic[T]):
+    """Batches as they came: a list, and a batch of events, is one change of the store."""
+
+    def __init__(self, updater: Updater[T]) -> None:
+        self._updater = updater
+
+    def take(self, delta: Delta[T], /, *, initial: bool) -> None:
+        """Bring *delta* into the store."""
+        match delta:
+            case Changed(events=events):
+                self._updater.changed(events)
+            case Replaced(items=items, version=version):
+                self._updater.replaced(items, version, initial=initial)
+            case Resynced():
+                self._updater.resynced()
+            case _:
+                assert_never(delta)
+
+
+class KeyedIntake(Generic[T]):
+    """Through a DeltaFifo: what arrived together is taken key by key.
+
+    *transform* changes objects before they are queued; the store then has none of its own.
+    """
+
+    def __init__(
+        self, updater: Updater[T], store: Store[T], transform: Transform[T] | None = None
+    ) -> None:
+        self._updater = updater
+        self._store = store
+        self._fifo: DeltaFifo[T] = DeltaFifo(known=store, transform=transform, emit_replaced=True)
+
+    def take(self, delta: Delta[T], /, *, initial: bool) -> None:  # noqa: ARG002 - the fifo knows
+        """Bring *delta* into the store."""
+        version = _version_after(delta, self._store.version)
+        try:
+            self._fifo.apply(delta)
+        finally:
+            while len(self._fifo):
+                self._fifo.pop_now(self._updater.process)
+        # The versions of single objects say nothing about the collection's.
+        self._store.bookmark(version)
+
+
+def _version_after(delta: Delta[T], before: str) -> str:
+    match delta:
+        case Changed(events=events):
+            return events[-1].object.metadata.resource_version if events else before
+        case Replaced(version=version):
+            return version
+        case Resynced():
+            return before
+        case _:
+            assert_never(delta)

@@ -1,18 +1,14 @@
 """Every variable and file of a pod: where it comes from, and what a change of its source needs.
 
-Owns: what is told of a pod's configuration, and when a container sees a change.  Must not know
-how it is printed, nor how objects were obtained.
-
 The results hold values as resolution gives them, secret ones included: whoever shows them asks
 ``sensitive``.
 """
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import final
 
 from reflet.api.core.containers import VolumeMount
-from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
 from reflet.errors import RefletError
 from reflet.resolution.file_contents import FileContent, VolumeContents
@@ -24,9 +20,11 @@ from reflet.resolution.origins import (
     SecretOrigin,
     ValueOrigin,
 )
-from reflet.resolution.places import PlacedContainer, containers_of
+from reflet.resolution.places import PlacedContainer, container_named, containers_of
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.sub_paths import clean, sub_path_of
 from reflet.resolution.variables import Assignment, Environment, Variable
+from reflet.resolution.volume_contents import configuration_volumes
 
 
 @final
@@ -99,26 +97,37 @@ class ExplainedPod(Frozen, frozen=True, kw_only=True):
     containers: tuple[ExplainedContainer, ...] = ()
     volumes: tuple[ExplainedVolume, ...] = ()
 
+    @property
+    def would_start(self) -> bool:
+        """Whether the kubelet would refuse none of it."""
+        return all(each.environment.error is None for each in self.containers) and all(
+            each.contents.error is None for each in self.volumes
+        )
 
-def explain(
-    pod: Pod,
-    objects: ObjectSource,
-    *,
-    environments: Mapping[str, Environment],
-    volumes: Sequence[VolumeContents],
-) -> ExplainedPod:
-    """Explain the containers in ``environments`` and the ``volumes``, which are the pod's own."""
-    placed = [each for each in containers_of(pod.spec) if each.container.name in environments]
+
+def explain(inputs: PodInputs, container: str = "") -> ExplainedPod:
+    """Explain all containers and volumes of a pod, or one container and what it mounts.
+
+    Raises ConfigurationError for a container that the pod does not have.
+    """
+    pod = inputs.pod
+    placed = [container_named(pod, container)] if container else list(containers_of(pod.spec))
+    environments = {each.container.name: inputs.environment(each.container.name) for each in placed}
+    mounted = {mount.name for each in placed for mount in each.container.volume_mounts}
+    names = [name for name in configuration_volumes(pod) if not container or name in mounted]
+    objects = inputs.objects
     return ExplainedPod(
         containers=tuple(
             _container(each, environments[each.container.name], objects) for each in placed
         ),
-        volumes=tuple(_volume(contents, placed, environments, objects) for contents in volumes),
+        volumes=tuple(
+            _volume(inputs.volume(name), placed, environments, objects) for name in names
+        ),
     )
 
 
 def _container(
-    placed: PlacedContainer, environment: Environment, objects: ObjectSource
+    placed: PlacedContainer, environment: Environment, objects: ObjectSource | None
 ) -> ExplainedContainer:
     variables = tuple(
         ExplainedVariable(
@@ -142,7 +151,9 @@ def _expansions(origin: Origin, environment: Environment) -> Iterator[Expansion]
         yield Expansion(name=substitution.name, assignment=seen if substitution.found else None)
 
 
-def _is_immutable(origin: Origin, objects: ObjectSource) -> bool:
+def _is_immutable(origin: Origin, objects: ObjectSource | None) -> bool:
+    if objects is None:
+        return False
     match origin:
         case ConfigMapOrigin(namespace=namespace, name=name):
             config_map = objects.config_map(namespace, name)
@@ -158,7 +169,7 @@ def _volume(
     contents: VolumeContents,
     placed: Iterable[PlacedContainer],
     environments: Mapping[str, Environment],
-    objects: ObjectSource,
+    objects: ObjectSource | None,
 ) -> ExplainedVolume:
     mounts = [
         (each.container.name, mount)

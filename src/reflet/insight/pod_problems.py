@@ -1,24 +1,22 @@
 """Everything that is wrong with the configuration of a pod, of all containers and volumes.
 
-Owns: which computations a whole pod takes, and the mistakes that show only when containers,
-mounts and volumes are seen together.  Must not know how problems are told to people, nor where
-objects came from.
+Besides the problems of resolution, these are the mistakes that show only when containers, mounts
+and volumes are seen together.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final, final
 
 from reflet.api.core.config import Secret
 from reflet.api.core.pods import Pod
-from reflet.api.core.services import Service
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.errors import RefletError
-from reflet.resolution.environment import resolve_environment
 from reflet.resolution.expansion import expanded_size, references_in
 from reflet.resolution.file_contents import VolumeContents
-from reflet.resolution.objects import ObjectSource
 from reflet.resolution.places import Place, PlacedContainer, containers_of
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import (
     InvalidSubPath,
     MissingObject,
@@ -31,11 +29,9 @@ from reflet.resolution.problems import (
     UnresolvedReference,
 )
 from reflet.resolution.references import Usage, references_of
-from reflet.resolution.resource_fields import NodeInHand
 from reflet.resolution.sub_paths import clean, nested_mount_points, sub_path_of
 from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
 from reflet.resolution.variables import Environment, exact_bytes
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
 from reflet.resolution.wanted_objects import WantedObject
 
 LARGEST_ENVIRONMENT: Final = 2 << 20  # bytes; a quarter of the usual stack limit of 8 MiB
@@ -93,58 +89,31 @@ class PodProblems(Frozen, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-def problems_of(
-    pod: Pod,
-    objects: ObjectSource,
-    *,
-    services: Iterable[Service] | RefletError | None = None,
-    node: NodeInHand = None,
-    skip_invalid_names: bool = False,
-) -> PodProblems:
+def problems_of(inputs: PodInputs) -> PodProblems:
     """Resolve all of a pod and return it with every problem, each once.
 
-    ``skip_invalid_names`` is the older kubelets' rule for keys of whole objects.  Tokens of
-    service accounts are taken to be there: asking for one would make one.
+    Tokens of service accounts are taken to be there, because asking for one would make one; so
+    are trust bundles, which few may list.
     """
-    search = _Search(
-        pod, objects, services=services, node=node, skip_invalid_names=skip_invalid_names
-    )
-    return search.result()
+    return _Search(inputs).result()
 
 
 @final
 class _Search:
     """One look at one pod."""
 
-    def __init__(
-        self,
-        pod: Pod,
-        objects: ObjectSource,
-        *,
-        services: Iterable[Service] | RefletError | None,
-        node: NodeInHand,
-        skip_invalid_names: bool,
-    ) -> None:
-        self._pod = pod
-        self._objects = objects
-        self._services = services if isinstance(services, RefletError | None) else tuple(services)
-        self._node = node
-        self._skip_invalid_names = skip_invalid_names
+    def __init__(self, inputs: PodInputs) -> None:
+        self._inputs = replace(
+            inputs, token=lambda _audience, _seconds: _STAND_IN_TOKEN, bundles=UNKNOWN_BUNDLES
+        )
+        self._pod = inputs.pod
         self._problems: list[Problem] = []
         self._environments: dict[str, Environment] = {}
         self._volumes: dict[str, VolumeContents] = {}
 
     def result(self) -> PodProblems:
-        for name in configuration_volumes(self._pod):
-            self._volumes[name] = resolve_volume(
-                self._pod,
-                name,
-                self._objects,
-                node=self._node,
-                token=lambda _audience, _seconds: _STAND_IN_TOKEN,
-                bundles=UNKNOWN_BUNDLES,
-            )
-        self._add(_of_named_secrets(self._pod, self._objects))
+        self._volumes = self._inputs.volumes()
+        self._add(_of_named_secrets(self._inputs))
         for placed in containers_of(self._pod.spec):
             self._of_container(placed)
         for name, contents in self._volumes.items():
@@ -164,14 +133,7 @@ class _Search:
         self._problems += [problem for problem in problems if problem not in self._problems]
 
     def _of_container(self, placed: PlacedContainer) -> None:
-        environment = resolve_environment(
-            self._pod,
-            placed.container.name,
-            self._objects,
-            node=self._node,
-            services=self._services,
-            skip_invalid_names=self._skip_invalid_names,
-        )
+        environment = self._inputs.environment(placed.container.name)
         self._environments[placed.container.name] = environment
         too_large = any(isinstance(each, OversizedEnvironment) for each in environment.problems)
         # What a reference finds cannot be told while a whole object is missing.
@@ -245,14 +207,17 @@ def _of_size(placed: PlacedContainer, environment: Environment) -> Iterator[Prob
         )
 
 
-def _of_named_secrets(pod: Pod, objects: ObjectSource) -> Iterator[Problem]:
+def _of_named_secrets(inputs: PodInputs) -> Iterator[Problem]:
     """Yield what is wrong with the Secrets of image pulls and of other volumes' drivers."""
-    for reference in references_of(pod):
+    objects = inputs.objects
+    if objects is None:
+        return  # said of every volume and container that needs an API server
+    for reference in references_of(inputs.pod):
         if reference.usage not in {Usage.PULL_SECRET, Usage.VOLUME_CREDENTIALS}:
             continue
         wanted = WantedObject(
             kind="Secret",
-            namespace=pod.metadata.namespace,
+            namespace=inputs.namespace,
             name=reference.name,
             place=reference.place,
         )

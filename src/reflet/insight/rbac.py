@@ -1,7 +1,4 @@
-"""The least rights that reading a pod's configuration takes.
-
-Owns: which rules a pod needs and why, and the roles and bindings that grant them.  Must not
-know how the pod was obtained, nor how roles are printed.
+"""The least rights that reading a pod's configuration takes, each with its reason.
 
 ``list`` and ``watch`` of one object work under ``resourceNames`` when the request selects it
 by ``metadata.name``, which is how Reflet and the kubelet ask.
@@ -13,6 +10,7 @@ from typing import Any, Final, Literal
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
 from reflet.api.resources import BUILT_IN, CONFIG_MAPS, NODES, PODS, SECRETS, SERVICES, Resource
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references import config_map_names, secret_names, shows_node
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.trust_bundles import GROUP as TRUST_GROUP
@@ -98,17 +96,8 @@ class Grant(Frozen, frozen=True, kw_only=True):
         return {"name": self.name} | ({"namespace": self.namespace} if self.namespace else {})
 
 
-class PodSource(Frozen, frozen=True, kw_only=True):
-    """A pod, and the object that it is or is made from."""
-
-    kind: str
-    namespace: str
-    name: str
-    pod: Pod
-
-
 def grants_for(
-    sources: Iterable[PodSource],
+    pods: Iterable[PodInputs],
     *,
     name: str = "",
     verbs: Sequence[str] = USUAL_VERBS,
@@ -119,14 +108,14 @@ def grants_for(
     ``verbs`` are those for ConfigMaps and Secrets.  Service accounts without a namespace are
     those of the first pod's.  Without a name, that of the first pod is used.
     """
-    pods = list(sources)
-    if not pods:
+    every = list(pods)
+    if not every:
         return ()
-    role = name or f"reflet-{pods[0].name.rstrip('-')}"
-    bound = tuple(_placed(subject, pods[0].namespace) for subject in subjects)
+    role = name or f"reflet-{every[0].name.rstrip('-')}"
+    bound = tuple(_placed(subject, every[0].namespace) for subject in subjects)
     rules: dict[str, list[Rule]] = {}
-    for namespace in dict.fromkeys(each.namespace for each in pods):
-        here = [each for each in pods if each.namespace == namespace]
+    for namespace in dict.fromkeys(each.namespace for each in every):
+        here = [each for each in every if each.namespace == namespace]
         rules[namespace] = list(_namespace_rules(here, tuple(verbs)))
     everybodys_namespace, everybodys_name = EVERYBODYS_SERVICE
     if not any("services" in rule.resources for rule in rules.get(everybodys_namespace, ())):
@@ -138,7 +127,7 @@ def grants_for(
                 why="every container is told the address of the API server",
             )
         )
-    rules[""] = list(_cluster_rules(pods))
+    rules[""] = list(_cluster_rules(every))
     return tuple(
         Grant(name=role, namespace=namespace, rules=tuple(found), subjects=bound)
         for namespace, found in rules.items()
@@ -152,7 +141,7 @@ def _placed(subject: Subject, namespace: str) -> Subject:
     return Subject(kind=subject.kind, name=subject.name, namespace=namespace)
 
 
-def _namespace_rules(sources: list[PodSource], verbs: tuple[str, ...]) -> Iterator[Rule]:
+def _namespace_rules(sources: list[PodInputs], verbs: tuple[str, ...]) -> Iterator[Rule]:
     pods = [source.pod for source in sources]
     named = (
         (CONFIG_MAPS, _once(name for pod in pods for name in config_map_names(pod))),
@@ -180,7 +169,7 @@ def _namespace_rules(sources: list[PodSource], verbs: tuple[str, ...]) -> Iterat
         )
 
 
-def _source_rules(sources: list[PodSource]) -> Iterator[Rule]:
+def _source_rules(sources: list[PodInputs]) -> Iterator[Rule]:
     by_resource: dict[Resource, dict[str, None]] = {}
     for source in sources:
         if source.pod.metadata.generate_name and source.kind == "Pod":
@@ -197,7 +186,7 @@ def _source_rules(sources: list[PodSource]) -> Iterator[Rule]:
         )
 
 
-def _cluster_rules(sources: list[PodSource]) -> Iterator[Rule]:
+def _cluster_rules(sources: list[PodInputs]) -> Iterator[Rule]:
     nodes = _once(
         source.pod.spec.node_name
         for source in sources

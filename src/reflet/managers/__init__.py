@@ -1,31 +1,15 @@
 """The kubelet's managers: the ConfigMaps and Secrets of registered pods, ready to read.
 
-What programs use:
-
-- ``config_map_manager``, ``secret_manager``: register pods, read what they refer to
-- ``object_manager``: what both have in common
+- ``manager``: ConfigMapManager and SecretManager; register pods, read what they refer to
 - ``object_changes``: being told when an object that a registered pod uses has changed
-- ``pod_objects``: everything that one pod refers to, for ``reflet.resolution``
-- ``pod_sources``, ``folder_pods``: where pods come from, and registering them as they come
-- ``pod_manager``, ``mirror_pods``: the bookkeeping of static and mirror pods
-
-Who refers to what:
-
 - ``registry``: registered pods, and the references that follow from them
+- ``strategies``: from the name of a strategy to its store, and the options of managers
+- ``object_store``: what a strategy has to answer, and what it asks of a server
+- ``direct``: the strategy ``get``, a request each time
+- ``ttl``: the strategy ``cache``, a request when what is kept is too old
+- ``watched``: the strategies ``watch`` and ``auto``, memory that streams keep fresh
+- ``object_entry``: one object of those, and its states
 
-How objects are obtained, one strategy behind each store:
-
-- ``object_store``: what a strategy has to answer
-- ``object_server``: what a strategy asks of a server
-- ``strategies``: from a name to a strategy
-- ``direct_objects``: ``get``, a request each time
-- ``expiring_objects``, ``node_ttl``: ``cache``, a request when what is kept is too old
-- ``watched_objects``: ``watch`` and ``auto``, memory that streams keep fresh
-- ``object_entry``, ``idle_watches``: one kept object, and when nobody needs it fresh
-- ``individual_streams``: a stream for each object
-- ``auto_objects``, ``namespace_streams``, ``namespace_watch``, ``namespace_filter``: one stream
-  for all of a namespace where that is allowed and worth it
-- ``stream_plan``: which of the two, and why
-
-Must not know how references look inside a pod, nor what is done with the objects.
+The streams of ``watch`` and ``auto`` are in ``watches``.  Where pods come from, and who registers
+them, is ``reflet.pods``; what is computed from the objects is ``reflet.podconfig``.
 """

@@ -1,6 +1,7 @@
-"""The strategy ``get``: every read is a request.
+"""The strategy ``get``: every read is a request, and references mean nothing.
 
-Owns: nothing; references mean nothing to it.  Must not know who reads.
+Upstream: pkg/kubelet/configmap/configmap_manager.go and pkg/kubelet/secret/secret_manager.go,
+NewSimpleConfigMapManager and NewSimpleSecretManager
 """
 
 from __future__ import annotations
@@ -10,9 +11,7 @@ from typing import Generic, Self
 
 from reflet.api.options import GetOptions
 from reflet.errors import CacheNotSynced, ConfigurationError
-from reflet.managers.object_changes import ObjectChanges
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer
+from reflet.managers.object_store import C, Follower, ObjectServer
 from reflet.managers.watches.stream_plan import StreamPlan
 
 
@@ -49,7 +48,7 @@ class DirectObjects(Generic[C]):
         """Raise CacheNotSynced: nothing is in memory."""
         raise CacheNotSynced(self._word, namespace, name, reason="the strategy get keeps nothing")
 
-    def follow(self, _changes: ObjectChanges[C], /) -> None:
+    def follow(self, _follower: Follower, /) -> None:
         """Raise ConfigurationError: nobody would notice a change."""
         raise ConfigurationError("the strategy get notices no changes: use watch or auto")
 

@@ -1,31 +1,22 @@
-"""What the managers of ConfigMaps and Secrets have in common.
+"""The managers of ConfigMaps and Secrets: what registered pods refer to, ready to read.
 
-Owns: bringing together registered pods, a strategy and those who want to be told.  Must not know
-which kind it manages, nor how a strategy works.
-
-The ConfigMaps of registered pods.
-
-Owns: nothing but the kind; what managers do is ``object_manager``.
-
-The Secrets of registered pods.
-
-Owns: nothing but the kind; what managers do is ``object_manager``.
+Upstream: pkg/kubelet/util/manager/manager.go, Manager; pkg/kubelet/configmap/configmap_manager.go;
+pkg/kubelet/secret/secret_manager.go
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
 from types import TracebackType
-from typing import Any, Generic, Self
+from typing import Any, Generic, Self, Unpack
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.errors import CacheNotSynced, NotFound, NotRegistered
-from reflet.managers.object_changes import ObjectChange, ObjectChanges
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer
+from reflet.managers.object_changes import ObjectChange, ObjectChanges, PodWaker
+from reflet.managers.object_store import C, ObjectServer
 from reflet.managers.registry import PodKey, PodRegistry
-from reflet.managers.strategies import StoreMaker, StrategyOptions
+from reflet.managers.strategies import ManagerOptions, StoreMaker, StrategyOptions
 from reflet.managers.watches.stream_plan import StreamPlan
 from reflet.resolution.references import config_map_names, secret_names
 
@@ -47,7 +38,7 @@ class ObjectManager(Generic[C]):
         word: str,
         names_of: Callable[[Pod], Iterable[str]],
         strategy: str,
-        **options: Any,
+        **options: Unpack[ManagerOptions],
     ) -> None:
         self.strategy = strategy.lower()
         self._word = word
@@ -84,8 +75,8 @@ class ObjectManager(Generic[C]):
     def unregister_pod(self, pod: Pod) -> None:
         """Stop keeping what no other registered pod refers to.
 
-        Counts is what the pod referred to when it was registered.  Harmless for a pod that is
-        not registered.
+        The references of the pod as it was registered are given back, whatever *pod* says now.
+        Harmless for a pod that is not registered.
         """
         self._registry.unregister(pod)
 
@@ -121,6 +112,16 @@ class ObjectManager(Generic[C]):
         self._store.follow(changes)
         return changes
 
+    def wake_pods(self, wake: Callable[[PodKey], None]) -> PodWaker:
+        """Call *wake* at once, for each registered pod that uses what has changed.
+
+        As ``subscribe``, for whoever reads by himself: *wake* must neither wait nor fail, nor
+        register pods.  Ends when the answer is closed, or nothing refers to it any more.
+        """
+        waker = PodWaker(self.pods_using, wake)
+        self._store.follow(waker)
+        return waker
+
     def plan(self) -> StreamPlan:
         """The streams that are open, and why."""
         return self._store.plan()
@@ -152,7 +153,9 @@ class ConfigMapManager(ObjectManager[ConfigMap]):
     those of ``StrategyOptions``.
     """
 
-    def __init__(self, cluster: ObjectServer, *, strategy: str = "watch", **options: Any) -> None:
+    def __init__(
+        self, cluster: ObjectServer, *, strategy: str = "watch", **options: Unpack[ManagerOptions]
+    ) -> None:
         super().__init__(
             cluster,
             ConfigMap,
@@ -170,7 +173,9 @@ class SecretManager(ObjectManager[Secret]):
     those of ``ConfigMapManager``.
     """
 
-    def __init__(self, cluster: ObjectServer, *, strategy: str = "watch", **options: Any) -> None:
+    def __init__(
+        self, cluster: ObjectServer, *, strategy: str = "watch", **options: Unpack[ManagerOptions]
+    ) -> None:
         super().__init__(
             cluster, Secret, word="secret", names_of=secret_names, strategy=strategy, **options
         )

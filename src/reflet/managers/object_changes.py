@@ -1,7 +1,9 @@
 """Being told when an object that a registered pod uses has changed.
 
-Owns: what waits to be told, each object once however often it changed.  Must not know who
-notices changes.
+``ObjectChanges`` is for iterating, with the object as it is when it is taken; ``PodWaker`` calls
+back at once, with the pods that have to look again and without reading anything.
+
+The kubelet has nothing like it: it looks at each of its pods about once a minute.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, Self
 
-from reflet.managers.object_kinds import C
+from reflet.managers.object_store import C
 from reflet.managers.registry import PodKey
 
 
@@ -98,3 +100,34 @@ class ObjectChanges(Generic[C]):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class PodWaker:
+    """Calls *wake* for each registered pod that uses an object, the moment that it changes.
+
+    *wake* must neither wait nor fail, nor register pods: it is called from the stream that brought
+    the change, in the middle of showing it.
+    *pods_using* gives the pods of an object.  Ends with ``close``, or with the manager.
+    """
+
+    def __init__(
+        self,
+        pods_using: Callable[[str, str], tuple[PodKey, ...]],
+        wake: Callable[[PodKey], None],
+    ) -> None:
+        self._pods_using = pods_using
+        self._wake = wake
+        self.closed = False
+
+    def tell(self, namespace: str, name: str) -> None:
+        """An object has changed."""
+        if not self.closed:
+            for pod in self._pods_using(namespace, name):
+                self._wake(pod)
+
+    def forget(self, namespace: str, name: str) -> None:
+        """Do nothing: nothing waits here."""
+
+    def close(self) -> None:
+        """Wake nobody any more."""
+        self.closed = True

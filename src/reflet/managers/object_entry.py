@@ -1,22 +1,69 @@
-"""One object that somebody refers to, as readers see it.
+"""One object that somebody refers to, as readers see it, and the states that it goes through.
 
-Owns: the answer that a read gets, who refers to the object, and who waits for it.  Must not
-know where the answer comes from.
+Upstream: pkg/kubelet/util/manager/watch_based_manager.go, objectCacheItem.  Its hasSynced,
+immutable, stopped and lastAccessTime are one state here.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Generic
+import enum
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, Generic
 
-from reflet.managers.object_kinds import C
+from reflet.managers.object_store import C
+
+
+class EntryState(enum.StrEnum):
+    """Whether a read gets an answer, and whether anybody keeps the answer fresh."""
+
+    LOADING = "loading"  # no answer yet; a stream is about to bring one
+    LIVE = "live"  # an answer, which a stream keeps fresh
+    UNREAD = "unread"  # the same, though nobody has read it for long: the stream costs nothing
+    IDLE = "idle"  # nobody has read it for long: no stream, and so no answer
+    IMMUTABLE = "immutable"  # an answer that cannot change: no stream, for ever
+
+
+class EntryEvent(enum.Enum):
+    """What can happen to an entry."""
+
+    SHOWN = enum.auto()  # a stream says what the object is, or that there is none
+    NEEDED = enum.auto()  # somebody reads it, or follows all changes
+    UNREAD_FOR_LONG = enum.auto()
+    STREAM_CLOSED = enum.auto()  # nobody keeps an unread entry fresh any more
+    READ_IMMUTABLE = enum.auto()  # somebody has read an object that is immutable
+
+
+NEXT_STATE: Final[Mapping[tuple[EntryState, EntryEvent], EntryState]] = MappingProxyType(
+    {
+        (EntryState.LOADING, EntryEvent.SHOWN): EntryState.LIVE,
+        # One that is loading is about to be read: being unread for long does not concern it.
+        (EntryState.LIVE, EntryEvent.UNREAD_FOR_LONG): EntryState.UNREAD,
+        (EntryState.UNREAD, EntryEvent.NEEDED): EntryState.LIVE,
+        (EntryState.UNREAD, EntryEvent.STREAM_CLOSED): EntryState.IDLE,
+        (EntryState.IDLE, EntryEvent.NEEDED): EntryState.LOADING,
+        (EntryState.IDLE, EntryEvent.SHOWN): EntryState.UNREAD,
+        # Only what has an answer can be immutable.  Nothing leads out of that state: a deletion,
+        # or another object of the name, is not noticed while anybody refers to this one.
+        (EntryState.LIVE, EntryEvent.READ_IMMUTABLE): EntryState.IMMUTABLE,
+        (EntryState.UNREAD, EntryEvent.READ_IMMUTABLE): EntryState.IMMUTABLE,
+    }
+)
+"""Any other event changes nothing."""
+
+_NOT_SYNCED: Final = frozenset({EntryState.LOADING, EntryState.IDLE})
+
+
+def next_state(state: EntryState, event: EntryEvent) -> EntryState:
+    """The state after an event.  Pure."""
+    return NEXT_STATE.get((state, event), state)
 
 
 class ObjectEntry(Generic[C]):
-    """Loading until it is synced; then it is live, idle or frozen.
+    """The answer that a read gets, who refers to the object, and who waits for it.
 
-    ``object`` and ``synced`` may be read from any thread.  ``version`` is that of the object,
+    ``object`` and ``state`` may be read from any thread.  ``version`` is that of the object,
     or that at which it was known that there is none.  ``known`` says that there has been an
     answer once: an idle entry has one, which is not shown.  ``failure`` is why there is none.
 
@@ -27,15 +74,13 @@ class ObjectEntry(Generic[C]):
         "_changed",
         "_waiters",
         "failure",
-        "frozen",
-        "idle",
         "known",
         "last_access",
         "name",
         "namespace",
         "object",
         "references",
-        "synced",
+        "state",
         "version",
     )
 
@@ -48,9 +93,7 @@ class ObjectEntry(Generic[C]):
         self.object: C | None = None
         self.version = ""
         self.known = False
-        self.synced = False
-        self.frozen = False
-        self.idle = False
+        self.state = EntryState.LOADING
         self.last_access = now
         self.failure: Exception | None = None
         self._changed = changed
@@ -60,13 +103,14 @@ class ObjectEntry(Generic[C]):
         return f"<ObjectEntry {self.namespace}/{self.name} {self.state} at {self.version!r}>"
 
     @property
-    def state(self) -> str:
-        """``loading``, ``live``, ``idle`` or ``frozen``."""
-        if self.frozen:
-            return "frozen"
-        if self.idle:
-            return "idle"
-        return "live" if self.synced else "loading"
+    def synced(self) -> bool:
+        """Whether a read gets an answer."""
+        return self.state not in _NOT_SYNCED
+
+    def happened(self, event: EntryEvent) -> bool:
+        """Go to the next state; whether that is another one."""
+        before, self.state = self.state, next_state(self.state, event)
+        return before is not self.state
 
     # References
 
@@ -95,15 +139,12 @@ class ObjectEntry(Generic[C]):
         changed = not self.known or _differ(before, found)
         self.object = found
         self.version = found.metadata.resource_version if found is not None else version
-        self.known = self.synced = True  # after the object: other threads look at this first
+        self.known = True
+        self.happened(EntryEvent.SHOWN)  # after the object: other threads look at this first
         self.failure = None
         self.wake()
         if changed:
             self._changed(self)
-
-    def hide(self) -> None:
-        """Nobody keeps the answer fresh any more, so it is none."""
-        self.synced = self.frozen
 
     # Waiting
 

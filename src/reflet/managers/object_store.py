@@ -1,11 +1,11 @@
-"""What a strategy has to answer: references come and go, and objects are read.
+"""What is between a manager and the outside: the store of a strategy, and the server behind it.
 
-Owns: the protocol behind which strategies are alike.  Must not know any of them.
+``Configuration`` is what both have to do with: a ConfigMap or a Secret, as far as managers care.
+``ObjectStore`` is what each strategy has to answer: references come and go, and objects are read.
+``ObjectServer`` is what a strategy asks: one object, or a collection to list and watch.
+``reflet.Cluster`` fits it without knowing it, and so can any other client.
 
-What a manager needs of a server: one object, or a collection to list and watch.
-
-Owns: the two shapes.  ``reflet.client`` fits them without knowing them, and so can any other
-client.  Must not know HTTP, JSON or who asks.
+Upstream: pkg/kubelet/util/manager/manager.go, Store
 """
 
 from __future__ import annotations
@@ -16,12 +16,43 @@ from typing import Protocol, Self, TypeVar
 from reflet.api.meta import KubernetesObject
 from reflet.api.options import GetOptions
 from reflet.informer.reflector.source import Source
-from reflet.managers.object_changes import ObjectChanges
-from reflet.managers.object_kinds import C
 from reflet.managers.watches.stream_plan import StreamPlan
 
 
-class ObjectStore(Protocol[C]):
+class Configuration(KubernetesObject, Protocol):
+    """An object that can promise never to change."""
+
+    @property
+    def immutable(self) -> bool:
+        """Whether its content can never change."""
+
+
+C = TypeVar("C", bound=Configuration)
+C_co = TypeVar("C_co", bound=Configuration, covariant=True)
+
+
+class Follower(Protocol):
+    """Who is told of changes by name: an ``ObjectChanges`` or a ``PodWaker``.
+
+    One that is closed is told nothing, and keeps no stream open.
+    """
+
+    closed: bool
+
+    def tell(self, namespace: str, name: str, /) -> None:
+        """A read of this object gives another answer than before; must not wait."""
+        ...
+
+    def forget(self, namespace: str, name: str, /) -> None:
+        """Nobody refers to this object any more."""
+        ...
+
+    def close(self) -> None:
+        """The store is closed: nothing more will be told."""
+        ...
+
+
+class ObjectStore(Protocol[C_co]):
     """Objects that somebody refers to, while the context is open.
 
     References are counted: an object is kept as long as one is left.  Adding and deleting them
@@ -45,7 +76,7 @@ class ObjectStore(Protocol[C]):
         """The pod refers to the object once less; nothing happens when it does not at all."""
         ...
 
-    async def get(self, namespace: str, name: str) -> C:
+    async def get(self, namespace: str, name: str) -> C_co:
         """The object.
 
         Raises NotRegistered when nobody refers to it, CacheNotSynced when it is not known yet,
@@ -53,15 +84,15 @@ class ObjectStore(Protocol[C]):
         """
         ...
 
-    def peek(self, namespace: str, name: str) -> C:
+    def peek(self, namespace: str, name: str) -> C_co:
         """The object as it is in memory, from any thread and without waiting.
 
         Raises what ``get`` raises, CacheNotSynced where that would wait or ask.
         """
         ...
 
-    def follow(self, changes: ObjectChanges[C], /) -> None:
-        """Tell *changes* whatever changes, until it is closed; ConfigurationError if nobody can."""
+    def follow(self, follower: Follower, /) -> None:
+        """Tell *follower* of changes until it is closed; ConfigurationError if nobody can."""
         ...
 
     def plan(self) -> StreamPlan:

@@ -1,7 +1,7 @@
-"""Registered pods, and the references that follow from them.
+"""Registered pods, and the references to objects that follow from them.
 
-Owns: which pod refers to which names, and telling a store only what changes.  Must not know
-how names stand in a pod, nor what a store does about references.
+Upstream: pkg/kubelet/util/manager/cache_based_manager.go, cacheBasedManager: RegisterPod and
+UnregisterPod, which both the caching and the watching managers of the kubelet use
 """
 
 from __future__ import annotations

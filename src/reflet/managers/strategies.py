@@ -1,30 +1,42 @@
-"""From the name of a strategy to the store that follows it.
+"""From the name of a strategy to the store that follows it, and the options of both managers.
 
-Owns: the names, and which options each strategy takes.  Must not know who uses a store.
+Upstream: pkg/kubelet/kubelet.go, NewMainKubelet, the switch over
+ConfigMapAndSecretChangeDetectionStrategy
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Generic, Literal, TypeAlias
+from typing import Final, Generic, Literal, TypeAlias, TypedDict
 
 from reflet.errors import ConfigurationError
 from reflet.managers.direct import DirectObjects
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer, ObjectStore
+from reflet.managers.object_store import C, ObjectServer, ObjectStore
 from reflet.managers.ttl import DEFAULT_TTL, ExpiringObjects
-from reflet.managers.watched import SYNC_FREQUENCY, SYNC_PATIENCE, IdleRule, WatchedObjects
-from reflet.managers.watches.auto_streams import AutoStreams
-from reflet.managers.watches.individual_streams import IndividualStreams, Streams
+from reflet.managers.watched import SYNC_FREQUENCY, SYNC_TIMEOUT, IdleRule, WatchedObjects
 from reflet.managers.watches.object_watch import StreamSettings
 from reflet.managers.watches.stream_plan import StreamLimits
+from reflet.managers.watches.streams import AutoStreams, IndividualStreams, Streams
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 
 Strategy: TypeAlias = Literal["watch", "auto", "cache", "get"]
 
 STRATEGIES: Final[tuple[Strategy, ...]] = ("watch", "auto", "cache", "get")
+
+
+class ManagerOptions(TypedDict, total=False):
+    """The options of managers as keywords; ``StrategyOptions`` says what each means."""
+
+    clock: Clock | None
+    sync_frequency: float
+    sync_timeout: float
+    streaming: bool
+    metrics: Metrics
+    limits: StreamLimits
+    default_ttl: float
+    ttl: Callable[[], float | None] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +46,7 @@ class StrategyOptions:
     - *clock*: all but ``get``.
     - *sync_frequency*: ``watch`` and ``auto`` close the stream of an object that was not read
       for five times as many seconds, and at least a minute.
-    - *sync_patience*: the seconds that a read of ``watch`` and ``auto`` waits at most.
+    - *sync_timeout*: the seconds that a read of ``watch`` and ``auto`` waits at most.
     - *streaming*, *metrics*: those of the reflectors of ``watch`` and ``auto``.
     - *limits*: when ``auto`` watches a namespace as a whole.
     - *default_ttl*, *ttl*: for how many seconds an object stays fresh with ``cache``; *ttl* is
@@ -43,7 +55,7 @@ class StrategyOptions:
 
     clock: Clock | None = None
     sync_frequency: float = SYNC_FREQUENCY
-    sync_patience: float = SYNC_PATIENCE
+    sync_timeout: float = SYNC_TIMEOUT
     streaming: bool = True
     metrics: Metrics = NO_METRICS
     limits: StreamLimits = field(default_factory=StreamLimits)
@@ -101,5 +113,5 @@ class StoreMaker(Generic[C]):
             word=self.word,
             clock=self.options.clock,
             idle=IdleRule.for_syncs_every(self.options.sync_frequency),
-            sync_patience=self.options.sync_patience,
+            sync_timeout=self.options.sync_timeout,
         )

@@ -1,11 +1,8 @@
 """The strategy ``cache``: what was read is kept, and asked for again when it is too old.
 
-Owns: how fresh kept objects are, and what an answer does to them.  Must not know why an object
-is referred to, nor what decides how long objects stay fresh.
+How long an object stays fresh is a minute, or what an annotation of the node says: ``ttl_from``.
 
-How long objects stay fresh, as the node's annotation says.
-
-Owns: reading that annotation.  Must not know where the node comes from, nor what is kept.
+Upstream: pkg/kubelet/util/manager/cache_based_manager.go, objectStore and GetObjectTTLFromNodeFunc
 """
 
 from __future__ import annotations
@@ -18,10 +15,9 @@ from typing import Final, Generic, Self
 
 from reflet.api.core.nodes import Node
 from reflet.api.options import GetOptions
+from reflet.api.resource_versions import number_of
 from reflet.errors import CacheNotSynced, ConfigurationError, NotFound, NotRegistered, RefletError
-from reflet.managers.object_changes import ObjectChanges
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer
+from reflet.managers.object_store import C, Follower, ObjectServer
 from reflet.managers.watches.stream_plan import StreamPlan
 from reflet.runtime.clock import Clock, SystemClock
 
@@ -116,7 +112,7 @@ class ExpiringObjects(Generic[C]):
             raise CacheNotSynced(self._word, namespace, name, reason="nothing fresh is kept")
         return kept
 
-    def follow(self, _changes: ObjectChanges[C], /) -> None:
+    def follow(self, _follower: Follower, /) -> None:
         """Raise ConfigurationError: changes are noticed by reading only."""
         raise ConfigurationError("the strategy cache notices no changes: use watch or auto")
 
@@ -181,10 +177,9 @@ class _Cell(Generic[C]):
 
 
 def _version(item: C) -> int:
-    """The version as a number; 0 for what is none."""
-    text = item.metadata.resource_version
-    version = int(text) if text.isascii() and text.isdigit() else 0
-    return version if version < _LARGEST_VERSION else 0
+    """The version as a number; 0 for what is none, as the kubelet has it."""
+    version = number_of(item.metadata.resource_version)
+    return version if version is not None and version < _LARGEST_VERSION else 0
 
 
 TTL_ANNOTATION: Final = "node.alpha.kubernetes.io/ttl"

@@ -1,40 +1,19 @@
 """The strategies ``watch`` and ``auto``: memory that streams keep fresh.
 
-Owns: references, what a read answers and how long it waits, and when an object's stream is not
-worth keeping.  Must not know how objects are watched: ``individual_streams`` and
-``auto_objects`` do.
+Here are references, what a read answers and how long it waits, and when the stream of an object
+is stopped: ``_stop_if_immutable``, ``stop_if_idle``.  The states of an object are in
+``object_entry``; what opens and closes streams is in ``watches``.
 
-An entry is *loading* until its first state has come, then *live*.
-
-=======================  =====================================  ===============================
-state                    event                                  next
-=======================  =====================================  ===============================
-loading                  its first state comes                  live
-loading                  a read: waits, at most a second        loading
-live                     a read of an object that may change    live
-live                     a read of an immutable object          frozen: no stream, for ever
-live                     nobody has read it for long            idle: no stream, no answer
-idle                     a read                                 loading, from its last version
-any                      the last reference goes                forgotten
-=======================  =====================================  ===============================
-
-A live entry answers even while the server is away.  A frozen one does not notice that its
+A live entry answers even while the server is away.  An immutable one does not notice that its
 object was deleted or made anew, until nobody refers to it.
 
 Two quirks of the kubelet are not copied.  A reference that is deleted more often than it was
-added stays at zero instead of going below, where it would keep the object for ever
-(``object_entry``).  And an object that was never read counts as read when it was first referred
-to (``idle_watches``).
+added stays at zero instead of going below, where it would keep the object for ever.  And being
+referred to counts as a read: the kubelet counts reads from the beginning of time, so that it
+closes the stream of an object that was never read at its first look for idle ones, to open it
+again a moment later when the pod's containers start.
 
-When nobody needs an object to be fresh.
-
-Owns: how long an object may go unread before its stream is closed, and how often that is looked
-at.  Must not know streams.
-
-The kubelet closes the stream of an object that was never read at the first look after it came,
-because it counts reads from the beginning of time.  Here being referred to counts as a read:
-what a pod refers to is about to be read, and closing a stream to open it again a moment later
-serves nobody.
+Upstream: pkg/kubelet/util/manager/watch_based_manager.go, objectCache
 """
 
 from __future__ import annotations
@@ -50,17 +29,15 @@ from weakref import WeakSet
 
 from reflet.api.status import not_found
 from reflet.errors import CacheNotSynced, NotRegistered
-from reflet.managers.object_changes import ObjectChanges
-from reflet.managers.object_entry import ObjectEntry
-from reflet.managers.object_kinds import C
-from reflet.managers.watches.individual_streams import Streams
+from reflet.managers.object_entry import EntryEvent, EntryState, ObjectEntry
+from reflet.managers.object_store import C, Follower
 from reflet.managers.watches.stream_plan import StreamPlan
+from reflet.managers.watches.streams import Streams
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 
-SYNC_PATIENCE: Final = 1.0
+SYNC_TIMEOUT: Final = 1.0
 """Seconds that a read waits for the first state of an object."""
-
 
 SYNC_FREQUENCY: Final = 60.0
 """Seconds between two looks of the kubelet at a pod, each of which reads the pod's volumes."""
@@ -68,6 +45,10 @@ LOOK_EVERY: Final = 60.0
 SHORTEST_IDLE: Final = 60.0
 MISSED_SYNCS: Final = 5
 """How many looks at its pods an object may be left out of: then only variables use it."""
+
+# Looked up at every read: a member of an enum costs a good deal more than a name.
+_LIVE: Final = EntryState.LIVE
+_IMMUTABLE: Final = EntryState.IMMUTABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +64,7 @@ class IdleRule:
         return cls(max(SHORTEST_IDLE, MISSED_SYNCS * seconds))
 
     def is_idle(self, last_access: float, now: float) -> bool:
-        """Whether what was last read at *last_access* has not been read for too long."""
+        """Whether what was last read at *last_access* has not been read for too long.  Pure."""
         return last_access + self.longest < now
 
 
@@ -106,15 +87,15 @@ class WatchedObjects(Generic[C]):
         word: str,
         clock: Clock | None = None,
         idle: IdleRule = DEFAULT_IDLE_RULE,
-        sync_patience: float = SYNC_PATIENCE,
+        sync_timeout: float = SYNC_TIMEOUT,
     ) -> None:
         self._streams = streams
         self._word = word
         self._clock = clock
         self._idle = idle
-        self._sync_patience = sync_patience
+        self._sync_timeout = sync_timeout
         self._entries: dict[tuple[str, str], ObjectEntry[C]] = {}
-        self._followers: WeakSet[ObjectChanges[C]] = WeakSet()
+        self._followers: WeakSet[Follower] = WeakSet()
         self._now: Callable[[], float] = time.monotonic if clock is None else clock.monotonic
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ended = False
@@ -130,7 +111,7 @@ class WatchedObjects(Generic[C]):
         for entry in self._entries.values():
             entry.last_access = self._now()
             self._streams.start(entry)
-        tasks.start(self._recycle_for_ever(), name=f"idle {self._word} streams")
+        tasks.start(self._stop_idle_for_ever(), name=f"idle {self._word} streams")
         return self
 
     async def __aexit__(
@@ -181,8 +162,8 @@ class WatchedObjects(Generic[C]):
         entry = self._entries.get((namespace, name))
         return 0 if entry is None else sum(entry.references.values())
 
-    def state_of(self, namespace: str, name: str) -> str:
-        """``loading``, ``live``, ``idle`` or ``frozen``; NotRegistered for what is none of it."""
+    def state_of(self, namespace: str, name: str) -> EntryState:
+        """The state of an object; NotRegistered for one that nobody refers to."""
         entry = self._entries.get((namespace, name))
         if entry is None:
             raise NotRegistered(namespace, name)
@@ -191,24 +172,25 @@ class WatchedObjects(Generic[C]):
     # Reading
 
     async def get(self, namespace: str, name: str) -> C:
-        """The object; waits for its first state, at most as long as patience lasts."""
+        """The object; waits for its first state, at most for the timeout."""
         # The hot path: a read of what is known is a look into memory.
         while True:
             entry = self._entries.get((namespace, name))
             if entry is None:
                 raise NotRegistered(namespace, name)
             entry.last_access = self._now()
-            if entry.idle:
-                self._resume(entry)
-            if entry.synced:
-                break
-            await self._arrival(entry)
-        found = entry.object
-        if found is None:
-            raise not_found(self._word, name)
-        if found.immutable and not entry.frozen:
-            self._freeze(entry)
-        return found
+            state = entry.state
+            if state is not _LIVE and state is not _IMMUTABLE:
+                self._restart_if_needed(entry)
+                if not entry.synced:
+                    await self._arrival(entry)
+                    continue
+            found = entry.object
+            if found is None:
+                raise not_found(self._word, name)
+            if found.immutable and state is not _IMMUTABLE:
+                self._stop_if_immutable(entry)
+            return found
 
     def peek(self, namespace: str, name: str) -> C:
         """The object as it is in memory, from any thread and without waiting."""
@@ -216,53 +198,69 @@ class WatchedObjects(Generic[C]):
         if entry is None:
             raise NotRegistered(namespace, name)
         entry.last_access = self._now()
-        if entry.idle:
-            self._soon(self._resume, entry)
-        # In this order: ``show`` writes the object first, perhaps while we look.
-        if not entry.synced:
-            raise self._not_synced(entry, reason="nothing is known yet")
+        # Before the object: ``show`` writes that first, perhaps while we look.
+        state = entry.state
+        if state is not _LIVE and state is not _IMMUTABLE:
+            if state is not EntryState.LOADING:
+                self._soon(self._restart_if_needed, entry)
+            if state is not EntryState.UNREAD:
+                raise self._not_synced(entry, reason="nothing is known yet")
         found = entry.object
         if found is None:
             raise not_found(self._word, name)
-        if found.immutable and not entry.frozen:
-            self._soon(self._freeze, entry)
+        if found.immutable and state is not _IMMUTABLE:
+            self._soon(self._stop_if_immutable, entry)
         return found
 
     # Following
 
-    def follow(self, changes: ObjectChanges[C], /) -> None:
-        """Tell *changes* whatever changes from now on."""
+    def follow(self, follower: Follower, /) -> None:
+        """Tell *follower* whatever changes from now on, as long as somebody refers to it."""
         if self._ended:
-            changes.close()
+            follower.close()
             return
-        self._followers.add(changes)
+        self._followers.add(follower)
         for entry in tuple(self._entries.values()):
-            if entry.idle:
-                self._resume(entry)
+            self._restart_if_needed(entry)
 
     def plan(self) -> StreamPlan:
         """The streams that are open, and why."""
         return self._streams.plan()
 
-    # Idle streams
+    # Streams that are not worth keeping
 
-    def recycle_idle(self) -> None:
-        """Close the streams of what nobody has read for long."""
+    def stop_if_idle(self) -> None:
+        """Close the streams of what nobody has read for long: the kubelet's stopIfIdle."""
         if any(not follower.closed for follower in self._followers):
             return
         now = self._now()
         for entry in tuple(self._entries.values()):
-            # One that is loading is about to be read: closing it would only make it later.
-            if entry.synced and not entry.frozen and not entry.idle:
-                entry.idle = self._idle.is_idle(entry.last_access, now)
-                if entry.idle:
-                    self._streams.idle(entry)
+            is_idle = self._idle.is_idle(entry.last_access, now)
+            if is_idle and entry.happened(EntryEvent.UNREAD_FOR_LONG):
+                self._streams.idle(entry)
 
-    async def _recycle_for_ever(self) -> None:
+    def _stop_if_immutable(self, entry: ObjectEntry[C]) -> None:
+        """Close the stream of an object that can never change: the kubelet's setImmutable.
+
+        As there, the first read of it does so: what nobody reads is not worth a decision.
+        """
+        found = entry.object
+        if found is None or not found.immutable or not self._is_current(entry):
+            return
+        if entry.happened(EntryEvent.READ_IMMUTABLE):
+            self._streams.release(entry)
+
+    def _restart_if_needed(self, entry: ObjectEntry[C]) -> None:
+        """Open the stream of an idle entry again: the kubelet's restartReflectorIfNeeded."""
+        is_open = self._loop is not None and self._is_current(entry)
+        if is_open and entry.happened(EntryEvent.NEEDED):
+            self._streams.start(entry)
+
+    async def _stop_idle_for_ever(self) -> None:
         clock = self._clock or SystemClock()
         while True:
             await clock.sleep(self._idle.look_every)
-            self.recycle_idle()
+            self.stop_if_idle()
 
     # inside
 
@@ -273,22 +271,9 @@ class WatchedObjects(Generic[C]):
         if self._loop is not None:
             self._streams.start(entry)
 
-    def _resume(self, entry: ObjectEntry[C]) -> None:
-        if entry.idle and self._loop is not None and self._is_current(entry):
-            entry.idle = False
-            self._streams.start(entry)
-
-    def _freeze(self, entry: ObjectEntry[C]) -> None:
-        found = entry.object
-        immutable = entry.synced and found is not None and found.immutable
-        if immutable and not entry.frozen and self._is_current(entry):
-            entry.frozen = True
-            entry.idle = False
-            self._streams.release(entry)
-
     async def _arrival(self, entry: ObjectEntry[C]) -> None:
         """Return when it is worth looking again; CacheNotSynced when it is not."""
-        if self._ended or not await entry.wait(self._sync_patience):
+        if self._ended or not await entry.wait(self._sync_timeout):
             raise self._not_synced(entry)
 
     def _not_synced(self, entry: ObjectEntry[C], *, reason: str = "") -> CacheNotSynced:

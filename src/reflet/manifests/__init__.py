@@ -5,6 +5,6 @@
 - ``applied``: the objects, the refusals and the remarks of several files
 - ``pod_targets``: which pod of the files is meant
 
-The rules are those of the development server, which are compared with the real one's.  Nothing
-here opens a connection.
+The rules are ``apirules``, which are compared with the real API server.  Nothing here opens a
+connection.
 """

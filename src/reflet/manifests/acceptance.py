@@ -1,10 +1,8 @@
 """What the API server would store for a document, or the words in which it refuses it.
 
-Owns: the order of the server's steps for a file's document, and what is not made up: addresses,
-times, names and identities that only a server gives stay empty.  The steps themselves are the
-development server's.  Must not know files, nor typed objects.
-
-Objects that were dumped from a server keep their identity and, pods and nodes, their status.
+The steps are those of ``apirules``, in the server's order.  Nothing is made up: addresses, times,
+names and identities that only a server gives stay empty.  Objects that were dumped from a server
+keep their identity and, pods and nodes, their status.
 """
 
 from __future__ import annotations
@@ -13,11 +11,11 @@ from datetime import UTC, datetime
 from typing import Any, Final, final
 
 from reflet.apirules.admission import Surroundings, prepare_create, prepare_update
-from reflet.apirules.bodies import check_body
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.service_addresses import ServiceAddresses
-from reflet.apirules.validation.validation import validate_create, validate_update
+from reflet.apirules.service_allocation import ServiceAddresses
+from reflet.apirules.strict_decoding import cannot_be_handled, check_body
+from reflet.apirules.validation.by_kind import validate_create, validate_update
 from reflet.errors import BadRequest, DecodeError
 
 Document = dict[str, Any]
@@ -93,13 +91,8 @@ class Accepting:
         except BadRequest as error:
             raise DecodeError(error.message) from error
         if complaints:
-            version = kind.version
-            raise BadRequest(
-                f'{kind.kind} in version "{version}" cannot be handled as a {kind.kind}: '
-                f"strict decoding error: {', '.join(complaints)}",
-                code=400,
-                reason="BadRequest",
-            )
+            said = f"strict decoding error: {', '.join(complaints)}"
+            raise cannot_be_handled(kind, kind.api_version, kind.kind, said)
         return decoded
 
     def _outside(self, decoded: Document) -> Surroundings:

@@ -1,8 +1,7 @@
 """The objects of files, read as if they had been applied to an empty cluster.
 
-Owns: from texts to typed objects with their places, and what is said about those that are not
-among them.  What the server stores and refuses is acceptance.py's.  Must not know what the
-objects are used for.
+From texts to typed objects with their places, and what is said about those that are not among
+them: refused by the server's rules, or of a kind that is not known here.
 """
 
 from __future__ import annotations

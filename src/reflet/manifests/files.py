@@ -1,7 +1,6 @@
-"""Texts from files, folders and standard input.
+"""Texts from files, folders and standard input; errors name the file.
 
-Owns: which files of a folder count, and errors that name the file.  Must not know what is in
-the texts.
+Upstream: cli-runtime/pkg/resource/builder.go, FilenameParam
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ What is done:
 - ``pod_starts``, ``container_starts``, ``pod_endings``: from a resolved container to a process,
   and from a process to its end
 - ``pod_reloads``, ``dry_runs``: what a change brings about, and what is done without ``--run``
-- ``pod_feeds``, ``manifest_defaults``: where pods come from
+- ``manifest_defaults``: pods of files with the defaults of the API server
 - ``worker_parts``, ``agenda``, ``pod_worker``, ``pod_workers``: one worker for each pod, and who
   wakes it
 - ``status_reports``, ``local_statuses``, ``events``: what the API server hears, whatever happens

@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, NoReturn, Self
+from typing import Final, NoReturn, Self
 
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
@@ -24,23 +24,24 @@ from reflet.cluster import Cluster
 from reflet.errors import ConfigurationError, Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
+from reflet.managers.strategies import ManagerOptions
 from reflet.managers.ttl import ttl_from
-from reflet.node.agent_ending import clear_volumes, end_containers, tell_ends
-from reflet.node.agent_root import locked_root, memory_name
 from reflet.node.descriptor_budget import budget_with
-from reflet.node.identity.heartbeat import Heartbeat
 from reflet.node.identity.machine import node_addresses, read_machine
-from reflet.node.identity.node_object import NodeFacts
+from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
+from reflet.node.identity.node_status import NodeFacts
+from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
 from reflet.node.options import NodeOptions
 from reflet.node.pods.binding import PodBinder
 from reflet.node.pods.configurations import Configurations
-from reflet.node.pods.pod_feeds import FolderFeed, PodFeed, ServerFeed
+from reflet.node.pods.manifest_defaults import with_defaults
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker_parts import StatusSink, WorkerParts
 from reflet.node.pods.workers import PodWorkers
-from reflet.node.probes.handler_actions import HandlerActions
+from reflet.node.probes.handlers import Handlers
 from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.root_lock import locked_root, memory_name
 from reflet.node.server.log_service import LogService
 from reflet.node.server.pages import AgentPages, shim_problem
 from reflet.node.server.ports import AgentPorts
@@ -49,16 +50,18 @@ from reflet.node.server.serving_certificates import ServingCertificates
 from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import NORMAL, EventRecorder
 from reflet.node.status.pod_statuses import LocalStatuses
-from reflet.node.status.reporter import StatusReporter
+from reflet.node.status.status_manager import StatusManager
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
-from reflet.podconfig.object_news import ObjectNews
+from reflet.podconfig.pod_wakeups import PodWakeups
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
+from reflet.pods.folder_pods import FolderPods
+from reflet.pods.pod_sources import PodFeed, pods_of_node
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.metric_text import MetricText
+from reflet.runtime.metrics import MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 from reflet.runtime.tasks import TaskOwner
 from reflet.volumes.mounts import memory_backed_root, remove_empty_folders
@@ -99,7 +102,7 @@ class NodeAgent:
         self.metrics = MetricText()
         self.address: tuple[str, ...] = ()
         self._registration: NodeRegistration | None = None
-        self._heartbeat: Heartbeat | None = None
+        self._heartbeat: NodeLease | None = None
         self._secure: tuple[tuple[str, int], ssl.SSLContext] | None = None
         self._ports: AgentPorts | None = None
         self._containers_go_on = True
@@ -232,7 +235,7 @@ class NodeAgent:
 
     async def _open_configuration(self, undo: AsyncExitStack) -> None:
         cluster, options = self._cluster, self.options
-        settings: dict[str, Any] = {"clock": self._clock}
+        settings: ManagerOptions = {"clock": self._clock}
         if options.strategy == "cache":
             settings["ttl"] = ttl_from(lambda: self.node)
         if options.strategy in {"watch", "auto"}:
@@ -247,8 +250,8 @@ class NodeAgent:
             cluster.mirror(Service, namespace="*", field_selector=SERVICE_FIELDS, clock=self._clock)
         )
         bundles = await undo.enter_async_context(TrustBundles(cluster, clock=self._clock))
-        news = await undo.enter_async_context(
-            ObjectNews(
+        wakeups = await undo.enter_async_context(
+            PodWakeups(
                 config_maps,
                 secrets,
                 services=self._services,
@@ -264,7 +267,7 @@ class NodeAgent:
         self._configurations = Configurations(
             config_maps,
             secrets,
-            news,
+            wakeups,
             services=self._services,
             node=lambda: self.node,
             tokens=ServiceAccountTokens(cluster, clock=self._clock),
@@ -278,21 +281,25 @@ class NodeAgent:
 
     def _open_workers(self) -> None:
         options = self.options
-        self._feed: PodFeed
         self._statuses: StatusSink
-        self._reporter: StatusReporter | None = None
+        self._reporter: StatusManager | None = None
         if options.folder is None:
-            self._feed = ServerFeed(self._cluster, options.name, clock=self._clock)
-            self._reporter = StatusReporter(self._cluster, clock=self._clock, metrics=self.metrics)
+            self._feed = PodFeed(pods_of_node(self._cluster, options.name, clock=self._clock))
+            self._reporter = StatusManager(self._cluster, clock=self._clock, metrics=self.metrics)
             self._statuses = self._reporter
         else:
-            self._feed = FolderFeed(
-                options.folder, options.name, clock=self._clock, every=options.relist
+            self._feed = PodFeed(
+                FolderPods(
+                    options.folder,
+                    every=options.relist,
+                    complete=partial(with_defaults, node=options.name),
+                    clock=self._clock,
+                )
             )
             self._statuses = LocalStatuses()
         parts = WorkerParts(
             runtime=self._runtime,
-            handlers=HandlerActions(self._runtime, lambda: self.address),
+            handlers=Handlers(self._runtime, lambda: self.address),
             cache=self._cache,
             pleg=self._pleg,
             configurations=self._configurations,
@@ -368,7 +375,7 @@ class NodeAgent:
             not_ready=lambda: shim_problem(self._shim) or self._pleg.why_unhealthy(),
             clock=self._clock,
         )
-        self._heartbeat = Heartbeat(self._cluster, lambda: self.node, clock=self._clock)
+        self._heartbeat = NodeLease(self._cluster, lambda: self.node, clock=self._clock)
 
     def _start(self) -> None:
         keep = partial(self._permanent.keep, self._tasks)
@@ -405,7 +412,7 @@ class NodeAgent:
             self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
         await registration.run()
 
-    async def _renew(self, registration: NodeRegistration, heartbeat: Heartbeat) -> None:
+    async def _renew(self, registration: NodeRegistration, heartbeat: NodeLease) -> None:
         await registration.registered.wait()
         await heartbeat.run()
 

@@ -16,16 +16,17 @@ from pathlib import Path
 from typing import Final
 
 from reflet.errors import ConfigurationError
-from reflet.node.pods.admission import Allowance, RunAs
-from reflet.node.pods.container_roots import shared_paths
-from reflet.node.pods.granted_ids import (
+from reflet.node.pods.admission import (
     GROUPS_FLAG,
     NOBODY_ELSE,
     ROOT,
     USERS_FLAG,
     Accounts,
+    Allowance,
     IdGrants,
+    RunAs,
 )
+from reflet.node.pods.container_mounts import shared_paths
 
 USUAL_ROOT: Final = Path("/var/lib/reflet")
 OWN_ROOT: Final = ".local/state/reflet"

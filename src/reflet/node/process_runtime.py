@@ -1,4 +1,4 @@
-"""The runtime of this node, where a container is a process: a ``PodRuntime`` over the shim.
+"""The container runtime of this node, where a container is a process: ``PodRuntime`` over the shim.
 
 The sandbox of a pod is its folder.  Two lives of each container are kept, for ``logs --previous``.
 

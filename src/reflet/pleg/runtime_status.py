@@ -2,7 +2,7 @@
 
 A list gives the short form of every pod, and the long form is of one pod that is asked for.  A
 container may as well be a process.  What the API server is told about all this is
-``reflet.api.core.pod_status``.
+``reflet.api.core.pods``.
 
 Upstream: pkg/kubelet/container/runtime.go, Pod, PodStatus, Status, Runtime
 """

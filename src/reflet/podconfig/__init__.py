@@ -1,20 +1,14 @@
-"""What one pod gets, resolved again whenever the result changes, and its files on disk.
+"""What one pod gets: gathered, resolved again whenever the result changes, and its files on disk.
 
-What programs use:
-
+- ``gather``, ``gather_files``: what a pod's configuration is made from, and who may use an object,
+  asked once of a server or of manifests
+- ``gather_subjects``: what lint looks at
 - ``pod_configuration``: a registered pod's environments and volumes, now and as they change
-- ``resolved_pod``: one such result
-- ``difference``: what is new between two results, by name and without values
-- ``volume_delivery``: the volumes of a result as files
+- ``resolved_pod``: one such result, and how two of them differ
+- ``pod_wakeups``: which pods have to look again because something of theirs has changed
+- ``last_known_objects``: reading a pod's objects, which stay known while the server is away
 - ``service_account_tokens``: tokens that are renewed in time
-- ``trust_bundles``: ClusterTrustBundles, watched once a pod wants them
-- ``object_news``: one ear for many pods
-
-How it is done:
-
-- ``last_known_objects``: what could be read once stays known while the server is away
+- ``trust_bundle_watch``: ClusterTrustBundles, watched once a pod wants them
 - ``mounted_folders``: environment files that containers wrote, read without leaving the volume
-- ``frozen_mounts``: which containers do not see a changed volume before they start again
-
-Must not know processes, nor what is done about a change.
+- ``volume_delivery``: the volumes of a result as files
 """

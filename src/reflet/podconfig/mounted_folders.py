@@ -1,7 +1,10 @@
 """Environment files that containers wrote into a volume, read without leaving it.
 
-Owns: reading a file below a folder, links included as far as they stay inside.  What is in the
-file is ``resolution.env_files``.  Must not know which variables want it.
+A file is read below its folder, through links as far as they stay inside: a container may put
+there what it likes, and the agent sees more of the machine than the container does.  What is in
+the file is ``resolution.env_files``.
+
+Upstream: pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables, for fileKeyRef
 """
 
 from __future__ import annotations

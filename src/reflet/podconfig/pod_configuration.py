@@ -1,14 +1,17 @@
 """A registered pod's environments and volumes, now and as they change.
 
-Owns: registering the pod, resolving it, and deciding that the result is another one.  The
-arithmetic is ``resolution``; who notices changes is ``object_news``.  Must not know what is done
-about a change.
+The road of a change: a manager's stream shows an object, ``PodWaker`` calls ``PodWakeups``,
+that wakes the pod, and whoever looks after the pod calls ``resolve``, which reads each object
+once and computes.  The arithmetic is ``resolution``.
+
+Upstream: pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables; pkg/volume/configmap/configmap.go,
+pkg/volume/secret/secret.go and pkg/volume/projected/projected.go, SetUpAt
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Final, Self
@@ -19,19 +22,17 @@ from reflet.errors import RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.registry import PodKey
-from reflet.podconfig.difference import difference
 from reflet.podconfig.last_known_objects import LastKnownObjects
-from reflet.podconfig.object_news import ObjectNews
-from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.podconfig.service_account_tokens import ServiceAccountTokens, TokenKey, token_keys
+from reflet.podconfig.pod_wakeups import PodWakeups, Wake
+from reflet.podconfig.resolved_pod import ResolvedPod, difference
+from reflet.podconfig.service_account_tokens import ServiceAccountTokens, token_keys
 from reflet.podconfig.trust_bundle_watch import TrustBundles
+from reflet.pods.registrar import PodRegistrar
 from reflet.resolution.env_files import MountedVolume
-from reflet.resolution.environment import resolve_environment
-from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.places import containers_of
+from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.resource_fields import NodeInHand
 from reflet.resolution.trust_bundles import BundlesInHand, wants_trust_bundles
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.waits import came_within
 
@@ -62,8 +63,11 @@ class PodConfiguration:
     The pod is registered with both managers as long as the context is open.  *services* give the
     variables of services, *node* is the pod's node or whoever knows it, *tokens* gives tokens of
     service accounts, *bundles* trust anchors, *volumes* the volumes in which environment files may
-    be.  *skip_invalid_names* is the rule of Kubernetes 1.19.  *news* is shared by many pods;
-    without one, this pod listens for itself.
+    be.  *skip_invalid_names* is the rule of Kubernetes 1.19.
+
+    *registrar* and *wakeups* are shared by many pods; without them, this pod is registered and
+    listens for itself.  *wake* is called when something that the pod
+    refers to has changed, and not for an ``update``.
 
     An object that could be read once stays known while the server is away: no result ever says
     that something is gone because nobody could tell.  Objects that are immutable are read once, by
@@ -82,7 +86,9 @@ class PodConfiguration:
         bundles: TrustBundles | None = None,
         volumes: Volumes | None = None,
         skip_invalid_names: bool = False,
-        news: ObjectNews | None = None,
+        registrar: PodRegistrar | None = None,
+        wakeups: PodWakeups | None = None,
+        wake: Wake | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._pod = pod
@@ -94,9 +100,11 @@ class PodConfiguration:
         self._bundles = bundles
         self._volumes = volumes
         self._skip_invalid_names = skip_invalid_names
-        self._news = news
+        self._registrar = registrar or PodRegistrar(self._managers)
+        self._wakeups = wakeups
+        self._wake = wake
+        self._readers: list[asyncio.Event] = []  # of ``changes``
         self._clock = clock or SystemClock()
-        self._wakers: set[asyncio.Event] = set()
         self._reading = asyncio.Lock()
         self._is_open = False
         self._closing = AsyncExitStack()
@@ -111,12 +119,12 @@ class PodConfiguration:
         return self._pod
 
     async def __aenter__(self) -> Self:
-        if self._news is None:
+        if self._wakeups is None:
             services = self._services if isinstance(self._services, Mirror) else None
-            own = ObjectNews(
+            own = PodWakeups(
                 *self._managers, services=services, bundles=self._bundles, clock=self._clock
             )
-            self._news = await self._closing.enter_async_context(own)
+            self._wakeups = await self._closing.enter_async_context(own)
         self._is_open = True
         self._register(self._pod)
         return self
@@ -129,7 +137,7 @@ class PodConfiguration:
     ) -> None:
         self._is_open = False
         self._unregister(self._pod)
-        self._wake()
+        self._wake_readers()
         await self._closing.__aexit__(kind, error, traceback)
 
     def update(self, pod: Pod) -> None:
@@ -143,22 +151,38 @@ class PodConfiguration:
         if PodKey.of(before) != PodKey.of(pod):
             self._unregister(before)
         self._register(pod)
-        self._wake()
+        self._wake_readers()
 
-    async def resolve(self) -> ResolvedPod:
-        """Read what the pod refers to and compute what its containers get.
+    async def inputs(self) -> PodInputs:
+        """Read what the pod's configuration is made from, each object once.
 
-        Waits for objects that are not known yet, as long as the managers' patience lasts; what is
+        Waits for objects that are not known yet, as long as the managers' ``sync_timeout``; what is
         not known then, missing or forbidden is an error of the result, not of this call.
         """
         async with self._reading:
             while True:
                 pod = self._pod
                 objects = await self._objects.read(pod)
-                tokens = await self._tokens_of(pod)
+                token = await self._token_source(pod)
                 bundles = await self._bundles_for(pod)
                 if pod is self._pod:  # else half of it was about another one
-                    return self._resolved(pod, objects, tokens, bundles)
+                    break
+        services = self._services
+        return PodInputs(
+            pod=pod,
+            objects=objects,
+            services=services.values() if isinstance(services, Mirror) else services,
+            services_read=services.is_synced if isinstance(services, Mirror) else True,
+            node=self._node() if callable(self._node) else self._node,
+            token=token,
+            bundles=bundles,
+            mounted=None if self._volumes is None else self._volumes(pod),
+            skip_invalid_names=self._skip_invalid_names,
+        )
+
+    async def resolve(self) -> ResolvedPod:
+        """Compute what the pod's containers get now, from ``inputs``."""
+        return ResolvedPod.of(await self.inputs())
 
     async def changes(self, *, debounce: float = DEBOUNCE) -> AsyncGenerator[ResolvedPod, None]:
         """Yield the present result, then each that differs from the one before, until closed.
@@ -168,7 +192,7 @@ class PodConfiguration:
         results and never the last one.
         """
         news = asyncio.Event()
-        self._wakers.add(news)
+        self._readers.append(news)
         last: ResolvedPod | None = None
         try:
             while True:
@@ -184,7 +208,7 @@ class PodConfiguration:
                 if self._closed():
                     return
         finally:
-            self._wakers.discard(news)
+            self._readers.remove(news)
 
     # inside
 
@@ -192,21 +216,25 @@ class PodConfiguration:
         return not self._is_open
 
     def _register(self, pod: Pod) -> None:
-        for manager in self._managers:
-            manager.register_pod(pod)
-        if self._news is not None:
-            self._news.follow(PodKey.of(pod), self._wake)
+        self._registrar.register(pod)
+        if self._wakeups is not None:
+            self._wakeups.follow(PodKey.of(pod), self._woken)
 
     def _unregister(self, pod: Pod) -> None:
-        if self._news is not None:
-            self._news.unfollow(PodKey.of(pod), self._wake)
-        for manager in self._managers:
-            manager.unregister_pod(pod)
+        if self._wakeups is not None:
+            self._wakeups.unfollow(PodKey.of(pod), self._woken)
+        self._registrar.unregister(pod)
         if self._tokens is not None:
             self._tokens.forget(pod.metadata.uid)
 
-    def _wake(self) -> None:
-        for news in self._wakers:
+    def _woken(self) -> None:
+        """Something that the pod refers to has changed."""
+        self._wake_readers()
+        if self._wake is not None:
+            self._wake()
+
+    def _wake_readers(self) -> None:
+        for news in self._readers:
             news.set()
 
     async def _until_worth_a_look(self, news: asyncio.Event) -> bool:
@@ -222,60 +250,18 @@ class PodConfiguration:
             if due <= LONGEST_WAIT:
                 return False
 
-    async def _tokens_of(self, pod: Pod) -> Mapping[TokenKey, str | RefletError]:
+    async def _token_source(self, pod: Pod) -> TokenSource | None:
+        """The pod's tokens, asked for at once; None where nobody gives any."""
         if self._tokens is None:
-            return {}
+            return None
         keys = token_keys(pod)
         answers = await asyncio.gather(*(self._tokens.get(key) for key in keys))
-        return dict(zip(keys, answers, strict=True))
+        given = {
+            (key.audience, key.seconds): answer for key, answer in zip(keys, answers, strict=True)
+        }
+        return lambda audience, seconds: given[audience, seconds]
 
     async def _bundles_for(self, pod: Pod) -> BundlesInHand:
         if self._bundles is None or not wants_trust_bundles(pod):
             return None
         return await self._bundles.read()
-
-    def _resolved(
-        self,
-        pod: Pod,
-        objects: ObjectsInHand,
-        tokens: Mapping[TokenKey, str | RefletError],
-        bundles: BundlesInHand,
-    ) -> ResolvedPod:
-        node = self._node() if callable(self._node) else self._node
-        services, services_read = self._services_now()
-        mounted = None if self._volumes is None else self._volumes(pod)
-        environments = {
-            placed.container.name: resolve_environment(
-                pod,
-                placed.container.name,
-                objects,
-                node=node,
-                services=services,
-                services_read=services_read,
-                volumes=mounted,
-                skip_invalid_names=self._skip_invalid_names,
-            )
-            for placed in containers_of(pod.spec)
-        }
-        by_request = {(key.audience, key.seconds): answer for key, answer in tokens.items()}
-
-        def token(audience: str, seconds: int) -> str | RefletError:
-            return by_request[audience, seconds]
-
-        contents = {
-            name: resolve_volume(
-                pod,
-                name,
-                objects,
-                node=node,
-                token=None if self._tokens is None else token,
-                bundles=bundles,
-            )
-            for name in configuration_volumes(pod)
-        }
-        return ResolvedPod(pod=pod, environments=environments, volumes=contents)
-
-    def _services_now(self) -> tuple[Iterable[Service] | RefletError | None, bool]:
-        if isinstance(self._services, Mirror):
-            return self._services.values(), self._services.is_synced
-        return self._services, True

@@ -1,10 +1,10 @@
 """Tokens of service accounts, asked for when they are needed and renewed in time.
 
-Owns: how long a token is good enough, what is answered when it cannot be renewed, and that it is
-shown nowhere.  Must not know how a request is sent, nor where tokens are put.
-
 A token is renewed when a fifth of its life is left, or when it is a day old, each up to ten
-seconds earlier by chance, so that a thousand pods do not come at once.
+seconds earlier by chance, so that a thousand pods do not come at once.  A token that cannot be
+renewed is answered as long as it is good.  Tokens are in memory only, and in no representation.
+
+Upstream: pkg/kubelet/token/token_manager.go, Manager: GetServiceAccountToken, requiresRefresh
 """
 
 from __future__ import annotations

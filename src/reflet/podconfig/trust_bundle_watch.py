@@ -1,10 +1,10 @@
 """The ClusterTrustBundles of a cluster, watched once somebody needs them.
 
-Owns: which version of them the server has, when watching begins, and telling that they have
-changed.  Which bundles a volume shows is ``resolution.trust_bundles``.  Must not know pods.
-
 Most clusters have none, and most pods want none: until the first one does, nothing is asked of
-the server, and a server without them is asked again once a minute at most.
+the server, and a server without them is asked again once a minute at most.  Which bundles a
+volume shows is ``resolution.trust_bundles``.
+
+Upstream: pkg/kubelet/clustertrustbundle/clustertrustbundle_manager.go, LazyInformerManager
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import Client
 from reflet.errors import Forbidden, RefletError
-from reflet.informer.informer_errors import NotSynced
 from reflet.informer.mirror import Mirror
+from reflet.informer.shared_informer import NotSynced
 from reflet.resolution.trust_bundles import (
     GROUP,
     KIND,
@@ -32,7 +32,7 @@ from reflet.resolution.trust_bundles import (
 )
 from reflet.runtime.clock import Clock, SystemClock
 
-PATIENCE: Final = 10.0
+SYNC_TIMEOUT: Final = 10.0
 """Seconds that whoever asks first waits for the first list, as in the kubelet."""
 
 ASK_AGAIN: Final = 60.0
@@ -103,7 +103,7 @@ class TrustBundles:
         self._mirror = await self._closing.enter_async_context(mirror)
         # Without success it goes on trying, and tells when it has them.
         with suppress(NotSynced, Forbidden):
-            await mirror.synced(timeout=PATIENCE, fail_on=(Forbidden,))
+            await mirror.synced(timeout=SYNC_TIMEOUT, fail_on=(Forbidden,))
 
     def _changed(self, _: Any) -> None:
         self.on_change()

@@ -1,7 +1,9 @@
-"""The volumes of a result as files.
+"""The volumes of a result as files: which are written, and what became of each.
 
-Owns: which volumes are written, and reporting what became of each.  How a folder is written is
-``volumes``.  Must not know where folders are, nor who reads them.
+How a folder is written is ``volumes``; where folders are, whoever uses this says.
+
+Upstream: pkg/volume/configmap/configmap.go, configMapVolumeMounter.SetUpAt, and its like in
+pkg/volume/secret, pkg/volume/projected and pkg/volume/downwardapi
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Pods from a folder of manifests, read again when a file changes.
+"""Pods from a folder of manifests, read again when a file changes; static pods among them.
 
-Owns: which files count, when they are read, and what a manifest lacks to be a pod that runs.
-Must not know what pods are for.
+The folder is looked at every second and not watched with inotify: that would miss changes on
+network file systems, and a look costs a ``stat`` for each file.
+
+Upstream: pkg/kubelet/config/file.go, sourceFile; pkg/kubelet/config/common.go, applyDefaults
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,7 +24,7 @@ from reflet.api.yaml.text import read_manifests
 from reflet.errors import RefletError
 from reflet.managers.registry import PodKey
 from reflet.pods.pod_manager import HASH_ANNOTATION, SOURCE_ANNOTATION, refuse_references
-from reflet.pods.pod_sources import PodGone, PodNews, PodSeen
+from reflet.pods.pod_sources import AllPodsSeen, PodGone, PodNews, PodSeen
 from reflet.runtime.clock import Clock, SystemClock
 
 LOOK_EVERY: Final = 1.0  # seconds
@@ -55,6 +57,9 @@ class FolderPods:
     With *static* the pods are those of the node itself, as the kubelet has them: their names end
     in that of *node_name*, each change makes another pod of them, and they may not refer to
     objects of the API server.
+
+    *complete* is called for each pod that was read, in a thread, and gives the pod to tell of:
+    with the defaults of the API server, for example.
     """
 
     def __init__(
@@ -65,6 +70,7 @@ class FolderPods:
         static: bool = False,
         node_name: str = "",
         every: float = LOOK_EVERY,
+        complete: Callable[[Pod], Pod] = lambda pod: pod,
         clock: Clock | None = None,
     ) -> None:
         self._folder = folder
@@ -72,13 +78,15 @@ class FolderPods:
         self._static = static
         self._node_name = node_name
         self._every = every
+        self._complete = complete
         self._clock = clock or SystemClock()
         self._complained: str | None = None
 
-    async def news(self) -> AsyncGenerator[PodNews, None]:
-        """Yield every pod that is there, then what happens to pods, until it is closed."""
+    async def news(self) -> AsyncGenerator[PodNews | AllPodsSeen, None]:
+        """Yield every pod that is there, AllPodsSeen, then what happens, until it is closed."""
         files: dict[Path, _File] = {}
         known: dict[PodKey, Pod] = {}
+        is_first_look = True
         while True:
             # In a thread: the folder may be on a machine that does not answer.
             files = await asyncio.to_thread(self._read, files)
@@ -90,7 +98,14 @@ class FolderPods:
                 if known.get(key) != pod:
                     yield PodSeen(pod)
             known = there
+            if is_first_look:
+                is_first_look = False
+                yield AllPodsSeen()
             await self._clock.sleep(self._every)
+
+    def why_not_ready(self) -> str | None:
+        """What is wrong with the folder."""
+        return None if self._folder.is_dir() else f"there is no folder {self._folder}"
 
     def _read(self, before: dict[Path, _File]) -> dict[Path, _File]:
         """Look at the folder, and read what has changed."""
@@ -130,11 +145,12 @@ class FolderPods:
     def _pods_in(self, path: Path) -> Iterator[Pod]:
         for manifest in read_manifests(path.read_bytes(), source=str(path)):
             if isinstance(manifest.object, Pod):
-                yield self._completed(manifest.object, path)
+                yield self._complete(self._identified(manifest.object, path))
             else:
                 logger.warning("%s: this is no pod", manifest.place)
 
-    def _completed(self, pod: Pod, path: Path) -> Pod:
+    def _identified(self, pod: Pod, path: Path) -> Pod:
+        """The pod with the namespace, name and uid under which it is known."""
         namespace = pod.metadata.namespace or self._namespace
         if not self._static:
             uid = pod.metadata.uid or _digest(namespace, pod.metadata.name)

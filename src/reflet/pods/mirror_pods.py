@@ -1,6 +1,9 @@
 """Mirror pods: what the API server shows of static ones.
 
-Owns: what a mirror looks like, and making and deleting it.  Must not know when it is time.
+For programs that run static pods beside a cluster.  The agent has none: it takes its pods from
+the API server or from a folder, and in the second case no server is there to show them.
+
+Upstream: pkg/kubelet/pod/mirror_client.go, basicMirrorClient
 """
 
 from __future__ import annotations

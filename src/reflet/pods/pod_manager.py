@@ -1,7 +1,10 @@
-"""Which pods there are, and which of them are two faces of one: static and mirror pods.
+"""Which pods there are, and which static pod belongs to which mirror pod.
 
-Owns: the books.  A static pod comes from the node itself; its mirror is what the API server
-shows of it.  Must not know where pods come from, nor what is done with them.
+A static pod comes from the node itself; its mirror is what the API server shows of it.  Unlike in
+Kubernetes 1.19 this is bookkeeping and nothing else: what registers pods is ``registrar``.
+
+Upstream: pkg/kubelet/pod/pod_manager.go, basicManager; pkg/kubelet/types/pod_update.go,
+IsStaticPod and IsMirrorPod; pkg/kubelet/config/common.go, tryDecodeSinglePod
 """
 
 from __future__ import annotations
@@ -69,7 +72,7 @@ class PodPair:
 
 
 class PodManager:
-    """The pods of a node.  Belongs to one thread."""
+    """The pods of a node, by uid and by full name.  Belongs to one thread."""
 
     def __init__(self) -> None:
         self._pods: dict[str, Pod] = {}

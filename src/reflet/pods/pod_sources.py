@@ -1,26 +1,32 @@
-"""Where pods come from, and registering them as they come.
+"""Where pods come from: the API server here, folders of manifests in ``folder_pods``.
 
-Owns: pods of the API server as news, and what news of a pod means for those who keep its
-objects.  Folders are ``folder_pods``.  Must not know what is done with registered pods.
+A source yields every pod that is there, then ``AllPodsSeen``, then what happens to pods.  A
+``PodFeed`` follows a source through failures, for the agent and for ``PodRegistrar`` alike.
+
+Upstream: pkg/kubelet/config/apiserver.go, newSourceApiserverFromLW;
+pkg/kubelet/config/config.go, PodConfig and SeenAllSources
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+import asyncio
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias, assert_never
+from typing import Final, Protocol, TypeAlias, assert_never
 
 from reflet.api.core.pods import Pod
 from reflet.api.resources import PODS
 from reflet.api.selectors.fields import FieldRequirement, FieldSelector
 from reflet.api.selectors.labels import LabelSelector
+from reflet.informer.handlers.change_stream import ChangeStream
 from reflet.informer.mirror import Mirror
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.managers.object_store import ObjectServer
-from reflet.pods.pod_manager import PodManager, is_mirror
+from reflet.runtime.clock import Clock
+from reflet.runtime.tasks import TaskOwner
 
 ALL_NAMESPACES: Final = "*"
-_TERMINATED: Final = frozenset({"Succeeded", "Failed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,34 +43,29 @@ class PodGone:
     pod: Pod
 
 
+@dataclass(frozen=True, slots=True)
+class AllPodsSeen:
+    """Every pod that the source had when it was opened has been told: others do not exist."""
+
+
 PodNews: TypeAlias = PodSeen | PodGone
+"""What happens to one pod."""
 
 
 class PodSource(Protocol):
     """Whoever knows of pods."""
 
-    def news(self) -> AsyncGenerator[PodNews, None]:
-        """Yield every pod that is there, then what happens to pods, until it is closed."""
+    def news(self) -> AsyncGenerator[PodNews | AllPodsSeen, None]:
+        """Yield every pod that is there, AllPodsSeen, then what happens, until it is closed."""
         ...
 
-
-class PodListener(Protocol):
-    """Whoever has to know of pods; a manager is one."""
-
-    def register_pod(self, pod: Pod) -> None:
-        """A pod is there, or has a new state."""
-        ...
-
-    def unregister_pod(self, pod: Pod) -> None:
-        """A pod is gone, or has ended."""
+    def why_not_ready(self) -> str | None:
+        """What is wrong with the source, None when nothing is."""
         ...
 
 
 class ServedPods:
-    """The pods of the API server that selectors choose.
-
-    *namespace* is one, or ``*`` for all.  *options* are those of ``Mirror``.
-    """
+    """The pods of the API server that selectors choose; *namespace* ``*`` is all of them."""
 
     def __init__(
         self,
@@ -73,105 +74,129 @@ class ServedPods:
         namespace: str = ALL_NAMESPACES,
         label_selector: LabelSelector | str = "",
         field_selector: FieldSelector | str = "",
-        **options: Any,
+        streaming: bool = True,
+        clock: Clock | None = None,
     ) -> None:
         self._cluster = cluster
         self._namespace = namespace
-        self._options = {
-            "label_selector": label_selector,
-            "field_selector": field_selector,
-            **options,
-        }
+        self._label_selector = label_selector
+        self._field_selector = field_selector
+        self._streaming = streaming
+        self._clock = clock
+        self._mirror: Mirror[Pod] | None = None  # of the last call of ``news``
 
-    async def news(self) -> AsyncGenerator[PodNews, None]:
-        """Yield every pod that is there, then what happens to pods, until it is closed."""
-        source = self._cluster.resource(Pod, namespace=self._namespace)
-        where = None if self._namespace == ALL_NAMESPACES else self._namespace
-        async with Mirror(source, PODS, namespace=where, **self._options) as mirror:
+    async def news(self) -> AsyncGenerator[PodNews | AllPodsSeen, None]:
+        """Yield every pod that is there, AllPodsSeen, then what happens, until it is closed.
+
+        Raises the error that ended the watch, which is never one of the server.
+        """
+        self._mirror = self._made_mirror()  # a mirror lives once
+        async with self._mirror as mirror, TaskOwner("pods of the server") as tasks:
             with mirror.changes() as changes:
-                async for change in changes:
-                    if change.type == "DELETED":
-                        yield PodGone(change.old or change.object)
-                    else:
-                        yield PodSeen(change.object)
+                ended = tasks.start(_end_with_the_watch(mirror, changes), name="watch of pods")
+                synced = tasks.start(mirror.synced(), name="first list of pods")
+                await asyncio.wait((ended, synced), return_when=asyncio.FIRST_COMPLETED)
+                unseen = {_name(pod) for pod in mirror.values()}
+                if not unseen and not ended.done():
+                    yield AllPodsSeen()
+                try:
+                    while True:
+                        for change in await changes.next_batch():
+                            if change.type == "DELETED":
+                                yield PodGone(change.old or change.object)
+                            else:
+                                yield PodSeen(change.object)
+                            if unseen:
+                                unseen.discard(_name(change.object))
+                                if not unseen:
+                                    yield AllPodsSeen()
+                except QueueClosed:
+                    return  # leaving the tasks raises what ended the watch
+
+    def why_not_ready(self) -> str | None:
+        """What is wrong with the stream of pods."""
+        if self._mirror is None or not self._mirror.is_synced:
+            return "the pods have not been read yet"
+        return None if self._mirror.is_live() else "the server has been silent for too long"
+
+    def _made_mirror(self) -> Mirror[Pod]:
+        return Mirror(
+            self._cluster.resource(Pod, namespace=self._namespace),
+            PODS,
+            namespace=None if self._namespace == ALL_NAMESPACES else self._namespace,
+            label_selector=self._label_selector,
+            field_selector=self._field_selector,
+            streaming=self._streaming,
+            clock=self._clock,
+        )
 
 
-def pods_of_node(cluster: ObjectServer, node: str, **options: Any) -> ServedPods:
+def pods_of_node(
+    cluster: ObjectServer, node: str, *, streaming: bool = True, clock: Clock | None = None
+) -> ServedPods:
     """The pods that are bound to a node, which is all that a node's own identity may see."""
     selector = FieldSelector((FieldRequirement("spec.nodeName", node),))
-    return ServedPods(cluster, field_selector=selector, **options)
+    return ServedPods(cluster, field_selector=selector, streaming=streaming, clock=clock)
 
 
-class PodRegistrar:
-    """Registers the pods of *source* with *listeners* while it runs.
+class PodFeed:
+    """Tells what a source says, through as many lives as the source needs.
 
-    A pod that has ended, with success or without, is unregistered, though it is still there;
-    one that is being deleted stays registered until it is gone.  A mirror pod is none: the static
-    pod that it shows is registered where that comes from.
-
-    *pods* keeps the books, if given.
+    ``run`` may be called again after it failed: the pods that went meanwhile are told as gone
+    once the source has said what is there.  A pod whose end was missed because another one has
+    its name now is gone before the other is seen.
     """
 
-    def __init__(
-        self, source: PodSource, listeners: Iterable[PodListener], *, pods: PodManager | None = None
-    ) -> None:
+    def __init__(self, source: PodSource) -> None:
         self._source = source
-        self._listeners = tuple(listeners)
-        self._pods = pods
-        self._registered: dict[tuple[str, str], Pod] = {}
+        self._told: dict[tuple[str, str], Pod] = {}
+        self._complete = asyncio.Event()
 
-    @property
-    def registered(self) -> tuple[Pod, ...]:
-        """The pods that are registered, in the order in which they came."""
-        return tuple(self._registered.values())
-
-    async def run(self) -> None:
-        """Follow the source until cancelled, or until the source ends."""
+    async def run(self, take: Callable[[PodNews], None], /) -> None:
+        """Tell *take* of every pod, then of what happens to pods, until cancelled."""
+        unseen = dict(self._told)  # in this life
         async with aclosing(self._source.news()) as news:
             async for item in news:
-                self.take(item)
+                match item:
+                    case PodSeen(pod=pod):
+                        unseen.pop(_name(pod), None)
+                        before = self._told.get(_name(pod))
+                        if before is not None and before.metadata.uid != pod.metadata.uid:
+                            self._gone(before, take)
+                        take(item)
+                        self._told[_name(pod)] = pod
+                    case PodGone(pod=pod):
+                        self._gone(pod, take)
+                    case AllPodsSeen():
+                        for pod in unseen.values():
+                            self._gone(pod, take)
+                        unseen = {}
+                        self._complete.set()
+                    case _:
+                        assert_never(item)
 
-    def take(self, news: PodNews) -> None:
-        """Do what the news of a pod asks for."""
-        match news:
-            case PodSeen(pod=pod):
-                self._replaced_by(pod)
-                if self._pods is not None:
-                    self._pods.put(pod)
-                if is_mirror(pod):
-                    return
-                if pod.status.phase in _TERMINATED:
-                    self._unregister(pod)
-                else:
-                    self._register(pod)
-            case PodGone(pod=pod):
-                if self._pods is not None:
-                    self._pods.remove(pod)
-                self._unregister(pod)
-            case _:
-                assert_never(news)
+    async def complete(self) -> None:
+        """Return when every pod that is there has been told of."""
+        await self._complete.wait()
 
-    def _replaced_by(self, pod: Pod) -> None:
-        """Let a pod go whose end was missed: another one has its name now."""
-        before = self._registered.get(_key(pod))
-        if before is not None and before.metadata.uid != pod.metadata.uid:
-            if self._pods is not None:
-                self._pods.remove(before)
-            self._unregister(before)
+    def why_not_ready(self) -> str | None:
+        """What is wrong with the source, None when nothing is."""
+        return self._source.why_not_ready()
 
-    def _register(self, pod: Pod) -> None:
-        self._registered[_key(pod)] = pod
-        for listener in self._listeners:
-            listener.register_pod(pod)
-
-    def _unregister(self, pod: Pod) -> None:
-        before = self._registered.get(_key(pod))
-        if before is None or before.metadata.uid != pod.metadata.uid:
-            return
-        del self._registered[_key(pod)]
-        for listener in self._listeners:
-            listener.unregister_pod(before)
+    def _gone(self, pod: Pod, take: Callable[[PodNews], None]) -> None:
+        told = self._told.get(_name(pod))
+        if told is not None and told.metadata.uid == pod.metadata.uid:
+            del self._told[_name(pod)]
+            take(PodGone(pod))
 
 
-def _key(pod: Pod) -> tuple[str, str]:
+async def _end_with_the_watch(mirror: Mirror[Pod], changes: ChangeStream[Pod]) -> None:
+    """End the stream of changes with the watch that feeds it: else it would just be silent."""
+    try:
+        await mirror.informer.watching_ended()
+    finally:
+        changes.close()
+
+
+def _name(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name

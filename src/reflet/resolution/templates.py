@@ -1,11 +1,12 @@
-"""The pod that a workload makes from its template.
+"""The pod that a workload makes from its template, and which workload somebody means.
 
-Owns: what controllers add to a template before a pod is created, the defaults that the API
-server gives to pods but not to templates, and which of it all cannot be known beforehand.
-Must not know how pods are resolved.
+What controllers add to a template before a pod is created, the defaults that the API server gives
+to pods but not to templates, and which of it all cannot be known beforehand.  Nothing is invented:
+the name and uid of such a pod stay empty, which resolution takes for "not known yet".  Pods that
+are counted (of a StatefulSet, of an Indexed Job) are the first one.
 
-Nothing is invented: the name and uid of such a pod stay empty, which resolution takes for "not
-known yet".  Pods that are counted (of a StatefulSet, of an Indexed Job) are the first one.
+Upstream: pkg/controller/controller_utils.go, GetPodFromTemplate; pkg/controller/statefulset/
+stateful_set_utils.go, newStatefulSetPod
 """
 
 from collections.abc import Iterator, Mapping
@@ -87,6 +88,20 @@ def pod_resource(text: str) -> Resource:
             f"{resource.full_name} are no pods and make none; these do: {', '.join(POD_KINDS)}"
         )
     return resource
+
+
+def parse_target(text: str) -> tuple[str, str]:
+    """Read ``TYPE/NAME``, or the name of a pod: the type as it was written, and the name.
+
+    Raises ConfigurationError for what has neither form.
+    """
+    if "/" not in text:
+        kind, name = "pod", text
+    else:
+        kind, _, name = text.partition("/")
+    if not kind or not name or "/" in name:
+        raise ConfigurationError(f"{text!r} is not of the form TYPE/NAME")
+    return kind, name
 
 
 def pod_of(workload: Workload) -> Pod:

@@ -1,12 +1,16 @@
-"""What every long-running part of Reflet stands on: time, patience, ownership, measurement.
+"""What every long-running part of Reflet stands on: time, waiting, ownership, measurement.
 
-- ``clock``    what time it is and how to wait: the only door to time
-- ``backoff``  how long to wait after a failure
-- ``latch``    something that happens once and that many wait for
-- ``threads``  work that blocks, beside the loop
-- ``tasks``    who owns a task, and what becomes of it
-- ``metrics``  what mechanisms report, and to whom
+- ``clock``: what time it is and how to wait: the only door to time
+- ``backoff``: how long to wait after a failure, and when that starts over
+- ``gate``: one gate for everybody who follows a server over one connection
+- ``waits``: waits with an end, waking whoever waits, one call for many
+- ``latch``: something that happens once and that many wait for
+- ``tasks``: who owns a task, and what becomes of it; small asynchronous contexts
+- ``permanent_tasks``: tasks that are never to end, started again when they do
+- ``threads``: work that blocks, beside the loop
+- ``metrics``: what mechanisms report, and to whom; the Prometheus text
+- ``structured_logs``: the form of log lines, for machines and for people
+- ``descriptors``: how many descriptors a process may have open
 
-Owns no knowledge of Kubernetes: nothing here knows what is watched, retried or counted.
 This page imports none of its parts, so that each costs only those who use it.
 """

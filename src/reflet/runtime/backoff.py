@@ -1,7 +1,9 @@
-"""How long to wait after a failure: delays that double, with jitter, up to a ceiling.
+"""Back-off: how long to wait after a failure: delays that double, with jitter, up to a ceiling.
 
-Owns the delay sequence of client-go's reflector: the growth, the jitter, and the rule when it
-starts over.  Only computes; whoever asks does the waiting.  Must not know what failed.
+The series of delays of client-go's reflector: the growth, the jitter, and the rule by which it is
+reset (``reset_after``).  Only computes; whoever asks does the waiting.
+
+Upstream: apimachinery/pkg/util/wait/backoff.go, Backoff.DelayWithReset
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ class Backoff:
     and is multiplied by ``factor`` until it reaches ``ceiling`` or ``steps`` are used up, and
     stays there.  With the defaults the bases are 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, …
 
-    A delay asked for more than ``reset_after`` seconds after the sequence began starts it
-    over; ``None`` never does.  It began when it was made or last started over: how long ago
+    The reset: a delay asked for more than ``reset_after`` seconds after the sequence began starts
+    it over; ``None`` never does.  It began when it was made or last started over: how long ago
     the previous delay was asked for plays no role, so under a lasting failure the delays
     grow, fall back to ``first`` and grow again.
 

@@ -1,8 +1,9 @@
 """The only door to time: what time it is, how much has passed, and how to wait.
 
-Owns the ``Clock`` protocol and the clock of the real world.  Nobody above asks ``time`` or
-``datetime`` directly, so a test can live through an hour in milliseconds.  Must not know who
-waits, or why.
+Nobody above asks ``time`` or ``datetime`` directly, so a test can live through an hour in
+milliseconds.
+
+Upstream: k8s.io/utils/clock, Clock
 """
 
 from __future__ import annotations

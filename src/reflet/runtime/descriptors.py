@@ -1,7 +1,4 @@
-"""How many descriptors a process may have open.
-
-Owns: the limit of the system, asked for and raised.  Must not know what they are for.
-"""
+"""How many descriptors a process may have open: the limit of the system, asked for and raised."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Something that happens once, and that many wait for: a one-way latch.
 
-Owns the crossing from the thread that sets it to the loops that wait for it.  Must not know
-what has happened.
+It may be set in one thread and waited for in the loops of others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Tasks that are never to end, and what is done when one ends all the same.
 
-Owns: which errors can pass, starting a task again after one of those, and remembering what ended
-for good, for whoever asks after the service's health or waits for its end.  Whose tasks they are
-is ``TaskOwner``'s.  Must not know what the tasks do.
+Which errors can pass, starting a task again after one of those, and remembering what ended for
+good, for whoever asks after the service's health or waits for its end.  Whose tasks they are is
+``TaskOwner``'s.
+
+Upstream: apimachinery/pkg/util/wait, BackoffUntil; apimachinery/pkg/util/runtime, HandleCrash
 """
 
 from __future__ import annotations

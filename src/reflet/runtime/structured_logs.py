@@ -1,4 +1,4 @@
-"""The form of log lines: one JSON object a line for machines, or one line for people."""
+"""The form of log lines: one JSON object a line for machines, one line of text for people."""
 
 from __future__ import annotations
 

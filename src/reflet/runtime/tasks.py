@@ -1,20 +1,17 @@
-"""Who owns a task, and what becomes of it.
+"""Who owns a task, and what becomes of it; and contexts that are small while they are open.
 
-Owns the promise that no task outlives the object that started it, and that no error of a task
-is lost.  Must not know what the tasks do.
+No task outlives the object that started it, and no error of a task is lost.
 
-Why not ``asyncio.TaskGroup``: a group is one job in pieces, so the first piece that fails
-cancels the others and leaving the block waits for all to finish.  A service is not one job.
-Its streams and workers run until they are told to stop, and one that dies of a bug must not
+Why ``TaskOwner`` and not ``asyncio.TaskGroup``: a group is one job in pieces, so the first piece
+that fails cancels the others and leaving the block waits for all to finish.  A service is not one
+job.  Its streams and workers run until they are told to stop, and one that dies of a bug must not
 take ten healthy ones with it.  So here a failure is told at once, in the log, with the task's
-name; the siblings go on; leaving the block cancels what still runs and then raises what
-failed.  Where the pieces do belong together, ``asyncio.TaskGroup`` is the right tool.
+name; the siblings go on; leaving the block cancels what still runs and then raises what failed.
+Where the pieces do belong together, ``asyncio.TaskGroup`` is the right tool.
 
-An asynchronous context that is opened by a function, and small while it is open.
-
-``@asynccontextmanager`` keeps a suspended generator, its frame and its registration with the event
-loop for as long as the block lasts: two kilobytes for each of the three layers of a watch, and a
-manager may have thousands of quiet watches open.
+Why ``Opened`` and not ``@asynccontextmanager``: that keeps a suspended generator, its frame and its
+registration with the event loop for as long as the block lasts: two kilobytes for each of the three
+layers of a watch, and a manager may have thousands of quiet watches open.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ Result = TypeVar("Result")
 ERRORS_KEPT: Final = 16
 """A service that fails for months must not fill memory with tracebacks: the first few tell."""
 
-PATIENCE: Final = 10.0
+COMPLAIN_EVERY: Final = 10.0
 """Seconds between two complaints about tasks that do not end although they were cancelled."""
 
 logger = logging.getLogger(__name__)
@@ -136,7 +133,7 @@ class TaskOwner:
         self._cancel_all()
         while self._tasks:
             try:
-                _, stubborn = await asyncio.wait(self._tasks, timeout=PATIENCE)
+                _, stubborn = await asyncio.wait(self._tasks, timeout=COMPLAIN_EVERY)
             except asyncio.CancelledError as caught:
                 cancellation = caught
                 self._cancel_all()

@@ -1,8 +1,7 @@
 """Work that blocks, done in a thread so that the event loop goes on.
 
-Owns: that whoever waits for such work never goes on, not even cancelled, while it is still being
-done.  A thread cannot be stopped, and what comes next may take away the files that it writes.
-Must not know what the work is.
+Whoever waits for such work never goes on, not even cancelled, while it is still being done: a
+thread cannot be stopped, and what comes next may take away the files that it writes.
 """
 
 from __future__ import annotations

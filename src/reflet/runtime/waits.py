@@ -1,19 +1,10 @@
-"""Waiting for an event, but not for ever.
+"""Ways to wait: with an end, until something comes, and for a call that others want too.
 
-Owns: the wait that ends with the event or with a time by somebody's clock, whichever comes first.
-Must not know what is waited for.
-
-Why not ``asyncio.timeout``: it counts by the event loop.  Where a clock is given, a wait by
-another one would pass at another pace than all that is measured by it.
-
-Waiting for something to come.
-
-Owns: who waits, and waking them.  Must not know what comes, nor who takes it.
-
-One call for all who want its result at the same time.
-
-Owns the call's task: it ends at the latest when nobody waits for it any more.  Must not know what
-is called.
+- ``came_within``: an event, or a time by somebody's clock, whichever comes first.  Not
+  ``asyncio.timeout``, which counts by the event loop: where a clock is given, that would pass at
+  another pace than all that is measured by the clock.
+- ``Arrivals``: wakes whoever waits for something to come.
+- ``SharedCalls``: one call for all who want its result at the same time.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """Memory: objects by key, found by index, read from any thread.
 
-- ``deltas``: what can happen to a collection, and who takes it
-- ``keys``: what an object is called, tombstones included
-- ``indexes``: from a value to the objects that have it
-- ``store``: the objects
+- ``store``: the objects and the version they show (client-go's Indexer)
+- ``indexes``: from a value to the objects that have it (Indexers, IndexFunc)
+- ``lister``: reading by namespace, name and selector, and nothing but reading (Lister)
+- ``keys``: what an object is called, tombstones included (MetaNamespaceKeyFunc)
+- ``deltas``: what can happen to a collection, and who takes it; operations of a transaction
+- ``transforms``: changing objects on their way in (TransformFunc), and what could not be
 - ``sharing``: objects that say the same share memory
-- ``transactions``: several changes at once, and what became of each
-- ``transforming``: changing objects on their way in
-- ``transforms``: what to leave out of objects
-- ``left_out``: objects that a function of the program could not digest
-- ``views``: reading by namespace, name and selector, and nothing but reading
 
-Must not know where objects come from, nor who is told about changes.
+Nothing here knows where objects come from, nor who is told about changes.
 """

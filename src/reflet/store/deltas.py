@@ -1,9 +1,11 @@
-"""What can happen to a mirrored collection, and who takes it.
+"""What can happen to a mirrored collection, and who takes it; several changes of a store at once.
 
-Owns: the three deltas, the protocol of whatever takes them, and the words for what becomes of an
-object.  Events stay together as they
-arrived, because handing on a batch costs as little as handing on one event.  Must not know who
-makes deltas or what becomes of them.
+The three deltas of a reflector, the protocol of whatever takes them, and the words for what
+becomes of an object.  Events stay together as they arrived, because handing on a batch costs as
+little as handing on one event.  ``Put`` and ``Remove`` are the operations of a transaction.
+
+Upstream: client-go/tools/cache/reflector.go, ReflectorStore;
+client-go/tools/cache/store.go, Transaction, TransactionError
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
+from reflet.errors import RefletError
+from reflet.store.keys import Tombstone
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -50,3 +54,34 @@ class Sink(Protocol[T]):
     def apply(self, delta: Delta[T], /) -> None:
         """Take one delta; deltas come in order and one at a time."""
         ...
+
+
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Put[ConfigMap](…)
+class Put(Generic[T]):
+    """Store the object, whether or not there was one."""
+
+    object: T
+
+
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Remove[ConfigMap](…)
+class Remove(Generic[T]):
+    """Remove the object, or what a tombstone names."""
+
+    object: T | Tombstone[T]
+
+
+Operation: TypeAlias = Put[T] | Remove[T]
+
+
+class TransactionError(RefletError):
+    """Some operations were not carried out; ``successful`` has the positions of those that were."""
+
+    def __init__(self, successful: Sequence[int], total: int, errors: Sequence[Exception]) -> None:
+        self.successful = tuple(successful)
+        self.total = total
+        self.errors = tuple(errors)
+        causes = " ".join(str(error) for error in errors)
+        super().__init__(
+            f"failed to execute ({total - len(successful)}/{total}) transactions failed due to: "
+            f"[{causes}]"
+        )

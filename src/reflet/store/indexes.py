@@ -1,7 +1,9 @@
-"""From a value to the keys of the objects that have it.
+"""From a value to the keys of the objects that have it: multi-valued indexes and their upkeep.
 
-Owns: multi-valued indexes and their upkeep.  Not safe for threads by itself: the store's lock
-is around every call.  Must not know which values are worth an index.
+Not safe for threads by itself: the store's lock is around every call.
+
+Upstream: client-go/tools/cache/index.go, IndexFunc, Indexers;
+client-go/tools/cache/thread_safe_store.go, storeIndex
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.store.keys import namespace_of
-from reflet.store.left_out import LeftOut
+from reflet.store.transforms import LeftOut
 
 T = TypeVar("T", bound=KubernetesObject)
 T_contra = TypeVar("T_contra", bound=KubernetesObject, contravariant=True)

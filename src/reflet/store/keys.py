@@ -1,6 +1,7 @@
-"""What an object is called in memory.
+"""What an object is called in memory: keys, and the tombstones of objects whose end was not seen.
 
-Owns: keys, and the tombstones of objects whose end was not seen.  Must not know stores.
+Upstream: client-go/tools/cache/store.go, MetaNamespaceKeyFunc, SplitMetaNamespaceKey, KeyError;
+client-go/tools/cache/delta_fifo.go, DeletedFinalStateUnknown
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Tombstone(Generic[T]):
     """The object at *key* was deleted, and the deletion was missed.
 
     *object* is the last state that was known: it may be old, and None when not even that is
-    known.  Go programs call this DeletedFinalStateUnknown.
+    known.  client-go calls this DeletedFinalStateUnknown.
     """
 
     key: str

@@ -1,8 +1,5 @@
 """Objects that say the same share the memory in which it is said.
 
-Owns: which parts of an object's metadata are shared, and with whom.  Must not know who keeps the
-objects, nor why.
-
 Most objects of a collection have the namespace, and many the labels, of others: that is a fifth
 of the memory of a small object.  Objects share when they come; an update brings its own, because
 looking at the memory of the state before costs more time than the rest of the store together.

@@ -1,7 +1,10 @@
 """Objects by key, indexed, read from any thread.
 
-Owns: the objects, their indexes and the version they show.  Must not know where objects come
-from, nor who is told about changes.
+client-go calls it Indexer: ``get`` is its GetByKey, ``put`` its Add and Update, ``replace`` its
+Replace, ``by_index`` its ByIndex.
+
+Upstream: client-go/tools/cache/store.go, Store; client-go/tools/cache/index.go, Indexer;
+client-go/tools/cache/thread_safe_store.go, threadSafeMap
 """
 
 from __future__ import annotations
@@ -15,13 +18,21 @@ from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
 from reflet.runtime.metrics import NO_METRICS, Metrics
-from reflet.store.deltas import Changed, ChangeType, Delta, Replaced, Resynced
+from reflet.store.deltas import (
+    Changed,
+    ChangeType,
+    Delta,
+    Operation,
+    Put,
+    Remove,
+    Replaced,
+    Resynced,
+    TransactionError,
+)
 from reflet.store.indexes import NAMESPACE, FunctionIndex, Index, IndexFunction, NamespaceIndex
 from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone, key_of, key_of_deleted
-from reflet.store.left_out import LeftOut
 from reflet.store.sharing import Sharing
-from reflet.store.transactions import Operation, Put, Remove, TransactionError
-from reflet.store.transforms import Transform, Transforming
+from reflet.store.transforms import LeftOut, Transform, Transforming
 
 T = TypeVar("T", bound=KubernetesObject)
 

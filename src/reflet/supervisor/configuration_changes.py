@@ -1,8 +1,8 @@
-"""What is new in a configuration, and what to do about it.
+"""What is new in a configuration, and what to do about it.  Pure.
 
-Owns: comparing what a process has with what its container would get now, the words for it, and
-the rule of ``--on-change``.  Decides on results: an object that changed without changing what
-the container gets changes nothing.  Names only, never values.  Only computes.
+Compares what a process has with what its container would get now, and applies the rule of
+``--on-change``.  Decides on results: an object that changed without changing what the container
+gets changes nothing.  Tells names, never values.
 """
 
 from __future__ import annotations

@@ -1,51 +1,41 @@
-"""Where a container's configuration comes from.
+"""Where a container's configuration comes from: a server that is watched, or files that are edited.
 
-Owns: the interface.  Must not know any source.
-
-Manifests that somebody edits while the process runs.
-
-Owns: noticing that a file is another, and reading them all again.  Must not know how files become
-a configuration.
-
-A container's configuration from a server, given again whenever the result changes.
-
-Owns: what is asked for on behalf of one container, and following the workload or pod that it is
-part of.  What resolves and keeps fresh is ``delivery``.  Must not know who uses the configuration.
-
-Only what the container itself needs is read: not the Secrets of other containers, not those of
-image pulls.  Reading rights are enough, unless tokens are wanted.
+From a server, only what the container itself needs is read: not the Secrets of other containers,
+not those of image pulls.  Reading rights are enough, unless tokens are wanted.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Protocol
 
 from msgspec import structs
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
-from reflet.api.core.services import Service
 from reflet.api.meta import KubernetesObject
-from reflet.api.resources import Resource
 from reflet.cluster import Cluster
 from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
+from reflet.manifests.files import STANDARD_INPUT
+from reflet.podconfig.gather import DEFAULT_ACCOUNT
+from reflet.podconfig.gather_files import fingerprint
 from reflet.podconfig.pod_configuration import PodConfiguration
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.places import container_named, containers_of
-from reflet.resolution.resource_fields import NodeInHand
-from reflet.resolution.templates import WORKLOADS, pod_of
+from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.templates import WORKLOADS, pod_of, pod_resource
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
-from reflet.supervisor.container_configuration import ContainerConfiguration, of_container
+from reflet.supervisor.container_configuration import (
+    ContainerConfiguration,
+    configuration_of,
+    of_container,
+)
 
 
 class ConfigurationSource(Protocol):
@@ -61,9 +51,6 @@ class ConfigurationSource(Protocol):
 
 INTERVAL: Final = 1.0
 """Seconds between two looks."""
-STANDARD_INPUT: Final = "-"
-
-Fingerprint = frozenset[tuple[str, int, int, int]]
 
 
 class ConfigurationFiles:
@@ -107,36 +94,22 @@ class ConfigurationFiles:
             yield configuration
 
 
-def fingerprint(paths: Sequence[str]) -> Fingerprint:
-    """What tells files that were edited from those that were not."""
-    return frozenset(mark for path in paths for mark in _marks(Path(path)))
+def files_configuration(
+    inputs: PodInputs,
+    container: str,
+    *,
+    paths: Sequence[str],
+    read_again: Callable[[], PodInputs],
+    say: Callable[[str], None],
+) -> ConfigurationFiles:
+    """Return a source of files that were read once; *read_again* reads them when they changed."""
+    first = [inputs]
 
+    def read() -> ContainerConfiguration:
+        # Standard input cannot be read twice, and files need not be.
+        return configuration_of(first.pop() if first else read_again(), container)
 
-def _marks(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        try:
-            found = os.stat(file)  # noqa: PTH116 - the result is what counts
-        except FileNotFoundError:
-            continue  # an editor replaces it just now
-        yield (str(file), found.st_mtime_ns, found.st_size, found.st_ino)
-
-
-DEFAULT_ACCOUNT = "default"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterTarget:
-    """What is run: the container of a *pod*, which the *resource* called *name* is or makes.
-
-    *services* and *node* are read once: a running container never sees them change.
-    """
-
-    resource: Resource
-    name: str
-    pod: Pod
-    container: str
-    services: tuple[Service, ...] | RefletError
-    node: NodeInHand
+    return ConfigurationFiles(paths, read, say=say)
 
 
 def needed_by(pod: Pod, container: str) -> Pod:
@@ -172,11 +145,11 @@ class ClusterConfiguration:
 
     def __init__(
         self,
-        target: ClusterTarget,
+        container: str,
         configuration: PodConfiguration,
         followed: Mirror[KubernetesObject],
     ) -> None:
-        self._container = target.container
+        self._container = container
         self._configuration = configuration
         self._followed = followed
         self._latest: ContainerConfiguration | None = None
@@ -227,19 +200,24 @@ class ClusterConfiguration:
 @asynccontextmanager
 async def cluster_configuration(
     cluster: Cluster,
-    target: ClusterTarget,
+    inputs: PodInputs,
+    container: str,
     *,
     say: Callable[[str], None],
     tokens: bool = False,
     clock: Clock | None = None,
 ) -> AsyncIterator[ClusterConfiguration]:
-    """Open a source; with *tokens*, service account tokens are asked for and renewed."""
+    """Open a source for a container of the pod of *inputs*, and follow what was asked for there.
+
+    ConfigMaps and Secrets are read and watched from here on; services and node stay those of
+    *inputs*, because a running container never sees them change.  With *tokens*, service account
+    tokens are asked for and renewed.
+    """
     told: set[str] = set()
 
     def failed(error: Exception) -> None:
         cause = error.__cause__ or error
-        kind, name = target.resource.kind, target.name
-        words = f"note: changes of {kind} {name} itself are not followed: {cause}"
+        words = f"note: changes of {inputs.kind} {inputs.name} itself are not followed: {cause}"
         if isinstance(cause, Forbidden) and words not in told:
             told.add(words)
             say(words)
@@ -247,11 +225,11 @@ async def cluster_configuration(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(cluster)
         configuration = PodConfiguration(
-            needed_by(target.pod, target.container),
+            needed_by(inputs.pod, container),
             await stack.enter_async_context(ConfigMapManager(cluster)),
             await stack.enter_async_context(SecretManager(cluster)),
-            services=target.services,
-            node=target.node,
+            services=inputs.services,
+            node=inputs.node,
             tokens=ServiceAccountTokens(cluster, clock=clock) if tokens else None,
             bundles=await stack.enter_async_context(TrustBundles(cluster, clock=clock)),
             clock=clock,
@@ -259,13 +237,13 @@ async def cluster_configuration(
         await stack.enter_async_context(configuration)
         followed = await stack.enter_async_context(
             cluster.mirror(
-                target.resource,
-                namespace=target.pod.metadata.namespace,
-                field_selector=f"metadata.name={target.name}",
+                pod_resource(inputs.kind),
+                namespace=inputs.namespace,
+                field_selector=f"metadata.name={inputs.name}",
                 on_error=failed,
             )
         )
-        yield ClusterConfiguration(target, configuration, followed)
+        yield ClusterConfiguration(container, configuration, followed)
 
 
 def _hollow(container: Container) -> Container:

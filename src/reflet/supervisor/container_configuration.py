@@ -1,12 +1,8 @@
-"""What one container of a pod gets: its environment and the files of the volumes it mounts.
+"""What one container of a pod gets, and what a process is started with for it.  Pure.
 
-Owns: which volumes concern a container, and whether the kubelet would start it.  Must not know
-how it was resolved, nor what is done with it.
-
-The environment that the process is started with.
-
-Owns: who wins when several sources set a variable.  Only computes.  Must not know where the
-pod's variables come from.
+``ContainerConfiguration`` is its environment, the files of the volumes it mounts, and whether the
+kubelet would start it.  ``command_for`` follows the kubelet's rule for command and arguments.
+``child_environment`` says who wins when several set a variable:
 
 =======================  ==========================================================
  ``--unset``              takes a variable away, whoever set it
@@ -18,15 +14,13 @@ pod's variables come from.
                           installed here take the place of those in the image
 =======================  ==========================================================
 
-What is run: the user's command, or the container's own.
-
-Owns: the kubelet's rule for command and arguments.  Only computes.  Must not run anything.
+Upstream: pkg/kubelet/container/helpers.go, ExpandContainerCommandAndArgs
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -39,6 +33,7 @@ from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.resolution.expansion import OversizedExpansion, expand_all
 from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import (
     NotKnownYet,
     Problem,
@@ -129,6 +124,20 @@ def of_container(resolved: ResolvedPod, container_name: str) -> ContainerConfigu
         volumes={
             name: forgiving(resolved.volumes[name])
             for name in volumes_of(resolved.pod, container_name)
+        },
+    )
+
+
+def configuration_of(inputs: PodInputs, container_name: str) -> ContainerConfiguration:
+    """Resolve one container, with nothing but what is in hand."""
+    # A token that nobody can give is left out, not empty.
+    known = replace(inputs, token=None)
+    return ContainerConfiguration(
+        pod=inputs.pod,
+        container_name=container_name,
+        environment=known.environment(container_name),
+        volumes={
+            name: forgiving(known.volume(name)) for name in volumes_of(inputs.pod, container_name)
         },
     )
 

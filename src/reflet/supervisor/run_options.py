@@ -1,7 +1,4 @@
-"""What a run is asked for.
-
-Owns: the options and the restart policies.  Must not know the command line.
-"""
+"""What a run is asked for, and when a process that ended is started again."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The life of a process that has a container's configuration.
 
-Owns: waiting for the configuration, starting, what is done when it changes and when the process
-ends.  What to do is decided by ``configuration_changes`` and ``run_options``; this file obeys.
-Must not know the command line, nor where configurations come from.
+Waits for the configuration, starts the process, and does what is to be done when something changes
+and when the process ends.  What that is decide ``configuration_changes`` and ``run_options``; this
+file obeys.
 """
 
 from __future__ import annotations

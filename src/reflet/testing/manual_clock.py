@@ -1,7 +1,8 @@
 """A clock that a test turns by hand, for code that asks the time and does not wait.
 
-Owns nothing but two numbers.  Must not know event loops: tests of code that waits use
-``virtual_time``.
+Tests of code that waits use ``virtual_time``.
+
+Upstream: k8s.io/utils/clock/testing, FakeClock
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ Comes with the package; pytest finds it by its entry point.  ::
     def test_it(reflet_server):
         run(["kubectl", "get", "pods"], env={"KUBECONFIG": str(reflet_server.kubeconfig)})
 
-Owns: the fixtures, and the thread in which a server runs so that tests with and without an
-event loop can use it.  Every pytest run imports this module, so it imports nothing of weight
-itself.
+The server runs in a thread of its own, so that tests with and without an event loop can use it.
+Every pytest run imports this module, so it imports nothing of weight itself.
 """
 
 from __future__ import annotations

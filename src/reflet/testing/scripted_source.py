@@ -1,7 +1,9 @@
 """A source that does what a script says, and remembers what it was asked.
 
-Owns: playing lists and watches in order, on whatever event loop asks.  Must not know who
-mirrors it.
+Plays lists and watches in order, on whatever event loop asks.
+
+Upstream: client-go/tools/cache/testing/fake_controller_source.go, FakeControllerSource (there a
+state with a history, here a script)
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class Quiet(enum.Enum):
     HEALTHY = enum.auto()
     """It stays open, and nothing happens on the server."""
     DEAD = enum.auto()
-    """Nobody is at the other end: DeadlineExceeded once the reader's patience is over."""
+    """Nobody is at the other end: DeadlineExceeded once the reader's *silence* is over."""
 
 
 @dataclass(frozen=True, slots=True)

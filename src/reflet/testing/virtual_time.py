@@ -1,21 +1,19 @@
 """An event loop on which hours pass in milliseconds.
 
-Owns the rule by which virtual time moves.  Must not know what runs on the loop.
-
 The contract:
 
 - Time starts at 0 and stands still while anything is ready to run.  When nothing is, it jumps
   to the next timer.  ``asyncio.sleep``, ``asyncio.timeout`` and ``loop.call_later`` all obey,
   because all ask the loop.
 - Sockets and pipes are real.  What is readable or writable is served before time jumps.  While
-  any are registered, the outside world gets ``patience`` real seconds to answer before each
+  any are registered, the outside world gets ``socket_timeout`` real seconds to answer before each
   jump; where no timer is set, it gets as long as it takes.  So two ends in this process can
   talk, and a peer in another process should not be raced against a timer.
 - Work in threads (``loop.run_in_executor``, ``asyncio.to_thread``, name look-ups) takes real
   time: while some is under way, virtual time passes as real time does.
 - When nothing is ready, no timer is set and no socket is open, nothing can ever happen again:
   the loop raises ``Deadlock``, which names the waiting tasks and the lines they wait in,
-  instead of hanging.  If other threads live they get ``THREAD_PATIENCE`` real seconds first,
+  instead of hanging.  If other threads live they get ``THREAD_TIMEOUT`` real seconds first,
   since one may be about to call back.
 """
 
@@ -36,7 +34,7 @@ Arguments = TypeVarTuple("Arguments")
 Events = list[tuple[selectors.SelectorKey, int]]
 Select = Callable[[float | None], Events]
 
-THREAD_PATIENCE: Final = 5.0
+THREAD_TIMEOUT: Final = 5.0
 DIGITS: Final = 9
 """Time is kept to the nanosecond, so that 0.1 + 0.2 is 0.3 here."""
 RESOLUTION: Final = 1e-6
@@ -58,10 +56,10 @@ class Deadlock(RuntimeError):
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """An event loop with the contract of this module."""
 
-    def __init__(self, *, patience: float = 0.001) -> None:
+    def __init__(self, *, socket_timeout: float = 0.001) -> None:
         self._virtual_now = 0.0
         self._jobs_in_threads = 0
-        self._patience = patience
+        self._socket_timeout = socket_timeout
         selector = _SelectorThatAsksFirst(self._events_before_time_moves)
         super().__init__(selector)
         self._clock_resolution = RESOLUTION  # where asyncio keeps how early a timer may be
@@ -108,7 +106,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         if timeout is None:
             return self._wait_for_the_outside(select, others=others)
         if others:
-            events = select(self._patience)
+            events = select(self._socket_timeout)
             if events:
                 return events
         self._move(timeout)
@@ -125,7 +123,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         if others:
             return select(None)
         if threading.active_count() > 1:
-            events = select(THREAD_PATIENCE)
+            events = select(THREAD_TIMEOUT)
             if events:
                 return events
         raise Deadlock(tuple(sorted(map(_describe, asyncio.all_tasks(self)))))

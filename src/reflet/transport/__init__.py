@@ -1,18 +1,22 @@
-"""The wire: how bytes reach an API server and come back.
+"""How bytes reach an API server and come back.  Only this package speaks HTTP to a server.
 
-- ``interface``: the seam, ``send`` and ``stream``
-- ``http2``, ``http2_exchange``, ``http2_pool``: the seam over HTTP/2: a connection, one
-  request on it, and as many connections as it takes
-- ``http1``: the seam over HTTP/1.1, for proxies and servers without HTTP/2
-- ``connection``: picks one of them, adds credentials, limits, patience
-- ``lines``: chunks to whole lines
-- ``failures``: what the system says, in our words
-- ``settings``, ``certificates``, ``proxy_environment``: where the server is, how to trust it
-- ``kubeconfig``, ``kubeconfig_file``, ``user_credentials``, ``in_cluster``, ``setting_files``:
-  where the settings come from
-- ``credentials``, ``exec_plugin``: who we say we are
-- ``rate_limit``: how fast we may ask
+- ``interface``: the seam, ``send`` and ``stream``; everything above is tested without sockets
+- ``connection``: the transport that everybody uses: picks HTTP/2 or HTTP/1.1, adds credentials,
+  the rate limit, request retries (429 and 5xx with Retry-After, one 401)
+- ``rate_limit``: the token bucket (QPS and burst)
+- ``failures``: what the system, TLS and other libraries say, as our errors
+- ``setting_files``: reads the small files that settings name, and when they count as changed
 
-Only this package speaks HTTP to a server.  It does not know kinds, versions or when a watch is
-worth repeating.
+``http``
+    ``http2``: one connection: frames, GOAWAY, RST_STREAM, SETTINGS, flow control, and the pings
+    that find half-open connections; ``http2_stream``: one request and its answer on it;
+    ``http2_pool``: as many connections as the server's stream limit takes; ``http1``: HTTP/1.1;
+    ``cert_rotation``: new connections when certificates change; ``grpc_health``: one probe
+``auth``
+    ``credentials``: tokens, token files that rotate, passwords; ``exec_plugin``: exec credential
+    plugins; ``certificates``: PEM into a TLS context
+``config``
+    ``settings``: all of it as one frozen value; ``kubeconfig``: from files and flags to settings;
+    ``kubeconfig_file``: reading and merging the files; ``user_credentials``: what a user of a
+    kubeconfig becomes; ``in_cluster``: the service account of a pod; ``proxies``: HTTPS_PROXY
 """

@@ -1,8 +1,11 @@
 """A connection to one API server, as its settings say: the transport that everybody uses.
 
-Owns: the choice between HTTP/2 and HTTP/1.1, and what surrounds every request: credentials,
-the rate limit, impersonation, the User-Agent, compression and the patience that a server may
-ask for.  Must not know frames, kubeconfig files or Kubernetes kinds.
+Chooses HTTP/2 when the server offers it in the TLS handshake, else HTTP/1.1, and puts around
+every request: credentials, the rate limit, impersonation, the User-Agent, compression, and the
+retries that the server asks for with ``Retry-After``.
+
+Upstream: client-go/rest/with_retry.go; client-go/rest/request.go, tryThrottle;
+    client-go/transport/round_trippers.go
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Opened, entered
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.failures import connection_failure
-from reflet.transport.http.wires import Wire, Wires
+from reflet.transport.http.cert_rotation import Replaceable, TransportRotation
 from reflet.transport.interface import Request, Response, Stream
 from reflet.transport.rate_limit import RateLimit
 
@@ -36,10 +39,10 @@ if TYPE_CHECKING:
 
     from reflet.transport.http.http2 import Http2Connection
 
-REPEATS: Final = 10
-"""How often a request is sent again because the server asked for patience, as in client-go."""
-LONGEST_PATIENCE: Final = 60.0
-"""Seconds.  A server that asks for more gets its answer passed on: somebody should know."""
+MAX_RETRIES: Final = 10
+"""How often a request is sent again because the server said ``Retry-After``, as in client-go."""
+LONGEST_RETRY_AFTER: Final = 60.0
+"""Seconds.  An answer that asks for more is passed on: somebody should know."""
 CONNECT_TIMEOUT: Final = 30.0
 PATH_CHARACTERS: Final = "/%:@!$&'()*+,;=~"
 """What stays as it is in the path of a server's address; escapes in it were meant as escapes."""
@@ -71,7 +74,9 @@ class Connection:
             *(impersonation.headers() if impersonation is not None else ()),
         )
         self._prefix = quote(urlsplit(settings.server).path, safe=PATH_CHARACTERS)
-        self._wires = Wires(settings, partial(_open_wire, settings), clock=self._clock)
+        self._rotation = TransportRotation(
+            settings, partial(_open_transport, settings), clock=self._clock
+        )
         self._loop: asyncio.AbstractEventLoop | None = None  # of the first request
         self._process = 0
 
@@ -80,12 +85,12 @@ class Connection:
         self._refuse_elsewhere()
         if not self.settings.disable_compression:
             request = request.with_headers((("accept-encoding", "gzip"),))
-        attempt = _Attempt()
+        tried = _Tried()
         while True:
             await self._limit.acquire(f"{request.method}:{request.path}")
-            wire, dressed = await self._prepared(request, attempt)
-            response = await wire.send(dressed)
-            pause = await self._pause_before_repeat(response.status, response.headers, attempt)
+            transport, dressed = await self._prepared(request, tried)
+            response = await transport.send(dressed)
+            pause = await self._retry_delay(response.status, response.headers, tried)
             if pause is None:
                 return _decompressed(response, self.settings.server)
             await self._clock.sleep(pause)
@@ -104,14 +109,14 @@ class Connection:
         self, request: Request, silence: float | None
     ) -> tuple[Stream, AbstractAsyncContextManager[Stream]]:
         self._refuse_elsewhere()
-        attempt = _Attempt()
+        tried = _Tried()
 
         async def looked_at(stream: Stream) -> tuple[Stream, float | None]:
-            return stream, await self._pause_before_repeat(stream.status, stream.headers, attempt)
+            return stream, await self._retry_delay(stream.status, stream.headers, tried)
 
         while True:
-            wire, dressed = await self._prepared(request, attempt)
-            context = wire.stream(dressed, silence=silence)
+            transport, dressed = await self._prepared(request, tried)
+            context = transport.stream(dressed, silence=silence)
             stream, pause = await entered(context, looked_at)
             if pause is None:
                 return stream, context
@@ -125,43 +130,43 @@ class Connection:
             self._refuse_elsewhere()
         # Connections of a loop that has ended can only be let go.
         with suppress(RuntimeError) if ended else nullcontext():
-            await self._wires.close()
+            await self._rotation.close()
 
-    async def _prepared(self, request: Request, attempt: _Attempt) -> tuple[Wire, Request]:
-        """The wire to use now, and the request with everything that belongs to it now."""
-        attempt.said = await self.settings.credentials.headers()
+    async def _prepared(self, request: Request, tried: _Tried) -> tuple[Replaceable, Request]:
+        """The transport to use now, and the request with everything that belongs to it now."""
+        tried.said = await self.settings.credentials.headers()
         timeout = request.timeout or self.settings.request_timeout
         try:
             async with asyncio.timeout(timeout):
-                wire = await self._current_wire()
+                transport = await self._current_transport()
         except TimeoutError as error:
             raise connection_failure(error, self.settings.server) from error
         dressed = msgspec.structs.replace(
             request,
             path=self._prefix + request.path,
             timeout=timeout,
-            headers=(*self._headers, *attempt.said.items(), *request.headers),
+            headers=(*self._headers, *tried.said.items(), *request.headers),
         )
-        return wire, dressed
+        return transport, dressed
 
-    async def _pause_before_repeat(
-        self, status: int, headers: Mapping[str, str], attempt: _Attempt
+    async def _retry_delay(
+        self, status: int, headers: Mapping[str, str], tried: _Tried
     ) -> float | None:
         """Seconds to wait before the request is sent again; None takes the answer as it is."""
-        if status == 401 and not attempt.renewed:
-            attempt.renewed = True
-            return 0.0 if await self.settings.credentials.refused(attempt.said) else None
+        if status == 401 and not tried.renewed:
+            tried.renewed = True
+            return 0.0 if await self.settings.credentials.refused(tried.said) else None
         # A server that says 504 has waited already: "Too large resource version", for one.
         if status == 504 or (status != 429 and status < 500):
             return None
         pause = retry_after(headers)
-        attempt.repeats += 1
-        if pause is None or pause > LONGEST_PATIENCE or attempt.repeats > REPEATS:
+        tried.retries += 1
+        if pause is None or pause > LONGEST_RETRY_AFTER or tried.retries > MAX_RETRIES:
             return None
         return pause
 
-    async def _current_wire(self) -> Wire:
-        return await self._wires.current()
+    async def _current_transport(self) -> Replaceable:
+        return await self._rotation.current()
 
     def _refuse_elsewhere(self) -> None:
         """Raise MisuseError in another loop or process than that of the first request."""
@@ -181,14 +186,14 @@ class Connection:
             )
 
 
-class _Attempt:
+class _Tried:
     """What has been tried for one request."""
 
-    __slots__ = ("renewed", "repeats", "said")
+    __slots__ = ("renewed", "retries", "said")
 
     def __init__(self) -> None:
         self.renewed = False
-        self.repeats = 0
+        self.retries = 0
         self.said: Mapping[str, str] = {}
 
 
@@ -228,7 +233,9 @@ def _decompressed(response: Response, server: str) -> Response:
     return msgspec.structs.replace(response, headers=headers, body=body)
 
 
-async def _open_wire(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Wire:
+async def _open_transport(
+    settings: ConnectionSettings, context: ssl.SSLContext | None
+) -> Replaceable:
     """HTTP/2 when the server offers it and nothing stands between, else HTTP/1.1."""
     _check_names(settings)
     if context is None or settings.proxy_url:
@@ -268,7 +275,7 @@ def _check_names(settings: ConnectionSettings) -> None:
             raise ConfigurationError(f"{setting}: {name!r} is not a host name")
 
 
-def _http1(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Wire:
+def _http1(settings: ConnectionSettings, context: ssl.SSLContext | None) -> Replaceable:
     from reflet.transport.http.http1 import Http1Transport  # noqa: PLC0415 - costs start-up time
 
     parts = urlsplit(settings.server)

@@ -1,6 +1,8 @@
-"""Turns what the operating system and the TLS library say into our errors, once.
+"""Turns what the operating system, TLS and other HTTP libraries say into our errors, once.
 
-Owns: the words for each way a connection fails.  Must not know requests or HTTP versions.
+``connection_failure`` reads the system's own error, ``wrapped_failure`` finds it behind the
+wrappers of another library.  Two kinds carry what a caller may do next: ``Unprocessed`` (send it
+again, even a write) and ``ConnectionReplaced`` (ask for the rest of the stream).
 """
 
 from __future__ import annotations
@@ -18,11 +20,18 @@ ALERTS_ABOUT_US: Final = ("certificate", "unknown ca", "access denied")
 
 
 class Unprocessed(TransportError):
-    """The server certainly did not act on the request, so sending it again is safe."""
+    """The server certainly did not act on the request, so sending it again is safe.
+
+    HTTP/2 says so in two ways: RST_STREAM with REFUSED_STREAM, and a GOAWAY whose last stream id
+    is below the request's.  Upstream: golang.org/x/net/http2/transport.go, canRetryError
+    """
 
 
 class ConnectionReplaced(TransportError):
-    """The connection gives way to a newer one: the rest of the stream is to be asked for again."""
+    """The connection gives way to a newer one: the rest of the stream is to be asked for again.
+
+    Raised when certificates have rotated (``http.cert_rotation``), not when a connection breaks.
+    """
 
 
 def connection_failure(error: BaseException, server: str) -> TransportError:
@@ -51,6 +60,20 @@ def connection_failure(error: BaseException, server: str) -> TransportError:
     return TransportError(f"{server}: {words}")
 
 
+def wrapped_failure(error: BaseException, server: str, *, timed_out: bool) -> TransportError:
+    """The TransportError that *error*, another library's, means for a connection to *server*.
+
+    *timed_out* says that the library calls it a time-out.
+    """
+    found = _innermost(error)
+    if found is not None:
+        return connection_failure(found, server)
+    if timed_out:
+        return DeadlineExceeded(f"{server}: no answer in time")
+    words = " ".join(str(error).split()) or type(error).__name__
+    return TransportError(f"{server}: {words}")
+
+
 def own_failure(failure: TransportError) -> TransportError:
     """The same failure for one more task: raised by several, it collects all their tracebacks."""
     own = type(failure)(*failure.args)
@@ -73,3 +96,23 @@ def _tls_words(error: ssl.SSLError) -> str:
     if "alert" in reason and any(words in reason for words in ALERTS_ABOUT_US):
         return f"{reason}: the server did not accept our client certificate"
     return reason
+
+
+def _innermost(error: BaseException) -> BaseException | None:
+    """The operating system's error behind *error*: libraries wrap its words in vaguer ones."""
+    found: BaseException | None = None
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        if isinstance(link, OSError | TransportError):
+            found = link
+        if isinstance(link, BaseExceptionGroup):
+            # One attempt for each address of the host: the last stands for all.
+            link = link.exceptions[-1]
+        elif link.__cause__ is not None or found is not None:
+            link = link.__cause__
+        else:
+            # Even a suppressed one: that is meant for tracebacks.
+            link = link.__context__
+    return found

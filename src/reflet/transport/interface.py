@@ -1,8 +1,10 @@
 """The seam between everything above and HTTP: ``send`` and ``stream``, and nothing else.
 
-Owns: the shapes of a request, an answer and a byte stream, and the names for how a connection
-can fail.  Must not know any HTTP library, any Kubernetes kind, or when a request is worth
-repeating.
+Two methods, so that every layer above can be tested without a socket and every HTTP library can
+stand below.  When a request is worth repeating is not said here: see ``connection`` for what the
+server asks for, ``http.http2_pool`` for what it never saw.
+
+Upstream: net/http.RoundTripper, which client-go wraps (client-go/transport/round_trippers.go)
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-ANSWER_PATIENCE: Final = 75.0
+ANSWER_TIMEOUT: Final = 75.0
 """Seconds without a byte after which an answer will not come: API servers give up after 60."""
 
 
@@ -22,7 +24,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     ``headers`` are pairs because a name may come more than once (``Impersonate-Group`` does).
     ``timeout`` bounds the time to the whole answer (``send``) or to the head of the answer
-    (``stream``); with None, only ``ANSWER_PATIENCE`` without any byte ends the wait.
+    (``stream``); with None, only ``ANSWER_TIMEOUT`` without any byte ends the wait.
     """
 
     method: str = "GET"

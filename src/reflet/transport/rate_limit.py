@@ -1,7 +1,9 @@
-"""How fast we may ask: a token bucket in front of the server.
+"""How fast we may ask: a token bucket in front of the server (QPS and burst).
 
-Owns: the arithmetic and the order of those who wait.  Must not know requests, servers or what a
-refused request looks like; the server's own Retry-After is obeyed elsewhere.
+The server's own ``Retry-After`` is obeyed in ``connection``.
+
+Upstream: client-go/util/flowcontrol/throttle.go, NewTokenBucketRateLimiter;
+    client-go/rest/request.go, tryThrottleWithInfo (the log lines)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads the small files that settings name, and says in one line why one cannot be read.
 
-Owns: the words for each way a read fails, and when a file counts as another one.  Must not know
-what is inside the files.
+``file_identity`` tells when a file may hold something else: tokens and certificates are replaced
+under a running program (``auth.credentials.TokenFile``, ``http.cert_rotation``).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
+from reflet.api.json_reader import reader
 from reflet.api.meta import LAST_APPLIED, ListMeta, ObjectMeta
-from reflet.api.reading import reader
 from reflet.errors import DecodeError
 
 

@@ -11,9 +11,9 @@ from reflet.apirules.admission import (
     prepare_create,
     prepare_update,
 )
-from reflet.apirules.bodies import check_body
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
+from reflet.apirules.strict_decoding import check_body
 from reflet.errors import BadRequest
 from tests.unit.devserver.object_scene import (
     DEFINITION,

@@ -17,11 +17,11 @@ from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.mirror import BlockingMirror
 from reflet.errors import Forbidden, MisuseError, NotFound
 from reflet.informer.handlers.changes import Change
-from reflet.informer.informer_errors import NotSynced
 from reflet.informer.mirror import Mirror
+from reflet.informer.shared_informer import NotSynced
 from reflet.store.deltas import Changed
 from reflet.testing.scripted_source import ScriptedSource, listing, modified
-from tests.unit.blocking.test_loop_thread import fail
+from tests.unit.blocking.loop_scenes import fail
 from tests.unit.store.config_maps import config_map, names, users_of
 
 A1, A2, B1 = config_map("a", "1", users="x"), config_map("a", "2"), config_map("b", "1")
@@ -262,7 +262,7 @@ def test_changes_are_iterated_until_the_loop_is_left(loop: LoopThread) -> None:
                 break
             happens(loop, mirror, A2)
 
-        assert len(mirror._mirror.informer._audience) == 0
+        assert len(mirror._mirror.informer._handlers) == 0
     assert seen == [("ADDED", "1"), ("UPDATED", "2")]
 
 

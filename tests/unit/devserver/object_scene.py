@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from reflet.apirules.admission import Surroundings, prepare_create
-from reflet.apirules.bodies import check_body
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.service_addresses import ServiceAddresses
+from reflet.apirules.service_allocation import ServiceAddresses
+from reflet.apirules.strict_decoding import check_body
 from reflet.apirules.validation.field_errors import FieldErrors
 
 KINDS: Final = Kinds()

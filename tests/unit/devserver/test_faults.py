@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from reflet.devserver.faults import Action, Fault, Faults, RequestLog, SeenRequest
@@ -104,3 +107,13 @@ def test_requests_are_counted_as_faults_match() -> None:
         log.add(request)
 
     assert (len(log), log.count(verb="list"), log.count(resource="pods")) == (2, 1, 2)
+
+
+def test_a_fault_can_be_named_without_loading_the_web_library() -> None:
+    program = "import sys; from reflet.devserver import Fault; print('aiohttp' in sys.modules)"
+
+    finished = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+
+    assert finished.stdout == "False\n"

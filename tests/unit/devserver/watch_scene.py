@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from reflet.devserver.storage.changes import JsonObject, Key
+from reflet.devserver.storage.stored import JsonObject, Key
+from reflet.devserver.watches.event_lines import WatchRequest
 from reflet.devserver.watches.watch_feed import WatchEnding, WatchFeed
-from reflet.devserver.watches.watch_request import WatchRequest
 from reflet.devserver.watches.watchers import Watchers
 
 BLANK: Final[Mapping[str, Any]] = {"kind": "ConfigMap", "apiVersion": "v1"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.gotext.durations import go_duration
+from reflet.gotext.durations import go_duration, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,17 @@ def test_a_duration_reads_as_in_go(seconds: float, text: str) -> None:
 
 def test_the_noise_of_a_float_is_not_shown() -> None:
     assert go_duration(0.1 + 0.2) == "300ms"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10s", 10), ("1h30m", 5400), ("1.5s", 1.5), (".5m", 30), ("2ms", 0.002), ("3µs", 3e-6)],
+)
+def test_a_duration_is_read_as_in_go(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "10", "s", "10 s", "-1s", "1d", "\u0661s", "1s" * 51])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a duration"):
+        parse_duration(text)

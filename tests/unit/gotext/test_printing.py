@@ -57,12 +57,6 @@ def test_as_string_complains_about_what_is_no_text(value: Any, text: str) -> Non
     assert printing.as_string(value) == text
 
 
-def test_quoted_escapes_what_cannot_be_seen() -> None:
-    assert printing.quoted('a"\\\n\x01é\u200b\U000e0001') == (
-        r'"a\"\\\n\x01é' + r'\u200b\U000e0001"'
-    )
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [

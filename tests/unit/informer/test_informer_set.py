@@ -13,8 +13,8 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS, SECRETS, Resource
 from reflet.errors import ConnectionRefused, Forbidden
 from reflet.informer.handlers.changes import Change
-from reflet.informer.informer_errors import InformerStopped, NotSynced
 from reflet.informer.informer_set import InformerSet
+from reflet.informer.shared_informer import InformerStopped, NotSynced
 from reflet.testing.scripted_source import ScriptedSource, listing
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.store.config_maps import config_map

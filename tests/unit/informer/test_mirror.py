@@ -10,8 +10,8 @@ import pytest
 from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS, NODES, Resource
 from reflet.errors import ConfigurationError, ConnectionRefused, Forbidden, NotFound
-from reflet.informer.informer_errors import NotSynced
-from reflet.informer.mirror import Mirror
+from reflet.informer.mirror import Mirror, NotMirrored
+from reflet.informer.shared_informer import NotSynced
 from reflet.testing.scripted_source import (
     After,
     Quiet,
@@ -120,7 +120,7 @@ async def test_changes_are_iterated_until_the_loop_is_left() -> None:
             if change.type == "DELETED":
                 break
 
-        assert len(mirror.informer._audience) == 0
+        assert len(mirror.informer._handlers) == 0
     assert seen == [("ADDED", "a"), ("ADDED", "b"), ("UPDATED", "a"), ("DELETED", "b")]
 
 
@@ -219,3 +219,17 @@ async def test_it_asks_for_what_is_selected() -> None:
 
 async def test_it_says_what_it_is() -> None:
     assert repr(mirror_of()) == "<Mirror configmaps in shop, 0 objects at ''>"
+
+
+def test_what_is_not_mirrored_is_not_found_and_no_key_and_says_so_without_quotes() -> None:
+    error = NotMirrored.of(CONFIG_MAPS, "settings")
+
+    assert isinstance(error, NotFound)
+    assert isinstance(error, KeyError)
+    assert str(error) == 'configmaps "settings" not found'
+    assert (error.code, error.reason, error.kind, error.name) == (
+        404,
+        "NotFound",
+        "configmaps",
+        "settings",
+    )

@@ -10,9 +10,8 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
 from reflet.insight.explain import ExplainedPod, Follows, explain
-from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.resolution.pod_inputs import PodInputs
 
 META = ObjectMeta(name="settings", namespace="shop")
 SETTINGS = ConfigMap(metadata=META, data={"a": "1", "b": "2"})
@@ -36,12 +35,7 @@ def explained(
     }
     pod = codec.decode(json.dumps(raw).encode(), Pod)
     objects = ObjectsInHand([settings, DATABASE])
-    return explain(
-        pod,
-        objects,
-        environments={"web": resolve_environment(pod, "web", objects, services=())},
-        volumes=[resolve_volume(pod, name, objects) for name in configuration_volumes(pod)],
-    )
+    return explain(PodInputs(pod=pod, objects=objects, services=()))
 
 
 def config_volume(name: str = "config") -> dict[str, Any]:

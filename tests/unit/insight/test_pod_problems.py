@@ -16,6 +16,7 @@ from reflet.insight.pod_problems import (
     problems_of,
 )
 from reflet.resolution.objects import ObjectsInHand
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import (
     InvalidMountPoint,
     InvalidSubPath,
@@ -33,7 +34,7 @@ from tests.unit.resolution.scenes import config_map, pod_with, secret, variable
 
 
 def found(pod: Pod, *objects: Any) -> tuple[Problem, ...]:
-    return problems_of(pod, ObjectsInHand(objects)).problems
+    return problems_of(PodInputs(pod=pod, objects=ObjectsInHand(objects))).problems
 
 
 def kinds(problems: tuple[Problem, ...]) -> list[type[Problem]]:
@@ -219,7 +220,7 @@ def test_a_pull_secret_that_cannot_be_read_does_not_block() -> None:
     pod = pod_with(imagePullSecrets=[{"name": "registry"}])
     source = ObjectsInHand(failures={("Secret", "shop", "registry"): Forbidden("no")})
 
-    (problem,) = problems_of(pod, source).problems
+    (problem,) = problems_of(PodInputs(pod=pod, objects=source)).problems
 
     assert isinstance(problem, UnreadableObject)
     assert not problem.blocking

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from reflet.api.core.pods import Pod
-from reflet.insight.rbac import Grant, PodSource, Rule, Subject, grants_for
+from reflet.insight.rbac import Grant, Rule, Subject, grants_for
+from reflet.resolution.pod_inputs import PodInputs
 from tests.unit.resolution.scenes import pod_with, variable
 
 
-def source(pod: Pod, kind: str = "Pod", name: str = "web-0") -> PodSource:
-    return PodSource(kind=kind, namespace=pod.metadata.namespace, name=name, pod=pod)
+def source(pod: Pod, kind: str = "Pod", name: str = "web-0") -> PodInputs:
+    return PodInputs(pod=pod, objects=None, kind=kind, name=name)
 
 
 def rules(pod: Pod, **more: Any) -> dict[tuple[str, str], Rule]:

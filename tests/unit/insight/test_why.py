@@ -12,6 +12,7 @@ from reflet.api.meta import ObjectMeta, ObjectReference
 from reflet.errors import Forbidden
 from reflet.insight.why import Diagnosis, diagnose
 from reflet.resolution.objects import ObjectsInHand
+from reflet.resolution.pod_inputs import PodInputs, RefusedObject
 from tests.unit.resolution.scenes import config_map, pod_with, secret, variable
 
 CANARY = "canary-hush-hush"
@@ -26,7 +27,7 @@ def of_volume(**source: Any) -> dict[str, Any]:
 
 
 def diagnosed(pod: Pod, *objects: Any, **more: Any) -> Diagnosis:
-    return diagnose(pod, ObjectsInHand(objects), **more)
+    return diagnose(PodInputs(pod=pod, objects=ObjectsInHand(objects), **more))
 
 
 def waiting(reason: str, message: str, container: str = "web") -> dict[str, Any]:
@@ -130,9 +131,9 @@ def test_older_kubelets_skip_names_and_send_an_event() -> None:
 
 def test_an_object_that_was_refused_is_to_be_mended() -> None:
     pod = pod_with(volumes=[of_volume()])
-    refused = {("ConfigMap", "shop", "settings"): "a.yaml:3: data[a b]: Invalid value"}
+    refused = RefusedObject("a.yaml:3", "ConfigMap", "shop", "settings", "data[a b]: Invalid value")
 
-    (reason,) = diagnosed(pod, refused=refused).reasons
+    (reason,) = diagnosed(pod, refusals=(refused,)).reasons
 
     assert reason.message.endswith("does not exist: the API server refuses it")
     assert reason.fix == "mend it: a.yaml:3: data[a b]: Invalid value"
@@ -216,7 +217,7 @@ FORBIDDEN = ObjectsInHand(
 def test_what_we_may_not_read_is_an_uncertain_reason() -> None:
     pod = pod_with({"env": [key_of("settings", "color")]})
 
-    (reason,) = diagnose(pod, FORBIDDEN).reasons
+    (reason,) = diagnose(PodInputs(pod=pod, objects=FORBIDDEN)).reasons
 
     assert not reason.certain
     assert "alice cannot get configmaps" in reason.message
@@ -229,7 +230,7 @@ def test_what_we_may_not_read_is_no_reason_once_the_container_has_started() -> N
     }
     pod = pod_with({"env": [key_of("settings", "color")]}, status=started)
 
-    diagnosis = diagnose(pod, FORBIDDEN)
+    diagnosis = diagnose(PodInputs(pod=pod, objects=FORBIDDEN))
 
     assert diagnosis.reasons == ()
     assert [each.problem for each in diagnosis.unknown] == ["UnreadableObject"]

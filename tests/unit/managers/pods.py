@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reflet.api.core.containers import ConfigMapEnvSource, Container, EnvFromSource, SecretEnvSource
-from reflet.api.core.pod_status import PodStatus
-from reflet.api.core.pods import Pod, PodSpec
+from reflet.api.core.pods import Pod, PodSpec, PodStatus
 from reflet.api.meta import ObjectMeta
 
 

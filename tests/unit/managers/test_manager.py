@@ -103,4 +103,22 @@ async def test_a_manager_can_be_shown() -> None:
 
 def test_an_unknown_option_is_a_mistake() -> None:
     with pytest.raises(TypeError, match="patience"):
-        ConfigMapManager(ServedObjects(), patience=1)
+        ConfigMapManager(ServedObjects(), patience=1)  # type: ignore[call-arg]  # the mistake
+
+
+async def test_pods_are_woken_at_once_and_nothing_is_read_for_it() -> None:
+    server, woken = ServedObjects(), list[str]()
+    async with manager_of(server, "watch") as manager:
+        waker = manager.wake_pods(lambda key: woken.append(key.name))
+        for name in ("web", "job"):
+            manager.register_pod(pod(name, "a", uid=name))
+        manager.register_pod(pod("other", "b", uid="other"))
+        await asyncio.sleep(0.001)
+        woken.clear()
+        server.put("shop", "a")
+        await asyncio.sleep(0.001)
+        waker.close()
+        server.put("shop", "a")
+        await asyncio.sleep(0.001)
+
+    assert woken == ["web", "job"]

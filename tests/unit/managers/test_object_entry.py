@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from reflet.api.core.config import ConfigMap
-from reflet.managers.object_entry import ObjectEntry
+from reflet.managers.object_entry import EntryEvent, EntryState, ObjectEntry, next_state
 from tests.unit.store.config_maps import config_map
 
 pytestmark = pytest.mark.virtual_time
@@ -29,23 +29,32 @@ async def test_a_change_is_told_when_the_answer_is_another() -> None:
     item.show(None, "6")
     item.show(config_map("a", "7"), "8")
     item.show(config_map("a", "7"), "9")
-    item.hide()
+    item.happened(EntryEvent.UNREAD_FOR_LONG)
+    item.happened(EntryEvent.STREAM_CLOSED)
     item.show(config_map("a", "7"), "10")
     item.show(None, "11")
 
     assert changes == ["5", "7", "11"]
 
 
-async def test_a_hidden_entry_has_no_answer_unless_it_is_frozen() -> None:
+async def test_an_entry_whose_stream_was_closed_has_no_answer_but_was_known() -> None:
     item = entry()
     item.show(config_map("a", "7"), "7")
-    item.hide()
-    hidden = (item.synced, item.known)
-    item.show(config_map("a", "7"), "7")
-    item.frozen = True
-    item.hide()
+    item.happened(EntryEvent.UNREAD_FOR_LONG)
+    unread = item.synced
+    item.happened(EntryEvent.STREAM_CLOSED)
 
-    assert (hidden, item.synced) == ((False, True), True)
+    assert (unread, item.synced, item.known) == (True, False, True)
+
+
+async def test_an_immutable_entry_has_its_answer_for_ever() -> None:
+    item = entry()
+    item.show(config_map("a", "7"), "7")
+    item.happened(EntryEvent.READ_IMMUTABLE)
+
+    for event in EntryEvent:
+        assert not item.happened(event)
+    assert (item.state, item.synced) == (EntryState.IMMUTABLE, True)
 
 
 async def test_a_reference_more_given_back_than_taken_is_ignored() -> None:
@@ -76,20 +85,28 @@ async def test_waiting_has_an_end_and_leaves_nothing_behind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("synced", "idle", "frozen", "state"),
+    ("state", "event", "after"),
     [
-        (False, False, False, "loading"),
-        (True, False, False, "live"),
-        (False, True, False, "idle"),
-        (True, False, True, "frozen"),
+        (EntryState.LOADING, EntryEvent.SHOWN, EntryState.LIVE),
+        (EntryState.LOADING, EntryEvent.UNREAD_FOR_LONG, EntryState.LOADING),
+        (EntryState.LOADING, EntryEvent.READ_IMMUTABLE, EntryState.LOADING),
+        (EntryState.LIVE, EntryEvent.SHOWN, EntryState.LIVE),
+        (EntryState.LIVE, EntryEvent.UNREAD_FOR_LONG, EntryState.UNREAD),
+        (EntryState.UNREAD, EntryEvent.SHOWN, EntryState.UNREAD),
+        (EntryState.UNREAD, EntryEvent.NEEDED, EntryState.LIVE),
+        (EntryState.UNREAD, EntryEvent.STREAM_CLOSED, EntryState.IDLE),
+        (EntryState.IDLE, EntryEvent.NEEDED, EntryState.LOADING),
+        (EntryState.LIVE, EntryEvent.READ_IMMUTABLE, EntryState.IMMUTABLE),
     ],
 )
-async def test_the_state_has_a_name(synced: bool, idle: bool, frozen: bool, state: str) -> None:
-    item = entry()
-    item.synced, item.idle, item.frozen = synced, idle, frozen
+def test_a_state_and_an_event_give_the_next_state(
+    state: EntryState, event: EntryEvent, after: EntryState
+) -> None:
+    assert next_state(state, event) is after
 
-    assert item.state == state
-    assert state in repr(item)
+
+async def test_the_state_has_a_name() -> None:
+    assert "loading" in repr(entry())
 
 
 async def test_it_is_known_whether_somebody_waits() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from reflet.api.core.config import Secret
 from reflet.errors import ConfigurationError
-from reflet.managers.strategies import STRATEGIES, StoreMaker, StrategyOptions
+from reflet.managers.strategies import STRATEGIES, ManagerOptions, StoreMaker, StrategyOptions
 from tests.served_objects import ServedObjects
 
 MAKER = StoreMaker(
@@ -37,3 +39,10 @@ def test_an_unknown_strategy_is_refused_in_the_kubelets_words() -> None:
 
 def test_every_strategy_can_be_made() -> None:
     assert len({type(MAKER.store(name)) for name in STRATEGIES}) == 3
+
+
+def test_the_options_as_keywords_are_those_of_the_strategies_with_their_types() -> None:
+    fields = {each.name: each.type for each in dataclasses.fields(StrategyOptions)}
+    keywords = {name: kind.__forward_arg__ for name, kind in ManagerOptions.__annotations__.items()}
+
+    assert keywords == fields

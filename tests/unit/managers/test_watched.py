@@ -13,8 +13,8 @@ from reflet.errors import CacheNotSynced, ConnectionRefused, Forbidden, NotFound
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
 from reflet.managers.object_entry import ObjectEntry
 from reflet.managers.watched import IdleRule, WatchedObjects
-from reflet.managers.watches.individual_streams import IndividualStreams
 from reflet.managers.watches.object_watch import StreamSettings
+from reflet.managers.watches.streams import IndividualStreams
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects
 from tests.unit.store.config_maps import config_map
@@ -169,7 +169,7 @@ async def test_an_immutable_object_is_watched_no_more_once_it_was_read() -> None
 
         assert (before, after, server.streams) == ([("shop", "a")], [], [])
         assert read == [item, item]
-        assert objects.state_of("shop", "a") == "frozen"
+        assert objects.state_of("shop", "a") == "immutable"
         assert len(server.requests) == 1
 
 
@@ -187,7 +187,7 @@ async def test_an_immutable_object_is_seen_anew_by_new_references() -> None:
         assert await objects.get("shop", "a") == new
 
 
-async def test_a_look_into_memory_freezes_too() -> None:
+async def test_a_look_into_memory_ends_the_watch_of_an_immutable_object_too() -> None:
     server = ServedObjects()
     server.put("shop", "a", immutable=True)
     async with watched(server) as objects:
@@ -196,7 +196,7 @@ async def test_a_look_into_memory_freezes_too() -> None:
         objects.peek("shop", "a")
         await asyncio.sleep(A_MOMENT)
 
-        assert (server.streams, objects.state_of("shop", "a")) == ([], "frozen")
+        assert (server.streams, objects.state_of("shop", "a")) == ([], "immutable")
 
 
 async def test_what_nobody_reads_is_watched_no_more_until_it_is_read() -> None:
@@ -328,7 +328,7 @@ async def test_a_stream_that_is_wanted_again_waits_for_its_own_end() -> None:
         await objects.get("shop", "a")
         for _ in range(20):
             await asyncio.sleep(A_MOMENT)
-            objects.recycle_idle()
+            objects.stop_if_idle()
             await objects.get("shop", "a")
 
         assert server.most_streams == 1
@@ -348,7 +348,7 @@ def test_any_thread_may_look_into_memory() -> None:
             thread.start()
             await asyncio.to_thread(thread.join)
             await asyncio.sleep(0.01)
-            assert objects.state_of("shop", "a") == "frozen"
+            assert objects.state_of("shop", "a") == "immutable"
 
     asyncio.run(scene())
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from reflet.api.core.config import ConfigMap, Secret
-from reflet.api.core.pod_status import PodStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import Pod, PodStatus
 from reflet.api.meta import ObjectMeta
 from reflet.errors import RefletError
 from reflet.node.pods.admission import Allowance
@@ -27,7 +26,7 @@ from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker_parts import WorkerParts
 from reflet.node.pods.workers import PodWorkers
-from reflet.node.probes.handler_actions import Outcome, Target
+from reflet.node.probes.handlers import Outcome, Target
 from reflet.node.probes.http_probes import HttpAnswer
 from reflet.node.probes.probe_spec import ExecAction, Handler, HttpGetAction
 from reflet.node.process_runtime import Launch, ProcessRuntime

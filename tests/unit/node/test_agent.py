@@ -19,8 +19,8 @@ from reflet.cluster import Cluster
 from reflet.errors import ConfigurationError, RefletError
 from reflet.node import agent as agent_module
 from reflet.node.agent import LAST_WORDS, NodeAgent
-from reflet.node.agent_root import LOCK
 from reflet.node.options import NodeOptions
+from reflet.node.root_lock import LOCK
 from reflet.node.shim.protocol import ShimUnavailable
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.fake_cluster import FakeCluster
@@ -130,7 +130,7 @@ def notes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Notes:
         "Pleg": part(PlegPart, "pleg"),
         "ConfigMapManager": part(Part, "config maps"),
         "SecretManager": part(Part, "secrets"),
-        "ObjectNews": part(Part, "news"),
+        "PodWakeups": part(Part, "news"),
         "memory_backed_root": lambda _: memory_below(tmp_path),
     }.items():
         monkeypatch.setattr(agent_module, name, replacement)

@@ -7,8 +7,7 @@ import pytest
 
 from reflet.errors import ConfigurationError
 from reflet.node.options import NodeOptions, read_accounts, usual_root
-from reflet.node.pods.admission import RunAs
-from reflet.node.pods.granted_ids import Accounts, grants_of
+from reflet.node.pods.admission import Accounts, RunAs, grants_of
 
 OPTIONS = NodeOptions(name="n", root=Path("/srv"))
 

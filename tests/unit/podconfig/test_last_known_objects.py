@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from reflet.api.core.config import ConfigMap
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.meta import ObjectMeta
 from reflet.errors import (
     CacheNotSynced,
     ConnectionRefused,
@@ -81,3 +84,23 @@ async def test_what_was_never_known_keeps_its_error() -> None:
         objects = await LastKnownObjects(scene.config_maps, scene.secrets).read(pod)
 
     assert isinstance(objects.config_map("shop", "settings"), ConnectionRefused)
+
+
+class Counted:
+    """Has every object, and counts how often each was read."""
+
+    def __init__(self, kind: type[ConfigMap | Secret]) -> None:
+        self._kind = kind
+        self.reads: list[str] = []
+
+    async def get(self, namespace: str, name: str, /) -> Any:
+        self.reads.append(name)
+        return self._kind(metadata=ObjectMeta(namespace=namespace, name=name))
+
+
+async def test_each_object_is_read_once_however_often_the_pod_mentions_it() -> None:
+    config_maps, secrets = Counted(ConfigMap), Counted(Secret)
+
+    await LastKnownObjects(config_maps, secrets).read(web_pod())
+
+    assert (config_maps.reads, secrets.reads) == (["settings"], ["password"])

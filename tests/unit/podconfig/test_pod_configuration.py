@@ -14,11 +14,10 @@ from reflet.api.core.services import Service
 from reflet.api.resources import SERVICES
 from reflet.errors import ConnectionRefused
 from reflet.informer.mirror import Mirror
-from reflet.podconfig.difference import difference
 from reflet.podconfig.mounted_folders import mounted_folder
-from reflet.podconfig.object_news import ObjectNews
 from reflet.podconfig.pod_configuration import PodConfiguration
-from reflet.podconfig.resolved_pod import ResolvedPod
+from reflet.podconfig.pod_wakeups import PodWakeups
+from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.testing.scripted_source import After, ScriptedSource, added, listing
 from reflet.testing.virtual_time import VirtualClock
@@ -377,12 +376,12 @@ async def test_without_tokens_a_volume_that_needs_one_says_so() -> None:
 
 
 async def test_many_pods_share_one_ear() -> None:
-    async with served() as scene, ObjectNews(scene.config_maps, scene.secrets) as news:
+    async with served() as scene, PodWakeups(scene.config_maps, scene.secrets) as wakeups:
         pods = [web_pod(uid=f"u-{number}") for number in range(3)]
         async with (
-            followed(scene.configuration(pods[0], news=news)) as first,
-            followed(scene.configuration(pods[1], news=news)) as second,
-            followed(scene.configuration(pods[2], news=news)) as third,
+            followed(scene.configuration(pods[0], wakeups=wakeups)) as first,
+            followed(scene.configuration(pods[1], wakeups=wakeups)) as second,
+            followed(scene.configuration(pods[2], wakeups=wakeups)) as third,
         ):
             for changes in (first, second, third):
                 await anext(changes)
@@ -427,3 +426,19 @@ async def test_nothing_shows_a_secret() -> None:
         resolved = await configuration.resolve()
 
     assert "hunter2" not in f"{configuration!r} {resolved!r}"
+
+
+async def test_whoever_looks_after_the_pod_is_woken_by_changes_and_not_by_his_own_updates() -> None:
+    woken: list[str] = []
+    async with (
+        served() as scene,
+        scene.configuration(web_pod(), wake=lambda: woken.append("woken")) as configuration,
+    ):
+        await configuration.resolve()
+        woken.clear()
+        configuration.update(web_pod(labels={"a": "b"}))
+        by_update = list(woken)
+        scene.config_map_server.put("shop", "settings", text="two")
+        await asyncio.sleep(A_WHILE)
+
+    assert (by_update, woken) == ([], ["woken"])

@@ -16,7 +16,7 @@ from reflet.client.client import Client
 from reflet.errors import Forbidden, RefletError, TransportError
 from reflet.podconfig.trust_bundle_watch import (
     ASK_AGAIN,
-    PATIENCE,
+    SYNC_TIMEOUT,
     TrustBundles,
     list_trust_bundles,
 )
@@ -110,7 +110,7 @@ async def test_whoever_may_not_read_them_is_told_why() -> None:
     assert isinstance(answer, RefletError)
     assert "ClusterTrustBundle informer has not yet synced" in str(answer)
     assert "no bundles for you" in str(answer)
-    assert waited < PATIENCE
+    assert waited < SYNC_TIMEOUT
 
 
 async def test_whoever_is_cancelled_while_it_opens_leaves_one_watch() -> None:

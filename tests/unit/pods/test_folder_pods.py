@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from reflet.api.codec import encode
 from reflet.api.core.pods import Pod
 from reflet.pods.folder_pods import FolderPods
 from reflet.pods.pod_manager import HASH_ANNOTATION, is_static
-from reflet.pods.pod_sources import PodGone, PodNews, PodSeen
+from reflet.pods.pod_sources import AllPodsSeen, PodGone, PodNews, PodSeen
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.managers.pods import pod
 
@@ -37,8 +38,16 @@ def write(path: Path, content: str | Pod, *, moment: int) -> None:
 
 @asynccontextmanager
 async def news_of(folder: Path, **options: Any) -> AsyncIterator[Any]:
+    """What happens to single pods; that all were seen is left out."""
     pods = FolderPods(folder, clock=VirtualClock(), **options)
-    async with aclosing(pods.news()) as news:
+
+    async def of_pods() -> AsyncGenerator[PodNews, None]:
+        async with aclosing(pods.news()) as news:
+            async for item in news:
+                if not isinstance(item, AllPodsSeen):
+                    yield item
+
+    async with aclosing(of_pods()) as news:
         yield news
 
 
@@ -128,3 +137,23 @@ async def test_a_static_pod_that_refers_to_the_server_is_left_out(
 
     assert first.pod.metadata.name == "web"
     assert "static pods may not reference configmaps" in caplog.text
+
+
+async def test_after_the_first_look_all_pods_were_seen(tmp_path: Path) -> None:
+    write(tmp_path / "a.yaml", SIMPLE, moment=1)
+    async with aclosing(FolderPods(tmp_path, clock=VirtualClock()).news()) as news:
+        heard = [type(await anext(news)) for _ in range(2)]
+
+    assert heard == [PodSeen, AllPodsSeen]
+
+
+async def test_pods_are_completed_by_whoever_knows_what_they_lack(tmp_path: Path) -> None:
+    write(tmp_path / "a.yaml", SIMPLE, moment=1)
+
+    def bound(item: Pod) -> Pod:
+        return replace(item, spec=replace(item.spec, node_name="worker-1"))
+
+    async with news_of(tmp_path, complete=bound) as news:
+        found = (await anext(news)).pod
+
+    assert found.spec.node_name == "worker-1"

@@ -22,7 +22,13 @@ from reflet.errors import ConfigurationError
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.resource_fields import UNKNOWN_NODE
-from reflet.resolution.templates import Workload, assumptions_of, pod_of, pod_resource
+from reflet.resolution.templates import (
+    Workload,
+    assumptions_of,
+    parse_target,
+    pod_of,
+    pod_resource,
+)
 
 LABELS_FILE = {
     "name": "labels",
@@ -182,3 +188,17 @@ def test_a_type_without_pods_is_refused_with_those_that_have_them() -> None:
 def test_an_unknown_type_is_refused_with_a_suggestion() -> None:
     with pytest.raises(ConfigurationError, match=r"did you mean deployments\.apps"):
         pod_resource("deploymnet")
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [("web", ("pod", "web")), ("deploy/web", ("deploy", "web")), ("pods/a", ("pods", "a"))],
+)
+def test_a_target_is_a_type_and_a_name_or_a_pod(text: str, target: tuple[str, str]) -> None:
+    assert parse_target(text) == target
+
+
+@pytest.mark.parametrize("text", ["", "/", "deploy/", "/web", "a/b/c"])
+def test_other_targets_are_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="is not of the form TYPE/NAME"):
+        parse_target(text)

@@ -188,7 +188,7 @@ async def test_a_task_that_does_not_end_is_named_while_it_is_waited_for(
         try:
             await asyncio.sleep(1_000_000)
         except asyncio.CancelledError:
-            await asyncio.sleep(tasks.PATIENCE * 2.5)
+            await asyncio.sleep(tasks.COMPLAIN_EVERY * 2.5)
 
     with caplog.at_level(logging.WARNING):
         async with TaskOwner("test") as owner:

@@ -9,10 +9,9 @@ import pytest
 from reflet.api.core.config import ConfigMap
 from reflet.informer.queues.delta_fifo import DeltaFifo
 from reflet.informer.queues.ordered_queue import OrderedQueue
-from reflet.store.deltas import Changed, Replaced, Resynced, Sink
+from reflet.store.deltas import Changed, Put, Remove, Replaced, Resynced, Sink
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store
-from reflet.store.transactions import Put, Remove
 from reflet.testing.scripted_source import added, bookmark, modified
 from tests.unit.store.config_maps import config_map
 

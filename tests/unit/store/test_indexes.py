@@ -8,7 +8,7 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.store.indexes import FunctionIndex, IndexFunction, Move, NamespaceIndex
-from reflet.store.left_out import LeftOut
+from reflet.store.transforms import LeftOut
 from tests.unit.store.config_maps import config_map, users_of
 
 

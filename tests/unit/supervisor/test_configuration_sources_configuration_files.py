@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.supervisor.configuration_sources import ConfigurationFiles, fingerprint
+from reflet.podconfig.gather_files import fingerprint
+from reflet.supervisor.configuration_sources import ConfigurationFiles
 from reflet.supervisor.container_configuration import ContainerConfiguration
 from tests.unit.supervisor.scenes import config_map, pod, resolved
 

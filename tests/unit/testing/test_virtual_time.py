@@ -168,7 +168,7 @@ def test_a_thread_may_still_call_back_before_it_is_a_deadlock() -> None:
 
 
 def test_a_thread_that_never_calls_back_is_a_deadlock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(virtual_time, "THREAD_PATIENCE", 0.02)
+    monkeypatch.setattr(virtual_time, "THREAD_TIMEOUT", 0.02)
     release = threading.Event()
     thread = threading.Thread(target=release.wait)
     thread.start()

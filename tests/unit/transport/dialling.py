@@ -18,7 +18,7 @@ from reflet.errors import TransportError
 from reflet.transport.http.http1 import Http1Transport
 from reflet.transport.http.http2 import Http2Connection
 from reflet.transport.http.http2_pool import Dial, Http2Transport
-from reflet.transport.http.http2_stream import Exchange
+from reflet.transport.http.http2_stream import Http2Stream
 from reflet.transport.interface import Request, Transport
 from tests.unit.transport.scripted_certificates import client_context
 from tests.unit.transport.scripted_servers import ScriptedServer
@@ -78,7 +78,7 @@ async def transport_to(
 @asynccontextmanager
 async def exchange_on(
     connection: Http2Connection, request: Request | None = None
-) -> AsyncIterator[Exchange]:
+) -> AsyncIterator[Http2Stream]:
     """An exchange whose head has arrived."""
     exchange = await connection.open(request or Request(path="/"))
     try:

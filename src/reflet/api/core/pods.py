@@ -1,17 +1,15 @@
-"""Pods, and the template from which workloads make them.
+"""Pods: what is asked for (PodSpec), what is reported (PodStatus), and the template of workloads.
 
-Owns: Pod, PodSpec and PodTemplateSpec.  Must not know how a pod's configuration is resolved.
+Upstream: k8s.io/api/core/v1/types.go, Pod, PodSpec, PodStatus, ContainerStatus
 """
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from reflet.api.core.containers import Container, EphemeralContainer, ResourceRequirements
-from reflet.api.core.pod_status import PodStatus
 from reflet.api.core.volumes import Volume
-from reflet.api.field_types import QuantityText
-from reflet.api.frozen import EMPTY, Frozen, constant
-from reflet.api.meta import LocalObjectReference, ObjectMeta, TypedObject
+from reflet.api.frozen import EMPTY, Frozen, QuantityText, constant
+from reflet.api.meta import Condition, LocalObjectReference, ObjectMeta, Time, TypedObject
 
 
 class Sysctl(Frozen, frozen=True, kw_only=True):
@@ -100,6 +98,87 @@ class PodSpec(Frozen, frozen=True, kw_only=True):
     overhead: Mapping[str, QuantityText] = EMPTY
     resources: ResourceRequirements | None = None
     host_users: bool | None = None
+
+
+class HostIP(Frozen, frozen=True, kw_only=True):
+    """One address of the node."""
+
+    ip: str = ""
+
+
+class PodIP(Frozen, frozen=True, kw_only=True):
+    """One address of the pod."""
+
+    ip: str = ""
+
+
+class ContainerStateWaiting(Frozen, frozen=True, kw_only=True):
+    """The container does not run yet."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerStateRunning(Frozen, frozen=True, kw_only=True):
+    """The container runs."""
+
+    started_at: Time | None = None
+
+
+class ContainerStateTerminated(Frozen, frozen=True, kw_only=True):
+    """The container ran and ended."""
+
+    exit_code: int = 0
+    signal: int = 0
+    reason: str = ""
+    message: str = ""
+    started_at: Time | None = None
+    finished_at: Time | None = None
+    container_id: str = ""
+
+
+class ContainerState(Frozen, frozen=True, kw_only=True):
+    """At most one of these; none means waiting."""
+
+    waiting: ContainerStateWaiting | None = None
+    running: ContainerStateRunning | None = None
+    terminated: ContainerStateTerminated | None = None
+
+
+class ContainerStatus(Frozen, frozen=True, kw_only=True):
+    """The state of one container, now and before its last restart."""
+
+    name: str = ""
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+    ready: bool = False
+    restart_count: int = 0
+    image: str = ""
+    image_id: str = ""
+    container_id: str = ""
+    started: bool | None = None
+    allocated_resources: Mapping[str, QuantityText] = EMPTY
+    resources: ResourceRequirements | None = None
+
+
+class PodStatus(Frozen, frozen=True, kw_only=True):
+    """The observed state of a pod."""
+
+    observed_generation: int = 0
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    message: str = ""
+    reason: str = ""
+    nominated_node_name: str = ""
+    host_ip: str = ""
+    host_ips: tuple[HostIP, ...] = ()
+    pod_ip: str = ""
+    pod_ips: tuple[PodIP, ...] = ()
+    start_time: Time | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    ephemeral_container_statuses: tuple[ContainerStatus, ...] = ()
+    qos_class: str = ""
 
 
 class Pod(TypedObject, frozen=True, kw_only=True):

@@ -1,7 +1,9 @@
 """Manifests become objects, and objects become YAML.
 
-Owns: what a manifest may look like (YAML or JSON, several documents, lists), where in a file
-an object came from, and kubectl's way of printing.  Must not read files: it takes text.
+What a manifest may look like (YAML or JSON, several documents, lists), where in a file an object
+came from, and kubectl's way of printing.  Takes text, reads no files.
+
+Upstream: cli-runtime/pkg/resource/visitor.go; cli-runtime/pkg/printers/yaml.go
 """
 
 import re
@@ -14,7 +16,7 @@ import msgspec
 from reflet.api import codec, field_path
 from reflet.api.meta import TypedObject
 from reflet.api.unstructured import AnyObject
-from reflet.api.yaml.nodes import Node, documents
+from reflet.api.yaml.nodes import ManifestDialect, YamlNode, documents
 from reflet.api.yaml.scalars import needs_quotes
 from reflet.errors import DecodeError
 
@@ -113,7 +115,7 @@ def _documents(text: str, source: str) -> list[_Found]:
         except DecodeError as error:
             not_json = error
     try:
-        return [_found(node) for node in documents(text, source)]
+        return [_found(node) for node in documents(text, ManifestDialect(source))]
     except DecodeError:
         # YAML stumbles over the tabs that JSON may be indented with, not over the mistake.
         if not_json is not None and "\t" in text:
@@ -121,7 +123,7 @@ def _documents(text: str, source: str) -> list[_Found]:
         raise
 
 
-def _found(node: Node) -> _Found:
+def _found(node: YamlNode) -> _Found:
     return _Found(node.value, node.line, node.line_of)
 
 
@@ -191,7 +193,7 @@ def _json_lines(text: str, first: int, source: str) -> Callable[[str], int]:
 
     def line_of(path: str) -> int:
         try:
-            node = next(documents(text, source))
+            node = next(documents(text, ManifestDialect(source)))
         except DecodeError:  # JSON that is not quite YAML, with tabs: its first line must do.
             return first
         return first - 1 + node.line_of(path)

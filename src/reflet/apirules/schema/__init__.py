@@ -1,7 +1,9 @@
-"""What is served: the kinds, the structure of their objects, and how clients learn of both.
+"""The kinds that are served, what their objects look like, and decoding by that.
 
-- ``kinds``, ``served_kind``, ``builtin_kinds``, ``custom_kinds``: which kinds there are
-- ``schemas``, ``schema_protocol``, ``go_types``: the structure of their objects
-- ``decoding``, ``protobuf``, ``go_times``: from what is sent to that structure
-- ``discovery``, ``openapi``, ``openapi_schemas``: the documents by which clients find out
+- ``served_kind``: one kind in one version, with its verbs and subresources
+- ``kinds``: the register: built-in kinds, and those that a CustomResourceDefinition adds
+- ``builtin_kinds``: the table of built-in kinds
+- ``schemas``: fields, types, keys of lists; recorded in ``data/schemas.json``
+- ``decoding``: a document into what Go's structs would hold, and back
+- ``json_reading``, ``yaml_reading``, ``protobuf``: from bytes, with the real server's complaints
 """

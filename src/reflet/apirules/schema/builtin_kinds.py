@@ -1,7 +1,6 @@
-"""The table of built-in kinds.
+"""The table of built-in kinds: under which names, with which verbs and subresources.
 
-Owns: which kinds are served, under which names, with which verbs and subresources; a test
-against a real server checks every row.  Must not know what the kinds look like inside.
+A test against a real server checks every row.  The order is that of discovery.
 """
 
 from __future__ import annotations

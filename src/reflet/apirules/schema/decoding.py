@@ -3,10 +3,10 @@
 The real server reads a document into Go structs and writes these: fields that it does not know
 are gone, null is nothing, what is empty is left out or written in full depending on the type,
 quantities and times get their one canonical form.  This module does the same by the recorded
-structure, so that what is stored equals what a real server would have stored.
+structure, so that what is stored equals what a real server would have stored.  Unknown and
+repeated fields are listed; what becomes of them is strict_decoding's.
 
-Owns: that reading, its messages for wrong types, and the list of unknown and repeated fields.
-Must not know kinds, requests, or what becomes of the complaints.
+Upstream: sigs.k8s.io/json; apimachinery/pkg/runtime/serializer/json/json.go
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, Final, final
 from reflet.api.quantities import Quantity
 from reflet.apirules.schema.schemas import Schema, Structure
 from reflet.errors import DecodeError, ParseError
+from reflet.gotext.printing import json_type
 from reflet.gotext.times import MalformedTime, read_micro_time, read_time
 
 Document = dict[str, Any]
@@ -73,7 +74,7 @@ def decode(schema: Schema, document: object, complaints: list[str]) -> Document:
         raise ValueError(f"{schema} has no fields")
     if not isinstance(document, dict):
         raise DecodeError(
-            f"json: cannot unmarshal {_json_type(document)} into Go value of type {schema.go_type}"
+            f"json: cannot unmarshal {json_type(document)} into Go value of type {schema.go_type}"
         )
     return _Reader(complaints).structure(structure, document, "", "")
 
@@ -213,7 +214,7 @@ class _Reader:
     def _mismatch(
         self, value: Any, go_path: str, go_type: str, *, number: bool = False
     ) -> DecodeError:
-        what = f"number {value}" if number else _json_type(value)
+        what = f"number {value}" if number else json_type(value)
         if isinstance(value, float) and go_type == "int32" and not number:
             what = f"number {value}"
         where = f"Go struct field {self._struct}.{go_path}"
@@ -311,16 +312,6 @@ _SCALARS: Final[Mapping[str, _Scalar]] = {
     "intOrString": _Scalar(_wrong_int_or_string, _unchanged),
     "quantity": _Scalar(lambda _: None, _quantity),
 }
-
-
-def _json_type(value: object) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
 
 
 def _zero(schema: Schema) -> Any:

@@ -1,8 +1,10 @@
-r"""Reads JSON, and says what is wrong with it in the words of the real server.
+"""Reads JSON, and says what is wrong with it in the words of the real server.
 
-Owns: the messages.  They are those of Go's decoder, which walks the text byte by byte and names
-the first that does not fit and what it was looking for; so does this module, but only for text
-that has already failed to be read.  Must not know what the text is about.
+They are those of Go's decoder, which walks the text byte by byte and names the first that does
+not fit and what it was looking for; so does this module, but only for text that has already
+failed to be read.
+
+Upstream: encoding/json/scanner.go
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any, Final
 
 from reflet.apirules.schema.decoding import keep_repeated
 from reflet.errors import DecodeError
+from reflet.gotext.quoting import quoted_character
 
 UNEXPECTED_END: Final = "unexpected end of JSON input"
 DEEPEST: Final = 10_000
@@ -44,22 +47,6 @@ def complaint_about(text: bytes) -> str:
     except _Found as found:
         return str(found)
     return ""
-
-
-def quoted(character: str) -> str:
-    """Write a character as Go's messages do."""
-    if character == "'":
-        return r"'\''"
-    if character == '"':
-        return "'\"'"
-    if character == "\\":
-        return r"'\\'"
-    if character.isprintable():
-        return f"'{character}'"
-    names = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\b": r"\b", "\f": r"\f", "\a": r"\a"}
-    number = ord(character)
-    escape = names.get(character) or (rf"\x{number:02x}" if number < 0x80 else rf"\u{number:04x}")
-    return f"'{escape}'"
 
 
 class _Found(Exception):
@@ -127,7 +114,7 @@ class _Walk:
         character = self._peek()
         if not character:
             return _Found(UNEXPECTED_END)
-        return _Found(f"invalid character {quoted(character)} {context}")
+        return _Found(f"invalid character {quoted_character(character)} {context}")
 
     def _spaces(self) -> None:
         while self._peek() and self._peek() in _SPACE:
@@ -167,7 +154,7 @@ class _Walk:
     def _literal(self, word: str) -> None:
         self._at += 1
         for letter in word[1:]:
-            self._take(letter.__eq__, f"in literal {word} (expecting {quoted(letter)})")
+            self._take(letter.__eq__, f"in literal {word} (expecting {quoted_character(letter)})")
 
     def _number(self) -> None:
         if self._peek() == "-":

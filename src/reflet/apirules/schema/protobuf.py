@@ -2,10 +2,10 @@
 
 ``kubectl create configmap`` and its kin, ``auth can-i`` and ``create token`` send their bodies
 as protocol buffers and know no other way; they all read answers in JSON.  Field numbers come
-from the recorded structure, so every recorded kind can be read.
+from the recorded structure, so every recorded kind can be read.  The result is a plain document,
+to be checked like one that came as JSON.
 
-Owns: the binary form and its envelope.  Must not know what is done with the object: the result
-is a plain document, to be checked like one that came as JSON.
+Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import json
 import struct
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.schemas import Schema, Structure
-from reflet.apirules.schema.served_kind import ServedKind
 from reflet.errors import DecodeError
 from reflet.gotext.times import micro_time_text, time_text
 
@@ -33,14 +33,7 @@ Document = dict[str, Any]
 Value = int | bytes
 
 
-class KnownKinds(Protocol):
-    """The register, as far as the envelope's claims need it."""
-
-    def by_kind(self, api_version: str, kind: str) -> ServedKind | None:
-        """Find a kind by what a body says it is."""
-
-
-def decode_protobuf(raw: bytes, kinds: KnownKinds, schema: Schema | None = None) -> Document:
+def decode_protobuf(raw: bytes, kinds: Kinds, schema: Schema | None = None) -> Document:
     """Read an object in its envelope.
 
     ``schema`` says how to read kinds that the register does not have (a subresource's body).

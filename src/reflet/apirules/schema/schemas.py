@@ -1,8 +1,8 @@
 """What the served kinds look like: fields, types, keys of lists, numbers of the binary form.
 
-Owns: the recorded structure of the built-in kinds (data/schemas.json, written by
-tools/record_schemas.py) and the vocabulary in which all structure is described, that of custom
-kinds too.  Must not know which kinds are served, nor what is done with a structure.
+The structure of the built-in kinds is recorded in data/schemas.json, by tools/record_schemas.py,
+and read once in a process: it is part of the package, as code is, and nobody can change it under
+a running program.  Custom kinds are described in the same vocabulary, and patches merge by it.
 """
 
 from __future__ import annotations
@@ -202,6 +202,10 @@ class Schema:
         if structure is not None and name in structure.fields:
             return structure.fields[name]
         return self.values
+
+
+# Where nothing is described, whatever stands there is kept: maps are owned by key, lists whole.
+ANYTHING: Final = Schema("anything", list_type="atomic", preserves_unknown=True)
 
 
 @final

@@ -1,7 +1,7 @@
-"""One kind that the server serves, and its subresources.
+"""One kind that the server serves, in one version: names, scope, verbs, subresources, structure.
 
-Owns: the names, scope, verbs and structure of one kind in one version.  Must not know which
-kinds there are.
+Upstream: apimachinery/pkg/apis/meta/v1/types.go, APIResource;
+apiserver/pkg/endpoints/discovery/storageversionhash.go
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 from reflet.apirules.schema.schemas import Schema
@@ -24,6 +25,10 @@ ALL_VERBS: Final = (
     "watch",
 )
 READ_AND_WRITE: Final = ("get", "patch", "update")
+# Packages whose name is not the first word of the group.
+_PACKAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"": "core", "events.k8s.io": "core", "rbac.authorization.k8s.io": "rbac"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +151,8 @@ class ServedKind:
     def subresource(self, name: str) -> Subresource | None:
         """Give the subresource of that name, or None."""
         return next((found for found in self.subresources if found.name == name), None)
+
+
+def internal_package(group: str) -> str:
+    """Name the package that has the types of a group."""
+    return _PACKAGES.get(group, group.partition(".")[0])

@@ -1,1 +1,11 @@
-"""Rules that the API server checks, kind by kind, in its own words."""
+"""The rules that objects must keep, with the real server's words for those that do not.
+
+- ``by_kind``: which rules apply to which kind, in order; the refusal with all complaints
+- ``field_errors``: how a broken rule is told (``field.Error``)
+- ``names``: names, label keys and values, and other small texts
+- ``metadata``: names, labels, owners and finalizers of every object; label selectors
+- ``pods``, ``containers``, ``environment``, ``volumes``: pods, and the templates of pods
+- ``workloads``, ``services``: what makes pods, and what leads to them
+- ``other_kinds``: ConfigMaps, Secrets, nodes, events, leases, roles
+- ``definitions``, ``custom_objects``: CustomResourceDefinitions, and objects of their kinds
+"""

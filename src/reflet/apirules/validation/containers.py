@@ -1,7 +1,6 @@
-"""Rules for the containers of a pod.
+"""The rules of containers: images, ports, probes, resources, mounts, security.
 
-Owns: names, images, ports, mounts, probes, resources and security of one container.  Must not
-know what else a pod has.
+Upstream: pkg/apis/core/validation/validation.go, validateContainers
 """
 
 from __future__ import annotations

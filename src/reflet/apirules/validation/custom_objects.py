@@ -1,7 +1,6 @@
-"""Checks custom objects against the schema of their definition.
+"""The rules that a definition's schema makes for objects of its kind.
 
-Owns: the JSON schema keywords that definitions may use, with the real server's words.
-Expressions (``x-kubernetes-validations``) are not evaluated.  Must not know metadata.
+Upstream: apiextensions-apiserver/pkg/apiserver/validation/validation.go, ValidateCustomResource
 """
 
 from __future__ import annotations

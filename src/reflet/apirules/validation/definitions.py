@@ -1,8 +1,6 @@
-"""Rules for CustomResourceDefinitions.
+"""The rules of CustomResourceDefinitions: names, versions, scope, and structural schemas.
 
-Owns: names, versions and the structure of schemas, as far as a definition that breaks them
-could not be served.  Expressions (``x-kubernetes-validations``) are neither checked nor
-evaluated.  Must not know custom objects.
+Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Rules for environment variables and for the references that give them values.
+"""The rules of environment variables and of what they and volumes take from elsewhere.
 
-Owns: ``env``, ``envFrom``, and references to fields and resources of a pod.  Must not know
-containers.
+Upstream: pkg/apis/core/validation/validation.go, ValidateEnv
 """
 
 from __future__ import annotations

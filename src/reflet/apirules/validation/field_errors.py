@@ -1,29 +1,16 @@
-"""Complaints about fields, in the server's form.
+"""Complaints about fields: their types, their texts, and how values are shown in them.
 
-Owns: the kinds of complaints, their texts, and how values are shown in them.  Must not know
-which rules there are.
+Upstream: apimachinery/pkg/util/validation/field/errors.go
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, final
+from typing import Any, final
 
 from reflet.errors import Cause
-
-_ESCAPES: Final = {
-    "\a": r"\a",
-    "\b": r"\b",
-    "\f": r"\f",
-    "\n": r"\n",
-    "\r": r"\r",
-    "\t": r"\t",
-    "\v": r"\v",
-    '"': r"\"",
-    "\\": r"\\",
-}
-_HTML: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+from reflet.gotext.printing import json_text
+from reflet.gotext.quoting import quoted
 
 
 @final
@@ -101,24 +88,4 @@ def shown(value: Any) -> str:
         return quoted(value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=False)
-    for plain, escaped in _HTML.items():
-        text = text.replace(plain, escaped)
-    return text
-
-
-def quoted(text: str) -> str:
-    """Quote a text as Go does."""
-    return '"' + "".join(_escaped(character) for character in text) + '"'
-
-
-def _escaped(character: str) -> str:
-    known = _ESCAPES.get(character)
-    if known is not None:
-        return known
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return json_text(value, sort_keys=False)

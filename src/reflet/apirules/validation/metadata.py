@@ -1,7 +1,9 @@
-"""Rules for the metadata that all objects have.
+"""The rules of every object's metadata, and of label selectors inside objects.
 
-Owns: names, labels, annotations, owners and finalizers, and what an update may not change.
-Must not know what else an object has.
+Names, labels, annotations, owner references, finalizers, and what of it an update may change.
+
+Upstream: apimachinery/pkg/api/validation/objectmeta.go;
+apimachinery/pkg/apis/meta/v1/validation/validation.go
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ _NAME_RULES: Final[Mapping[str, NameRule]] = {
     "clusterroles.rbac.authorization.k8s.io": names.path_segment,
     "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
 }
+OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 
 def check_metadata(kind: ServedKind, metadata: Document, errors: FieldErrors) -> None:
@@ -159,3 +162,72 @@ def check_metadata_update(new: Document, old: Document, errors: FieldErrors) -> 
     check_labels(new.get("labels"), "metadata.labels", errors)
     check_annotations(new.get("annotations"), "metadata.annotations", errors)
     check_owners(new.get("ownerReferences") or (), errors)
+
+
+def check_selector(selector: Document | None, path: str, errors: FieldErrors) -> None:
+    """Check a selector; none at all is fine."""
+    if selector is None:
+        return
+    check_labels(selector.get("matchLabels"), f"{path}.matchLabels", errors)
+    for index, expression in enumerate(selector.get("matchExpressions") or ()):
+        here = f"{path}.matchExpressions[{index}]"
+        operator, values = expression.get("operator", ""), expression.get("values") or ()
+        if operator in {"In", "NotIn"}:
+            if not values:
+                said = "must be specified when `operator` is 'In' or 'NotIn'"
+                errors.required(f"{here}.values", said)
+        elif operator in {"Exists", "DoesNotExist"}:
+            if values:
+                said = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+                errors.forbidden(f"{here}.values", said)
+        else:
+            errors.invalid(f"{here}.operator", operator, "not a valid selector operator")
+        key = expression.get("key", "")
+        errors.each_invalid(f"{here}.key", key, names.qualified_name(key))
+        for number, value in enumerate(values):
+            errors.each_invalid(f"{here}.values[{number}]", value, names.label_value(value))
+
+
+def is_empty_selector(selector: Document) -> bool:
+    """Whether a selector asks for nothing."""
+    return not selector.get("matchLabels") and not selector.get("matchExpressions")
+
+
+def is_usable_selector(selector: Document | None) -> bool:
+    """Whether a selector can be evaluated: known operators with the values they need."""
+    for expression in (selector or {}).get("matchExpressions") or ():
+        operator, values = expression.get("operator", ""), expression.get("values") or ()
+        if operator not in OPERATORS or names.qualified_name(expression.get("key", "")):
+            return False
+        if bool(values) != (operator in {"In", "NotIn"}):
+            return False
+        if any(names.label_value(value) for value in values):
+            return False
+    labels = (selector or {}).get("matchLabels") or {}
+    return not any(
+        names.qualified_name(key) or names.label_value(value) for key, value in labels.items()
+    )
+
+
+def selector_matches(selector: Document | None, labels: Mapping[str, str] | None) -> bool:
+    """Whether a usable selector selects what has these labels; None selects nothing."""
+    if selector is None:
+        return False
+    found = labels or {}
+    for key, value in (selector.get("matchLabels") or {}).items():
+        if found.get(key) != value:
+            return False
+    for expression in selector.get("matchExpressions") or ():
+        key, values = expression["key"], expression.get("values") or ()
+        match expression["operator"]:
+            case "In":
+                matches = key in found and found[key] in values
+            case "NotIn":
+                matches = key not in found or found[key] not in values
+            case "Exists":
+                matches = key in found
+            case _:
+                matches = key not in found
+        if not matches:
+            return False
+    return True

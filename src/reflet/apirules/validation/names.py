@@ -2,7 +2,7 @@
 
 Each function gives the list of what is wrong with a text, empty when nothing is.
 
-Owns: the patterns and sentences.  Must not know where a text stands.
+Upstream: apimachinery/pkg/util/validation/validation.go
 """
 
 from __future__ import annotations

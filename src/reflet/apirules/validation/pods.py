@@ -1,7 +1,6 @@
-"""Rules for pods and pod templates.
+"""The rules of pods and of the specs in templates of pods.
 
-Owns: the pod spec as a whole, and what an update of a pod may change.  Containers, volumes and
-environments have modules of their own.  Must not know what makes pods.
+Upstream: pkg/apis/core/validation/validation.go, ValidatePodSpec and ValidatePodUpdate
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Rules for services and endpoints.
+"""The rules of services and of endpoints.
 
-Owns: types, ports, addresses and policies.  Must not know which addresses are free.
+Upstream: pkg/apis/core/validation/validation.go, ValidateService and ValidateEndpoints
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from reflet.apirules.service_rules import HEADLESS
+from reflet.apirules.service_allocation import HEADLESS
 from reflet.apirules.validation import names
 from reflet.apirules.validation.containers import PROTOCOLS, check_port
 from reflet.apirules.validation.field_errors import FieldErrors

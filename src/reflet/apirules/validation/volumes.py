@@ -1,7 +1,6 @@
-"""Rules for the volumes of a pod.
+"""The rules of volumes and of their sources.
 
-Owns: names and sources of volumes, with their paths and modes.  Of sources that only clusters
-with storage have, it checks no more than that there is one.  Must not know containers.
+Upstream: pkg/apis/core/validation/validation.go, ValidateVolumes
 """
 
 from __future__ import annotations

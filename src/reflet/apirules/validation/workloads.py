@@ -1,7 +1,6 @@
-"""Rules for what makes pods: deployments and their kin, jobs and cron jobs.
+"""The rules of what makes pods: deployments and their kin, jobs.
 
-Owns: replicas, selectors, strategies and schedules, and what an update may not change.  Must
-not know pods beyond their templates.
+Upstream: pkg/apis/apps/validation/validation.go, batch/validation/validation.go
 """
 
 from __future__ import annotations
@@ -11,14 +10,16 @@ from typing import Any, Final
 
 from reflet.apirules.validation import names
 from reflet.apirules.validation.field_errors import FieldErrors
-from reflet.apirules.validation.metadata import IMMUTABLE, LONGEST_CRON_JOB, NOT_NEGATIVE
-from reflet.apirules.validation.pods import check_template
-from reflet.apirules.validation.selectors import (
+from reflet.apirules.validation.metadata import (
+    IMMUTABLE,
+    LONGEST_CRON_JOB,
+    NOT_NEGATIVE,
     check_selector,
-    is_empty,
-    is_usable,
-    selects,
+    is_empty_selector,
+    is_usable_selector,
+    selector_matches,
 )
+from reflet.apirules.validation.pods import check_template
 
 Document = Mapping[str, Any]
 
@@ -63,7 +64,7 @@ def _check_required_selector(spec: Document, kind: str, errors: FieldErrors) -> 
         errors.required("spec.selector")
         return
     check_selector(selector, "spec.selector", errors)
-    if is_empty(selector):
+    if is_empty_selector(selector):
         errors.invalid("spec.selector", selector, f"empty selector is invalid for {kind}")
 
 
@@ -71,7 +72,9 @@ def _check_selected(spec: Document, errors: FieldErrors) -> None:
     template = spec.get("template") or {}
     labels = (template.get("metadata") or {}).get("labels")
     selector = spec.get("selector")
-    if (selector is None or not is_empty(selector)) and not selects(selector, labels):
+    if (selector is None or not is_empty_selector(selector)) and not selector_matches(
+        selector, labels
+    ):
         errors.invalid("spec.template.metadata.labels", labels, NOT_SELECTED)
 
 
@@ -80,7 +83,7 @@ def check_deployment(document: Document, errors: FieldErrors) -> None:
     spec = document["spec"]
     check_not_negative(spec, ("replicas",), "spec", errors)
     _check_required_selector(spec, "deployment", errors)
-    if not is_usable(spec.get("selector")):
+    if not is_usable_selector(spec.get("selector")):
         errors.invalid("spec.selector", spec["selector"], "invalid label selector")
     else:
         _check_selected(spec, errors)
@@ -139,7 +142,7 @@ def check_replica_set(document: Document, errors: FieldErrors) -> None:
     spec = document["spec"]
     check_not_negative(spec, ("replicas", "minReadySeconds"), "spec", errors)
     _check_required_selector(spec, "deployment", errors)
-    if not is_usable(spec.get("selector")):
+    if not is_usable_selector(spec.get("selector")):
         errors.invalid("spec.selector", spec["selector"], "invalid label selector")
         return
     _check_selected(spec, errors)
@@ -160,7 +163,7 @@ def check_stateful_set(document: Document, errors: FieldErrors) -> None:
         errors.each_invalid("spec.serviceName", name, names.dns_label(name))
     _check_required_selector(spec, "statefulset", errors)
     template = spec["template"]
-    if not is_usable(spec.get("selector")):
+    if not is_usable_selector(spec.get("selector")):
         errors.invalid("spec.selector", spec["selector"], "")
     else:
         _check_selected(spec, errors)
@@ -187,8 +190,8 @@ def check_daemon_set(document: Document, errors: FieldErrors) -> None:
     selector = spec.get("selector")
     check_selector(selector, "spec.selector", errors)
     labels = (spec["template"].get("metadata") or {}).get("labels")
-    empty = selector is not None and is_empty(selector)
-    if is_usable(selector) and not empty and not selects(selector, labels):
+    empty = selector is not None and is_empty_selector(selector)
+    if is_usable_selector(selector) and not empty and not selector_matches(selector, labels):
         errors.invalid("spec.template.metadata.labels", labels, NOT_SELECTED)
     if empty:
         errors.invalid("spec.selector", selector, "empty selector is invalid for daemonset")
@@ -227,7 +230,11 @@ def check_job(document: Document, errors: FieldErrors) -> None:
         errors.required("spec.selector")
     check_selector(selector, "spec.selector", errors)
     labels = (spec["template"].get("metadata") or {}).get("labels")
-    if is_usable(selector) and not selects(selector, labels) and spec.get("manualSelector"):
+    if (
+        is_usable_selector(selector)
+        and not selector_matches(selector, labels)
+        and spec.get("manualSelector")
+    ):
         errors.invalid("spec.template.metadata.labels", labels, NOT_SELECTED)
 
 

@@ -1,7 +1,4 @@
-"""``reflet api-resources``: the kinds that a server serves.
-
-Owns: the command.  Must not know how a server is asked what it serves.
-"""
+"""``reflet api-resources``: the kinds that a server serves."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reflet.cli import lazy
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import print_json, print_table
 
@@ -36,11 +34,9 @@ def api_resources(
     connection: Callable[[], ConnectionSettings],
 ) -> None:
     """List the kinds that the server serves."""
-    import asyncio  # noqa: PLC0415 - not needed for --help
-
     served = [
         resource
-        for resource in asyncio.run(_ask(connection()))
+        for resource in lazy.asyncio.run(_ask(connection()))
         if (api_group is None or resource.group == api_group)
         and (namespaced is None or resource.namespaced == namespaced)
     ]
@@ -74,7 +70,5 @@ def _described(resource: Resource) -> dict[str, object]:
 
 
 async def _ask(settings: ConnectionSettings) -> tuple[Resource, ...]:
-    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
-
-    async with Cluster(settings) as cluster:
+    async with lazy.cluster.Cluster(settings) as cluster:
         return await cluster.resources()

@@ -1,8 +1,7 @@
 """``reflet completion``: the script that lets a shell complete our command line.
 
-Owns: the command, and what kubectl asks of a plugin that wants to be completed.  What is
-completed follows from the commands themselves; nothing here asks a server, so that Tab answers
-at once.
+What is completed follows from the commands themselves; nothing here asks a server, so that Tab
+answers at once.
 """
 
 from __future__ import annotations
@@ -11,6 +10,9 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import click
+
+from reflet.cli import lazy
+from reflet.cli.main import reflet
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem, ShellComplete
@@ -61,11 +63,7 @@ def _for_kubectl(item: CompletionItem[str]) -> str:
 
 
 def _completer(shell: str) -> ShellComplete:
-    from click.shell_completion import get_completion_class  # noqa: PLC0415 - not for --help
-
-    from reflet.cli.main import reflet  # noqa: PLC0415 - main imports the commands, lazily
-
-    found = get_completion_class(shell)
+    found = lazy.shell_completion.get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"this version of click cannot complete for {shell}")
     return found(reflet, {}, PROGRAM, VARIABLE)

@@ -1,11 +1,12 @@
-"""``reflet demo``: everything at work for a few seconds, with no cluster at hand.
-
-Owns: the command.  What is shown is demo_story.py's.  Must not know servers or agents.
-"""
+"""``reflet demo``: everything at work for a few seconds, with no cluster at hand."""
 
 from __future__ import annotations
 
+import logging
+
 import click
+
+from reflet.cli import lazy
 
 
 @click.command()
@@ -17,32 +18,24 @@ def demo(keep: bool) -> int:
     shows their environments and files, changes that arrive, a connection that breaks, and why
     one of the pods does not start.  Nothing is left behind.
     """
-    import asyncio  # noqa: PLC0415 - not needed for --help
-    import logging  # noqa: PLC0415 - as above
-
     # The story breaks connections on purpose: it says so itself.
     logging.getLogger("reflet").setLevel(logging.CRITICAL)
-    return asyncio.run(_played(keep=keep))
+    return lazy.asyncio.run(_played(keep=keep))
 
 
 async def _played(*, keep: bool) -> int:
     """Play, and leave nothing behind when told to stop before the end."""
-    import asyncio  # noqa: PLC0415 - not needed for --help
-
-    from reflet.cli.demo.story import play  # noqa: PLC0415 - as above
-    from reflet.cli.options.stop_signals import when_told_to_stop  # noqa: PLC0415 - as above
-
     told: list[int] = []
-    playing = asyncio.create_task(play(keep=keep), name="demonstration")
+    playing = lazy.asyncio.create_task(lazy.demo_story.play(keep=keep), name="demonstration")
 
     def stop(number: int) -> None:
         told.append(number)
         playing.cancel()
 
-    when_told_to_stop(stop)
+    lazy.stop_signals.when_told_to_stop(stop)
     try:
         return await playing
-    except asyncio.CancelledError:
+    except lazy.asyncio.CancelledError:
         if not told:
             raise
         return 128 + told[0]

@@ -1,7 +1,4 @@
-"""``reflet get``: objects as the server has them now.
-
-Owns: the command.  Must not know how objects are fetched, nor how a table is laid out.
-"""
+"""``reflet get``: objects as the server has them now."""
 
 from __future__ import annotations
 
@@ -10,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reflet.cli import lazy
+from reflet.cli.options.arguments import Target, parse_targets
 from reflet.cli.options.connection_options import connection_options
-from reflet.cli.options.targets import Target, parse_targets
 from reflet.cli.output.masking import masked
 from reflet.cli.output.output import print_json, print_table, print_yaml
 from reflet.errors import NotAcceptable
@@ -51,17 +49,13 @@ def get(
     TYPE is a plural, singular or short name (configmaps, cm), with its group where needed
     (deployments.apps).  Values of Secrets are masked unless --reveal is given.
     """
-    import asyncio  # noqa: PLC0415 - not needed for --help
-
-    from reflet.api.options import ListOptions  # noqa: PLC0415 - not needed for --help
-
     wanted = parse_targets(targets)
     named = any(target.name for target in wanted)
     if named and all_namespaces:
         raise click.UsageError("a name is of one namespace: leave out -A, or the name")
     if named and (selector or field_selector):
         raise click.UsageError("a name needs no selector: leave out one of them")
-    options = ListOptions(label_selector=selector, field_selector=field_selector)
+    options = lazy.options.ListOptions(label_selector=selector, field_selector=field_selector)
     settings = connection()
     if output in {"table", "wide"}:
         show = _show_tables(
@@ -72,9 +66,9 @@ def get(
             wide=output == "wide",
             no_headers=no_headers,
         )
-        asyncio.run(show)
+        lazy.asyncio.run(show)
         return
-    found = asyncio.run(_fetch(settings, wanted, options, everywhere=all_namespaces))
+    found = lazy.asyncio.run(_fetch(settings, wanted, options, everywhere=all_namespaces))
     if output == "name":
         for resource, each in found:
             click.echo(f"{resource}/{each.metadata.name}")
@@ -92,20 +86,17 @@ def get(
 
 
 async def _client(cluster: Cluster, kind: str, *, everywhere: bool) -> ResourceClient[AnyObject]:
-    from reflet.client.client import ALL_NAMESPACES  # noqa: PLC0415 - not needed for --help
-
     resource = await cluster.find(kind)
-    return cluster.resource(resource, namespace=ALL_NAMESPACES if everywhere else None, raw=True)
+    namespace = lazy.client.ALL_NAMESPACES if everywhere else None
+    return cluster.resource(resource, namespace=namespace, raw=True)
 
 
 async def _fetch(
     settings: ConnectionSettings, wanted: list[Target], options: ListOptions, *, everywhere: bool
 ) -> list[tuple[str, AnyObject]]:
     """Every object that is meant, with the name of its resource."""
-    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
-
     found: list[tuple[str, AnyObject]] = []
-    async with Cluster(settings) as cluster:
+    async with lazy.cluster.Cluster(settings) as cluster:
         for target in wanted:
             client = await _client(cluster, target.type, everywhere=everywhere)
             if target.name is None:
@@ -125,12 +116,10 @@ async def _show_tables(
     wide: bool,
     no_headers: bool,
 ) -> None:
-    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
-
     types = list(dict.fromkeys(target.type for target in wanted))
     shown = 0
     namespaced = False
-    async with Cluster(settings) as cluster:
+    async with lazy.cluster.Cluster(settings) as cluster:
         for kind in types:
             client = await _client(cluster, kind, everywhere=everywhere)
             namespaced = namespaced or client.resource.namespaced

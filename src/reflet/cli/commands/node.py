@@ -1,23 +1,28 @@
-"""``reflet node``: the kubelet's part, for processes.
-
-Owns: the command: its options, what it prints, and that it ends when it is told to.  Must not
-know how a pod is looked after.
-"""
+"""``reflet node``: the kubelet's part, for processes."""
 
 from __future__ import annotations
 
+import dataclasses
+import grp
+import ipaddress
+import logging
+import os
+import pwd
+import re
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from reflet.cli import lazy
 
 if TYPE_CHECKING:
     import asyncio
 
     from reflet.node.agent import NodeAgent
     from reflet.node.options import NodeOptions, SecurePort
-    from reflet.node.pods.admission import RunAs
-    from reflet.node.pods.granted_ids import IdGrants
+    from reflet.node.pods.admission import IdGrants, RunAs
     from reflet.transport.config.settings import ConnectionSettings
 
 STRATEGIES = ("watch", "auto", "cache", "get")
@@ -164,43 +169,27 @@ def node(log_format: str, log_level: str, **given: Any) -> None:
     are no images: a container has namespaces and a file system of its own, made from this
     machine's programs and the pod's volumes, but no network and no limits of its own.
     """
-    import asyncio  # noqa: PLC0415 - not needed for --help
-    import logging  # noqa: PLC0415 - not needed for --help
-
-    from reflet.node.server.serving_certificates import (  # noqa: PLC0415 - not needed for --help
-        ServingCertificates,
-    )
-    from reflet.processes.process_table import refuse_inspection  # noqa: PLC0415 - as above
-    from reflet.runtime.structured_logs import (  # noqa: PLC0415 - not needed for --help
-        JsonFormatter,
-        PlainFormatter,
-    )
-
     options = _options(given)
     # What is wrong with them is said before anything is done.
     options.allowance()
     if options.secure is not None:
-        ServingCertificates(options.secure).check()
+        lazy.serving_certificates.ServingCertificates(options.secure).check()
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if log_format == "json" else PlainFormatter())
+    forms = lazy.structured_logs
+    handler.setFormatter(forms.JsonFormatter() if log_format == "json" else forms.PlainFormatter())
     logging.basicConfig(level=log_level.upper(), handlers=[handler])
     # Containers may be of the same user as this process, which has a token for their Secrets.
-    refuse_inspection()
-    asyncio.run(_run(_settings(given), options))
+    lazy.process_table.refuse_inspection()
+    lazy.asyncio.run(_run(_settings(given), options))
 
 
 def _options(given: dict[str, Any]) -> NodeOptions:
-    import os  # noqa: PLC0415 - not needed for --help
-    import socket  # noqa: PLC0415 - not needed for --help
-
-    from reflet.node.options import NodeOptions, usual_root  # noqa: PLC0415 - not needed for --help
-
     pods_from: str = given["pods_from"]
     if pods_from != "api" and not Path(pods_from).is_dir():
         raise click.UsageError(f"--pods-from {pods_from}: neither 'api' nor a folder")
-    return NodeOptions(
+    return lazy.node_options.NodeOptions(
         name=_name(given["name"] or socket.gethostname().lower()),
-        root=(given["root"] or usual_root(os.geteuid(), os.environ)).absolute(),
+        root=(given["root"] or lazy.node_options.usual_root(os.geteuid(), os.environ)).absolute(),
         pods_from=pods_from,
         strategy=given["strategy"],
         run=given["run_commands"],
@@ -221,8 +210,6 @@ def _options(given: dict[str, Any]) -> NodeOptions:
 
 
 def _name(text: str) -> str:
-    import re  # noqa: PLC0415 - not needed for --help
-
     part = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
     if len(text) > LONGEST_NAME or not re.fullmatch(rf"{part}(\.{part})*", text):
         raise click.UsageError(
@@ -233,18 +220,11 @@ def _name(text: str) -> str:
 
 
 def _selector(text: str) -> str:
-    from reflet.api.selectors.labels import LabelSelector  # noqa: PLC0415 - not needed for --help
-
-    LabelSelector.parse(text)
+    lazy.labels.LabelSelector.parse(text)
     return text
 
 
 def _user(text: str) -> RunAs | None:
-    import grp  # noqa: PLC0415 - not needed for --help
-    import pwd  # noqa: PLC0415 - not needed for --help
-
-    from reflet.node.pods.admission import RunAs  # noqa: PLC0415 - not needed for --help
-
     if not text:
         return None
     user, _, group = text.partition(":")
@@ -256,26 +236,24 @@ def _user(text: str) -> RunAs | None:
             raise click.UsageError(f"--user: there is no user {user!r} here") from None
         number = usual = int(user)
     if not group:
-        return RunAs(number, usual)
+        return lazy.admission.RunAs(number, usual)
     try:
-        return RunAs(number, int(group) if group.isdecimal() else grp.getgrnam(group).gr_gid)
+        return lazy.admission.RunAs(
+            number, int(group) if group.isdecimal() else grp.getgrnam(group).gr_gid
+        )
     except KeyError:
         raise click.UsageError(f"--user: there is no group {group!r} here") from None
 
 
 def _grants(users: tuple[str, ...], groups: tuple[str, ...]) -> IdGrants:
-    from reflet.node.options import read_accounts  # noqa: PLC0415 - not needed for --help
-    from reflet.node.pods.granted_ids import grants_of  # noqa: PLC0415 - not needed for --help
-
-    return grants_of(users, groups, read_accounts(users, groups))
+    accounts = lazy.node_options.read_accounts(users, groups)
+    return lazy.admission.grants_of(users, groups, accounts)
 
 
 def _address(text: str) -> str:
-    from ipaddress import ip_address  # noqa: PLC0415 - not needed for --help
-
     if text:
         try:
-            ip_address(text)
+            ipaddress.ip_address(text)
         except ValueError:
             raise click.UsageError(f"--node-address: {text!r} is no IP address") from None
     return text
@@ -286,8 +264,6 @@ def _health(text: str) -> tuple[str, int] | None:
 
 
 def _secure(given: dict[str, Any]) -> SecurePort | None:
-    from reflet.node.options import SecurePort  # noqa: PLC0415 - not needed for --help
-
     certificate, key = given["tls_cert_file"], given["tls_private_key_file"]
     authority, place = given["client_ca_file"], given["secure_address"]
     if certificate and key:
@@ -296,7 +272,7 @@ def _secure(given: dict[str, Any]) -> SecurePort | None:
             settings["client_ca"] = Path(authority)
         if place:
             settings["place"] = _host_and_port(place, "--secure-address")
-        return SecurePort(**settings)
+        return lazy.node_options.SecurePort(**settings)
     if certificate:
         raise click.UsageError("--tls-cert-file: --tls-private-key-file is missing")
     if key:
@@ -315,32 +291,20 @@ def _host_and_port(text: str, flag: str, otherwise: str = "") -> tuple[str, int]
 
 
 def _settings(given: dict[str, Any]) -> ConnectionSettings:
-    from reflet.cluster import settings_from  # noqa: PLC0415 - not needed for --help
-    from reflet.transport.config.kubeconfig import Overrides  # noqa: PLC0415 - not needed for --help
-
     names = ("kubeconfig", "context", "server", "certificate_authority")
-    return settings_from(Overrides(**{name: given[name] for name in names}))
+    return lazy.cluster.settings_from(
+        lazy.kubeconfig.Overrides(**{name: given[name] for name in names})
+    )
 
 
 async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
-    import asyncio  # noqa: PLC0415 - not needed for --help
-    import dataclasses  # noqa: PLC0415 - not needed for --help
-
-    from reflet.cli.options.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
-    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
-    from reflet.node.agent import NodeAgent  # noqa: PLC0415 - not needed for --help
-    from reflet.runtime.descriptors import (  # noqa: PLC0415 - not needed for --help
-        PLENTY,
-        raise_descriptor_limit,
-    )
-
-    raise_descriptor_limit(PLENTY)
-    stopped = asyncio.Event()
-    when_told_to_stop(lambda _: stopped.set())
+    lazy.descriptors.raise_descriptor_limit(lazy.descriptors.PLENTY)
+    stopped = lazy.asyncio.Event()
+    lazy.stop_signals.when_told_to_stop(lambda _: stopped.set())
     # A node asks in bursts, when many pods come, and the server protects itself.
     async with (
-        Cluster(dataclasses.replace(settings, qps=0)) as cluster,
-        NodeAgent(cluster, options) as agent,
+        lazy.cluster.Cluster(dataclasses.replace(settings, qps=0)) as cluster,
+        lazy.node_agent.NodeAgent(cluster, options) as agent,
     ):
         _introduce(agent)
         await _end_of(agent, stopped)
@@ -349,15 +313,13 @@ async def _run(settings: ConnectionSettings, options: NodeOptions) -> None:
 
 async def _end_of(agent: NodeAgent, stopped: asyncio.Event) -> None:
     """Return when the agent is told to stop; raise when it cannot go on."""
-    import asyncio  # noqa: PLC0415 - not needed for --help
-
     ends = {
-        asyncio.create_task(stopped.wait(), name="told to stop"),
-        asyncio.create_task(agent.refused(), name="refused"),
-        asyncio.create_task(agent.ended(), name="ended"),
+        lazy.asyncio.create_task(stopped.wait(), name="told to stop"),
+        lazy.asyncio.create_task(agent.refused(), name="refused"),
+        lazy.asyncio.create_task(agent.ended(), name="ended"),
     }
     try:
-        done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await lazy.asyncio.wait(ends, return_when=lazy.asyncio.FIRST_COMPLETED)
     finally:
         for end in ends:
             end.cancel()

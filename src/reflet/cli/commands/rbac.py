@@ -1,8 +1,4 @@
-"""``reflet rbac``: the least rights that reading a pod's configuration takes.
-
-Owns: the command, and roles as YAML with a reason beside each rule.  Must not know which rights
-a pod needs.
-"""
+"""``reflet rbac``: the least rights that reading a pod's configuration takes."""
 
 from __future__ import annotations
 
@@ -11,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
-from reflet.cli.output.output import print_json
-from reflet.cli.output.report_text import WIDTH
+from reflet.cli.output.output import USUAL_COLUMNS, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reflet.insight.rbac import Grant, PodSource, Subject
+    from reflet.insight.rbac import Grant, Subject
+    from reflet.resolution.pod_inputs import PodInputs
 
 VERBS: Final = ("get", "list", "watch")
 EXPLANATION: Final = "reflet.dev/explanation"
@@ -51,11 +48,9 @@ def rbac(choice: PodChoice, subjects: tuple[str, ...], verbs: str, name: str, ou
     ConfigMaps and Secrets by name.  With -f and without a target, one Role for each namespace
     covers all pods of the files.
     """
-    from reflet.insight.rbac import grants_for  # noqa: PLC0415 - not needed for --help
-
     wanted = _verbs(verbs)
     bound = [_subject(text) for text in subjects]
-    grants = grants_for(_sources(choice), name=name, verbs=wanted, subjects=bound)
+    grants = lazy.rbac.grants_for(_pods(choice), name=name, verbs=wanted, subjects=bound)
     if output == "json":
         items = [document for grant in grants for document in _explained(grant)]
         print_json({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items})
@@ -72,53 +67,32 @@ def _verbs(text: str) -> list[str]:
 
 
 def _subject(text: str) -> Subject:
-    from reflet.insight.rbac import Subject  # noqa: PLC0415 - not needed for --help
-
     kind, _, name = text.partition(":")
+    subject = lazy.rbac.Subject
     namespace, colon, short = name.partition(":")
     match kind.lower():
         case "user" if name:
-            return Subject(kind="User", name=name)
+            return subject(kind="User", name=name)
         case "group" if name:
-            return Subject(kind="Group", name=name)
+            return subject(kind="Group", name=name)
         case "serviceaccount" | "sa" if name and not colon:
-            return Subject(kind="ServiceAccount", name=name)
+            return subject(kind="ServiceAccount", name=name)
         case "serviceaccount" | "sa" if namespace and short and ":" not in short:
-            return Subject(kind="ServiceAccount", name=short, namespace=namespace)
+            return subject(kind="ServiceAccount", name=short, namespace=namespace)
         case _:
             raise click.UsageError(f"--subject takes {_SUBJECTS}, not {text!r}")
 
 
-def _sources(choice: PodChoice) -> Sequence[PodSource]:
-    from reflet.cli.pod_gathering import Needs, nothing  # noqa: PLC0415 - not for --help
-    from reflet.insight.rbac import PodSource  # noqa: PLC0415 - as above
-
-    if choice.files and choice.target is None:
-        return _every_pod(choice)
-    hand = choice.gather(Needs(references=nothing, services=False, node=False))
-    namespace = hand.pod.metadata.namespace
-    return [PodSource(kind=hand.kind, namespace=namespace, name=hand.name, pod=hand.pod)]
-
-
-def _every_pod(choice: PodChoice) -> Sequence[PodSource]:
-    from reflet.cli.output import problem_output  # noqa: PLC0415 - not needed for --help
-    from reflet.cli.pod_gathering import FILES_NAMESPACE  # noqa: PLC0415 - as above
-    from reflet.insight.rbac import PodSource  # noqa: PLC0415 - as above
-    from reflet.manifests.applied import read_applied  # noqa: PLC0415 - as above
-    from reflet.manifests.pod_targets import no_pods, pod_targets  # noqa: PLC0415 - as above
-
+def _pods(choice: PodChoice) -> Sequence[PodInputs]:
+    if choice.target or not choice.files:
+        return [choice.gather(lazy.pod_inputs.ONLY_THE_POD)]
     namespace = choice.connection.namespace
-    applied = read_applied(choice.files, namespace=namespace or FILES_NAMESPACE)
+    applied = lazy.applied.read_applied(
+        choice.files, namespace=namespace or lazy.gather_files.FILES_NAMESPACE
+    )
     for refusal in applied.refusals:
-        problem_output.tell("warning", f"{refusal}; so it is left out")
-    sources = [
-        PodSource(kind=each.kind, namespace=each.namespace, name=each.name, pod=each.pod)
-        for each in pod_targets(applied)
-        if not namespace or each.namespace == namespace
-    ]
-    if not sources:
-        raise no_pods(applied)
-    return sources
+        lazy.problem_output.tell("warning", f"{refusal}; so it is left out")
+    return lazy.gather_files.inputs_of_every_pod(applied, namespace=namespace)
 
 
 def _explained(grant: Grant) -> Iterator[dict[str, Any]]:
@@ -137,17 +111,18 @@ def _what(rule: Any) -> str:
 
 
 def _comment(text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent="# ", subsequent_indent="# ")
+    return textwrap.fill(text, USUAL_COLUMNS, initial_indent="# ", subsequent_indent="# ")
 
 
 def _written(grant: Grant) -> Iterator[str]:
     """Yield the role and its binding as YAML, the role with a comment above each rule."""
-    from reflet.api.yaml.text import write_yaml  # noqa: PLC0415 - YAML costs start-up time
-
     role = grant.role()
     del role["rules"]
-    rules = [f"{_comment(rule.why)}\n{write_yaml([rule.document()])}" for rule in grant.rules]
-    yield f"{write_yaml(role)}rules:\n{''.join(rules)}"
+    rules = [
+        f"{_comment(rule.why)}\n{lazy.yaml_text.write_yaml([rule.document()])}"
+        for rule in grant.rules
+    ]
+    yield f"{lazy.yaml_text.write_yaml(role)}rules:\n{''.join(rules)}"
     binding = grant.binding()
     if binding is not None:
-        yield write_yaml(binding)
+        yield lazy.yaml_text.write_yaml(binding)

@@ -1,22 +1,20 @@
-"""``reflet refs``: the ConfigMaps and Secrets that a pod names, and where.
-
-Owns: the command.  Must not know which fields of a pod name an object.
-"""
+"""``reflet refs``: the ConfigMaps and Secrets that a pod names, and where."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+import msgspec
 
+from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
-from reflet.cli.output.output import print_json, print_table, print_yaml
+from reflet.cli.output.output import API_VERSION, print_json, print_table, print_yaml
 
 if TYPE_CHECKING:
-    from reflet.cli.pod_gathering import PodInHand
+    from reflet.resolution.pod_inputs import PodInputs
     from reflet.resolution.references import Reference
 
-API_VERSION: Final = "reflet.dev/v1alpha1"
 HEADINGS: Final = ("OBJECT", "KEYS", "USED BY")
 FORMS: Final = ("table", "json", "yaml")
 
@@ -30,37 +28,31 @@ def refs(choice: PodChoice, output: str, no_headers: bool) -> None:
 
     Only the pod itself is read: whether the objects exist is not looked at.
     """
-    from reflet.cli.output import problem_output  # noqa: PLC0415 - not needed for --help
-    from reflet.cli.pod_gathering import Needs, nothing  # noqa: PLC0415 - as above
-    from reflet.resolution.references import references_of  # noqa: PLC0415 - as above
-
-    hand = choice.gather(Needs(references=nothing, services=False, node=False))
-    references = list(references_of(hand.pod))
+    inputs = choice.gather(lazy.pod_inputs.ONLY_THE_POD)
+    references = list(lazy.references.references_of(inputs.pod))
     if output != "table":
-        document = references_document(hand, references)
+        document = references_document(inputs, references)
         (print_json if output == "json" else print_yaml)(document)
         return
-    for refusal in hand.refusals:
-        problem_output.tell("warning", str(refusal))
+    for refusal in inputs.refusals:
+        lazy.problem_output.tell("warning", str(refusal))
     if not references:
-        click.echo(f"{hand.target} names no ConfigMap and no Secret.", err=True)
+        click.echo(f"{inputs.target} names no ConfigMap and no Secret.", err=True)
         return
     rows = [(_object(each), _keys(each), _use(each)) for each in references]
     print_table(HEADINGS, rows, no_headers=no_headers)
 
 
-def references_document(hand: PodInHand, references: list[Reference]) -> dict[str, Any]:
+def references_document(inputs: PodInputs, references: list[Reference]) -> dict[str, Any]:
     """Return the references of a pod for programs: the names, and every use."""
-    import msgspec  # noqa: PLC0415 - not needed for --help
-
     names: dict[str, dict[str, None]] = {"ConfigMap": {}, "Secret": {}}
     for each in references:
         names[each.kind][each.name] = None
     document: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": "References",
-        "namespace": hand.pod.metadata.namespace,
-        "pod": hand.pod.metadata.name or None,
+        "namespace": inputs.namespace,
+        "pod": inputs.pod.metadata.name or None,
         "configMaps": list(names["ConfigMap"]),
         "secrets": list(names["Secret"]),
         "uses": [
@@ -75,8 +67,8 @@ def references_document(hand: PodInHand, references: list[Reference]) -> dict[st
             for each in references
         ],
     }
-    if hand.from_template:
-        document["workload"] = {"kind": hand.kind, "name": hand.name}
+    if inputs.from_template:
+        document["workload"] = {"kind": inputs.kind, "name": inputs.name}
     return document
 
 

@@ -1,18 +1,18 @@
-"""``reflet run``: a local process with the environment and files of a pod's container, live.
-
-Owns: the command: its options, what it prints, and its exit codes, which are those of ``env``.
-Must not know how a process is run.
-"""
+"""``reflet run``: a local process with the environment and files of a pod's container, live."""
 
 from __future__ import annotations
 
-import dataclasses
+import logging
+import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from reflet.cli import lazy
+from reflet.cli.main import message_of
 from reflet.cli.options.pod_options import PodChoice, choose_container, pod_options, tell_default
 from reflet.cli.output.output import visible
 from reflet.errors import RefletError
@@ -20,9 +20,8 @@ from reflet.errors import RefletError
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from reflet.cli.pod_gathering import Needs, PodInHand
+    from reflet.resolution.pod_inputs import PodInputs
     from reflet.supervisor.configuration_sources import ConfigurationSource
-    from reflet.supervisor.container_configuration import ContainerConfiguration
     from reflet.supervisor.run_options import RunOptions
 
 OUR_FAILURE: Final = 125
@@ -66,8 +65,6 @@ class RunCommand(click.Command):
         except click.UsageError as error:
             raise _failed(f"{error.format_message()} (see reflet run --help)") from error
         except RefletError as error:
-            from reflet.cli.main import message_of  # noqa: PLC0415 - main imports the commands
-
             raise _failed(message_of(error)) from error
         except OSError as error:
             words = error.strerror or str(error)
@@ -155,37 +152,32 @@ def run(
     Signals are passed on.  Exit code: that of the process, 128 and its number for a signal, 127
     for a command that is not found, 126 for one that cannot be run, 125 for any other failure.
     """
-    import os  # noqa: PLC0415 - not needed for --help
-
-    from reflet.supervisor.configuration_changes import parse_on_change  # noqa: PLC0415 - as above
-    from reflet.supervisor.container_configuration import EnvironmentOptions  # noqa: PLC0415 - as above
-    from reflet.supervisor.run_options import RestartPolicy, RunOptions  # noqa: PLC0415 - as above
-
     usual = 0.0 if choice.files else USUAL_WAIT
-    options = RunOptions(
+    options = lazy.run_options.RunOptions(
         command=command,
         local=dict(os.environ),
-        environment=EnvironmentOptions(inherit, _settings(settings), _names(unset)),
-        on_change=parse_on_change(on_change),
-        restart=RestartPolicy(restart),
+        environment=lazy.container_configuration.EnvironmentOptions(
+            inherit, _settings(settings), _names(unset)
+        ),
+        on_change=lazy.configuration_changes.parse_on_change(on_change),
+        restart=lazy.run_options.RestartPolicy(restart),
         debounce=debounce,
         wait=usual if wait is None else wait,
         isolate=isolate,
         root=root,
     )
-    _quiet_logs()
-    hand = choice.gather(_needs())
-    chosen = choose_container(hand.pod, container)
+    # What matters is said on stderr in this command's own words.
+    logging.getLogger("reflet").addHandler(logging.NullHandler())
+    # ConfigMaps and Secrets are followed from the start: nobody has to ask for them twice.
+    needs = lazy.pod_inputs.Needs(references=lazy.pod_inputs.no_reference)
+    inputs = choice.gather(needs)
+    chosen = choose_container(inputs.pod, container)
     if not container:
-        tell_default(hand.pod, chosen)
-    for sentence in (*hand.remarks, *hand.refusals):
+        tell_default(inputs.pod, chosen)
+    for sentence in (*inputs.remarks, *inputs.refusals):
         _say(f"note: {sentence}")
-    opening = (
-        _from_files(choice, hand, chosen)
-        if choice.files
-        else _from_cluster(choice, hand, chosen, tokens=tokens)
-    )
-    return _run(choice, hand, opening, options, container=chosen)
+    opening = _source(choice, inputs, chosen, tokens=tokens)
+    return _run(choice, inputs, opening, options, container=chosen)
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -206,106 +198,40 @@ def _names(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _needs() -> Needs:
-    from reflet.cli.pod_gathering import Needs, nothing  # noqa: PLC0415 - not needed for --help
-
-    # ConfigMaps and Secrets are followed from the start: nobody has to ask for them twice.
-    return Needs(references=nothing)
-
-
-def _quiet_logs() -> None:
-    import logging  # noqa: PLC0415 - not needed for --help
-
-    # What matters is said on stderr in this command's own words.
-    logging.getLogger("reflet").addHandler(logging.NullHandler())
-
-
 def _run(
     choice: PodChoice,
-    hand: PodInHand,
+    inputs: PodInputs,
     opening: AbstractAsyncContextManager[ConfigurationSource],
     options: RunOptions,
     *,
     container: str,
 ) -> int:
-    import asyncio  # noqa: PLC0415 - not needed for --help
-
-    from reflet.processes.program import NotStarted  # noqa: PLC0415 - as above
-    from reflet.supervisor.running import run_process  # noqa: PLC0415 - as above
-    from reflet.supervisor.supervisor import ContainerRefused  # noqa: PLC0415 - as above
-
     try:
-        return asyncio.run(run_process(opening, options, say=_say))
-    except NotStarted as error:
+        return lazy.asyncio.run(lazy.running.run_process(opening, options, say=_say))
+    except lazy.program.NotStarted as error:
         # What the user typed may be shown, what was expanded may not.
         name = f"{options.command[0]}: " if options.command else ""
         raise _failed(f"{name}{error}", error.exit_code) from error
-    except ContainerRefused as error:
+    except lazy.supervisor.ContainerRefused as error:
         again = f" -f {choice.files[0]}" if choice.files else ""
         raise _failed(
             f"container {container} would not start: {error} "
-            f"(reflet why {hand.target}{again} tells more)"
+            f"(reflet why {inputs.target}{again} tells more)"
         ) from error
 
 
-def _from_files(
-    choice: PodChoice, hand: PodInHand, container: str
+def _source(
+    choice: PodChoice, inputs: PodInputs, container: str, *, tokens: bool
 ) -> AbstractAsyncContextManager[ConfigurationSource]:
-    from contextlib import nullcontext  # noqa: PLC0415 - not needed for --help
-
-    from reflet.cli.pod_gathering import gather_from_files  # noqa: PLC0415 - as above
-    from reflet.supervisor.configuration_sources import ConfigurationFiles  # noqa: PLC0415 - as above
-
-    waiting = [hand]
-
-    def read() -> ContainerConfiguration:
-        # Standard input cannot be read twice, and files need not be.
-        found = (
-            waiting.pop()
-            if waiting
-            else gather_from_files(choice.target, choice.files, choice.connection.namespace)
+    sources = lazy.configuration_sources
+    if not choice.files:
+        cluster = lazy.cluster.Cluster(choice.connection())
+        return sources.cluster_configuration(cluster, inputs, container, say=_say, tokens=tokens)
+    return nullcontext(
+        sources.files_configuration(
+            inputs, container, paths=choice.files, read_again=choice.read_files, say=_say
         )
-        return _resolved(found, container)
-
-    return nullcontext(ConfigurationFiles(choice.files, read, say=_say))
-
-
-def _resolved(hand: PodInHand, container: str) -> ContainerConfiguration:
-    from reflet.podconfig.resolved_pod import ResolvedPod  # noqa: PLC0415 - not needed for --help
-    from reflet.supervisor.container_configuration import (  # noqa: PLC0415 - as above
-        of_container,
-        volumes_of,
     )
-
-    # A token that nobody can give is left out, not empty.
-    known = dataclasses.replace(hand, token=None)
-    resolved = ResolvedPod(
-        pod=hand.pod,
-        environments={container: known.environment(container)},
-        volumes={name: known.volume(name) for name in volumes_of(hand.pod, container)},
-    )
-    return of_container(resolved, container)
-
-
-def _from_cluster(
-    choice: PodChoice, hand: PodInHand, container: str, *, tokens: bool
-) -> AbstractAsyncContextManager[ConfigurationSource]:
-    from reflet.api import resources  # noqa: PLC0415 - not needed for --help
-    from reflet.cluster import Cluster  # noqa: PLC0415 - as above
-    from reflet.supervisor.configuration_sources import (  # noqa: PLC0415 - as above
-        ClusterTarget,
-        cluster_configuration,
-    )
-
-    target = ClusterTarget(
-        resource=resources.find(hand.kind.lower()),
-        name=hand.name,
-        pod=hand.pod,
-        container=container,
-        services=hand.services,
-        node=hand.node,
-    )
-    return cluster_configuration(Cluster(choice.connection()), target, say=_say, tokens=tokens)
 
 
 def _failed(message: str, code: int = OUR_FAILURE) -> click.exceptions.Exit:

@@ -1,18 +1,15 @@
-"""``reflet serve``: a Kubernetes API for development, in this process.
-
-Owns: the command: its options, what it prints, and that it ends when it is told to.  Must not
-know how requests are answered.
-"""
+"""``reflet serve``: a Kubernetes API for development, in this process."""
 
 from __future__ import annotations
 
-import asyncio
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from reflet.cli.options.file_names import FILE_NAME
+from reflet.cli import lazy
+from reflet.cli.options.arguments import FILE_NAME
 
 if TYPE_CHECKING:
     from reflet.devserver.server import DevServer
@@ -59,9 +56,7 @@ def serve(
     Good enough for kubectl and the usual clients.  No controllers run: objects are stored, and
     nothing happens to them.  Never for production.
     """
-    from reflet.devserver.server import DevServer  # noqa: PLC0415 - not needed for --help
-
-    server = DevServer(
+    server = lazy.devserver.DevServer(
         host=host,
         port=port,
         data_dir=data_dir,
@@ -69,21 +64,14 @@ def serve(
         tls=tls,
         load=sources,
     )
-    asyncio.run(_run(server))
+    lazy.asyncio.run(_run(server))
 
 
 async def _run(server: DevServer) -> None:
-    import gc  # noqa: PLC0415 - not needed for --help
-
-    from reflet.cli.options.stop_signals import when_told_to_stop  # noqa: PLC0415 - not needed for --help
-    from reflet.runtime.descriptors import (  # noqa: PLC0415 - not needed for --help
-        raise_descriptor_limit,
-    )
-
     # Each watch is a connection of its own.
-    raise_descriptor_limit()
-    stopped = asyncio.Event()
-    when_told_to_stop(lambda _: stopped.set())
+    lazy.descriptors.raise_descriptor_limit()
+    stopped = lazy.asyncio.Event()
+    lazy.stop_signals.when_told_to_stop(lambda _: stopped.set())
     async with server:
         # What is there now stays: looking through it again and again would only cost pauses.
         gc.freeze()

@@ -1,8 +1,4 @@
-"""``reflet used-by``: who uses a ConfigMap or Secret, and who must be restarted after a change.
-
-Owns: the command, its table and its document.  user_gathering.py finds the candidates.  Must
-not know what counts as a use.
-"""
+"""``reflet used-by``: who uses a ConfigMap or Secret, and who must be restarted after a change."""
 
 from __future__ import annotations
 
@@ -10,19 +6,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from reflet.cli import lazy
+from reflet.cli.options.arguments import FILE_NAME, Target, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
-from reflet.cli.options.file_names import FILE_NAME
-from reflet.cli.options.targets import Target, parse_targets
-from reflet.cli.output.output import print_fitting_table, print_json
-from reflet.cli.output.report_text import counted, paragraph
+from reflet.cli.output.output import (
+    API_VERSION,
+    counted,
+    paragraph,
+    print_fitting_table,
+    print_json,
+)
+from reflet.cli.output.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reflet.insight.used_by import Use, UsedBy, User
+    from reflet.insight.used_by import PossibleUsers, Use, UsedBy, User
     from reflet.resolution.objects import ConfigKind
+    from reflet.transport.config.settings import ConnectionSettings
 
-API_VERSION: Final = "reflet.dev/v1alpha1"
 HEADINGS: Final = ("USER", "KEYS", "CHANGE")
 EVERY_KEY: Final = "*"
 
@@ -62,15 +64,17 @@ def used_by(
     CHANGE says when a user sees a change: live, after a restart, at the next pull of an image
     or mount of a volume.  A container that mounts with subPath needs a restart.
     """
-    from reflet.cli import user_gathering  # noqa: PLC0415 - not for --help
-    from reflet.cli.output import problem_output  # noqa: PLC0415 - not for --help
-
     target = _one_target(arguments)
     kind = _config_kind(target.type)
     if files:
-        found = user_gathering.from_files(files, connection.namespace)
+        with progress("reading files"):
+            found = lazy.gather_files.possible_users_from_files(
+                files, namespace=connection.namespace
+            )
     else:
-        found = user_gathering.from_cluster(kind, connection, everywhere=all_namespaces)
+        settings = connection()
+        with progress("asking the server"):
+            found = lazy.asyncio.run(_ask(settings, kind, everywhere=all_namespaces))
     namespaces = found.namespaces() if all_namespaces else (found.namespace,)
     answers = _answers(kind, str(target.name), namespaces, found, key)
     if output == "json":
@@ -78,10 +82,17 @@ def used_by(
         print_json(_document(kind, namespace, str(target.name), answers, found.notes))
         return
     for note in found.notes:
-        problem_output.tell("note", note)
+        lazy.problem_output.tell("note", note)
     where = "" if all_namespaces else f" in namespace {found.namespace}"
     what = f"{kind} {target.name}{where}" + (f", key {key}" if key else "")
     _print(what, answers, everywhere=all_namespaces, no_headers=no_headers)
+
+
+async def _ask(
+    settings: ConnectionSettings, kind: ConfigKind, *, everywhere: bool
+) -> PossibleUsers:
+    async with lazy.cluster.Cluster(settings) as cluster:
+        return await lazy.gather.possible_users(cluster, kind, everywhere=everywhere)
 
 
 def _one_target(arguments: Sequence[str]) -> Target:
@@ -94,23 +105,19 @@ def _one_target(arguments: Sequence[str]) -> Target:
 
 
 def _config_kind(text: str) -> ConfigKind:
-    from reflet.api import resources  # noqa: PLC0415 - not needed for --help
-
-    resource = resources.find(text)
-    if resource == resources.CONFIG_MAPS:
+    resource = lazy.resources.find(text)
+    if resource == lazy.resources.CONFIG_MAPS:
         return "ConfigMap"
-    if resource == resources.SECRETS:
+    if resource == lazy.resources.SECRETS:
         return "Secret"
     raise click.UsageError(f"{resource} hold no configuration: name a configmap or a secret")
 
 
 def _answers(
-    kind: ConfigKind, name: str, namespaces: Sequence[str], found: Any, key: str
+    kind: ConfigKind, name: str, namespaces: Sequence[str], found: PossibleUsers, key: str
 ) -> list[UsedBy]:
-    from reflet.insight import used_by as analysis  # noqa: PLC0415 - not needed for --help
-
     answers = [
-        analysis.used_by(kind, namespace, name, found.candidates, key=key)
+        lazy.used_by.used_by(kind, namespace, name, found.candidates, key=key)
         for namespace in namespaces
     ]
     return [answer for answer in answers if answer.users]

@@ -1,7 +1,4 @@
-"""``reflet version``: what runs here and what answers there.
-
-Owns: the command.  Must not know how the server is asked.
-"""
+"""``reflet version``: what runs here and what answers there."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reflet._version import __version__
+from reflet.cli import lazy
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import print_json, print_yaml
 
@@ -27,9 +25,7 @@ def version(client: bool, output: str, connection: Callable[[], ConnectionSettin
     """Show the versions of Reflet and of the server."""
     document: dict[str, dict[str, str]] = {"clientVersion": {"version": __version__}}
     if not client:
-        import asyncio  # noqa: PLC0415 - not needed for --help
-
-        server = asyncio.run(_ask(connection()))
+        server = lazy.asyncio.run(_ask(connection()))
         document["serverVersion"] = {"version": server.git_version, "platform": server.platform}
     if output == "text":
         click.echo(f"Reflet: {__version__}")
@@ -42,7 +38,5 @@ def version(client: bool, output: str, connection: Callable[[], ConnectionSettin
 
 
 async def _ask(settings: ConnectionSettings) -> ServerVersion:
-    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
-
-    async with Cluster(settings) as cluster:
+    async with lazy.cluster.Cluster(settings) as cluster:
         return await cluster.version()

@@ -1,17 +1,18 @@
-"""``reflet watch``: objects as they come, change and go, whatever happens to the server.
-
-Owns: the command.  Must not know how a watch survives, nor how a change is laid out.
-"""
+"""``reflet watch``: objects as they come, change and go, whatever happens to the server."""
 
 from __future__ import annotations
 
+import logging
+import shutil
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
+from reflet.cli import lazy
+from reflet.cli.options.arguments import Target, parse_targets
 from reflet.cli.options.connection_options import connection_options
-from reflet.cli.options.targets import Target, parse_targets
 from reflet.cli.output.output import visible
 
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ def watch(
     the object of SYNCED is null; jsonl has one in each line.  Values of Secrets are masked
     unless --reveal is given.
     """
-    import asyncio  # noqa: PLC0415 - not needed for --help
-
     wanted = parse_targets(targets)
     if len(wanted) > 1:
         raise click.UsageError("one type, or one object, at a time")
@@ -71,7 +70,7 @@ def watch(
         with_namespace = all_namespaces and resource.namespaced
         return _form(output, with_namespace, no_headers=no_headers, reveal=reveal)
 
-    asyncio.run(
+    lazy.asyncio.run(
         _watch(
             connection(),
             target,
@@ -85,23 +84,13 @@ def watch(
 
 def _check_selectors(label_selector: str, field_selector: str) -> None:
     """Refuse, before anything is asked, what no server would accept."""
-    from reflet.api.options import WatchOptions  # noqa: PLC0415 - not needed for --help
-
-    WatchOptions(label_selector=label_selector, field_selector=field_selector)
+    lazy.options.WatchOptions(label_selector=label_selector, field_selector=field_selector)
 
 
 def _form(output: str, with_namespace: bool, *, no_headers: bool, reveal: bool) -> ChangeOutput:
-    from reflet.cli.output.change_output import (  # noqa: PLC0415 - not needed for --help
-        DocumentOutput,
-        TableOutput,
-    )
-
     if output != "table":
-        return DocumentOutput(output, reveal=reveal)
-    import shutil  # noqa: PLC0415 - not needed for --help
-    from datetime import datetime  # noqa: PLC0415 - not needed for --help
-
-    return TableOutput(
+        return lazy.change_output.DocumentOutput(output, reveal=reveal)
+    return lazy.change_output.TableOutput(
         with_namespace=with_namespace,
         no_headers=no_headers,
         columns=shutil.get_terminal_size().columns,
@@ -119,20 +108,13 @@ async def _watch(
     field_selector: str,
 ) -> None:
     """Print changes until cancelled, or until something makes it pointless to go on."""
-    import logging  # noqa: PLC0415 - not needed for --help
-
-    from reflet.cli.output.following import Following, find_patiently  # noqa: PLC0415 - not needed for --help
-    from reflet.client.client import ALL_NAMESPACES  # noqa: PLC0415 - not needed for --help
-    from reflet.cluster import Cluster  # noqa: PLC0415 - not needed for --help
-    from reflet.informer.reflector.reflector import Reflector  # noqa: PLC0415 - not needed for --help
-
     # The same things are said on stderr in this command's own words.
     logging.getLogger("reflet").addHandler(logging.NullHandler())
-    async with Cluster(settings) as cluster:
-        resource = await find_patiently(cluster, target.type, say=_say)
-        namespace = ALL_NAMESPACES if everywhere else None
-        following = Following(resource, form(resource), write=_write, say=_say)
-        reflector = Reflector(
+    async with lazy.cluster.Cluster(settings) as cluster:
+        resource = await lazy.following.find_patiently(cluster, target.type, say=_say)
+        namespace = lazy.client.ALL_NAMESPACES if everywhere else None
+        following = lazy.following.Following(resource, form(resource), write=_write, say=_say)
+        reflector = lazy.reflector.Reflector(
             cluster.resource(resource, namespace=namespace, raw=True),
             following,
             name=str(resource),

@@ -1,8 +1,4 @@
-"""kubectl's flags that say which server is meant, and as whom.
-
-Owns: the flags that every command with a server has, with kubectl's names.  Must not know
-what a command does with the connection.
-"""
+"""kubectl's flags that say which server is meant, and as whom, under kubectl's own names."""
 
 from __future__ import annotations
 
@@ -12,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import click
 
-from reflet.cli.options.file_names import FILE_NAME
+from reflet.cli import lazy
+from reflet.cli.options.arguments import FILE_NAME
 
 if TYPE_CHECKING:
     from reflet.transport.config.settings import ConnectionSettings
@@ -103,7 +100,7 @@ class ConnectionChoice:
 
     def __call__(self) -> ConnectionSettings:
         """Give the settings."""
-        return _settings(self._overrides)
+        return lazy.cluster.settings_from(lazy.kubeconfig.Overrides(**self._overrides))
 
 
 def connection_options(command: Command) -> Command:
@@ -119,10 +116,3 @@ def connection_options(command: Command) -> Command:
         decorated = option(decorated)
     result: Command = decorated
     return result
-
-
-def _settings(overrides: dict[str, Any]) -> ConnectionSettings:
-    from reflet.cluster import settings_from  # noqa: PLC0415 - not needed for --help
-    from reflet.transport.config.kubeconfig import Overrides  # noqa: PLC0415 - not needed for --help
-
-    return settings_from(Overrides(**overrides))

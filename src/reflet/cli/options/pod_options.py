@@ -1,7 +1,6 @@
 """The flags of every command about a pod: which pod, from files or from a cluster.
 
-Owns: these flags, the reading of the target, and the choice of a container as kubectl makes
-it.  Must not know what a command does with the pod.
+Also the choice of a container, which is kubectl's.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 import click
 
+from reflet.cli import lazy
+from reflet.cli.options.arguments import FILE_NAME
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
-from reflet.cli.options.file_names import FILE_NAME
-from reflet.cli.options.targets import Target
+from reflet.cli.output.progress import progress
 
 if TYPE_CHECKING:
     from reflet.api.core.pods import Pod
-    from reflet.cli.pod_gathering import Needs, PodInHand
+    from reflet.resolution.pod_inputs import Needs, PodInputs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -42,7 +42,10 @@ _OPTIONS = (
 
 @final
 class PodChoice:
-    """Which pod is meant, and where it is looked for."""
+    """Which pod is meant, and where it is looked for.
+
+    ``target`` is ``TYPE/NAME``, empty when none was typed.
+    """
 
     def __init__(
         self,
@@ -60,30 +63,43 @@ class PodChoice:
         self.all_namespaces = all_namespaces
         self._check()
 
-    def gather(self, needs: Needs | None = None) -> PodInHand:
-        """Get the pod and what *needs* says it needs."""
-        from reflet.cli.pod_gathering import gather  # noqa: PLC0415 - not needed for --help
+    def gather(self, needs: Needs | None = None) -> PodInputs:
+        """Get the pod and what *needs* says, from the files if there are any, else the server.
 
-        return gather(
-            self.target,
-            self.connection,
-            files=self.files,
-            selector=self.selector,
-            all_namespaces=self.all_namespaces,
-            needs=needs,
+        Raises the errors of ``pod_inputs`` and ``pod_inputs_from_files``.
+        """
+        if self.files:
+            with progress("reading files"):
+                return self.read_files()
+        with progress("asking the server"):
+            return lazy.asyncio.run(self._ask(needs))
+
+    def read_files(self) -> PodInputs:
+        """Read the files, again if they have been read before."""
+        return lazy.gather_files.pod_inputs_from_files(
+            self.files, self.target, namespace=self.connection.namespace
         )
 
+    async def _ask(self, needs: Needs | None) -> PodInputs:
+        async with lazy.cluster.Cluster(self.connection()) as cluster:
+            return await lazy.gather.pod_inputs(
+                cluster,
+                self.target,
+                namespace=lazy.client.ALL_NAMESPACES if self.all_namespaces else None,
+                selector=self.selector,
+                needs=needs,
+            )
+
     def _check(self) -> None:
-        named = self.target is not None and self.target.name is not None
         if self.files:
             if self.selector:
                 raise click.UsageError("-l asks a server: leave it out, or -f")
             return
-        if named and self.selector:
+        if self.target and self.selector:
             raise click.UsageError("a name needs no selector: leave out one of them")
-        if named and self.all_namespaces:
+        if self.target and self.all_namespaces:
             raise click.UsageError("a name is of one namespace: leave out -A, or the name")
-        if not named and not self.selector:
+        if not self.target and not self.selector:
             raise click.UsageError("name the pod, as in: pod/NAME, deploy/NAME, or -f FILE")
 
 
@@ -108,22 +124,22 @@ def pod_options(command: Command) -> Command:
     return result
 
 
-def pod_target(arguments: Sequence[str]) -> Target | None:
-    """Read ``TYPE/NAME``, ``TYPE NAME`` or the name of a pod; nothing is None."""
+def pod_target(arguments: Sequence[str]) -> str:
+    """Read ``TYPE/NAME``, ``TYPE NAME`` or the name of a pod as ``TYPE/NAME``; nothing is empty."""
     if not all(arguments):
         raise click.UsageError("an empty name: is a variable not set?")
     match [*arguments]:
         case []:
-            return None
+            return ""
         case [one] if "/" in one:
             kind, _, name = one.partition("/")
             if not kind or not name or "/" in name:
                 raise click.UsageError(f"{one!r} is not of the form TYPE/NAME")
-            return Target(kind, name)
+            return one
         case [one]:
-            return Target("pod", one)
+            return f"pod/{one}"
         case [kind, name] if "/" not in kind and "/" not in name:
-            return Target(kind, name)
+            return f"{kind}/{name}"
         case _:
             raise click.UsageError("one pod at a time: TYPE/NAME, TYPE NAME or the name of a pod")
 
@@ -133,8 +149,7 @@ def choose_container(pod: Pod, name: str | None) -> str:
 
     Raises ConfigurationError, with the names there are, for one that the pod does not have.
     """
-    from reflet.resolution.places import container_named  # noqa: PLC0415 - not for --help
-
+    container_named = lazy.places.container_named
     if name:
         return container_named(pod, name).container.name
     wished = pod.metadata.annotations.get(DEFAULT_CONTAINER, "")

@@ -1,11 +1,7 @@
 """What ``reflet watch`` prints: a line or a document for each change.
 
-Owns: the forms.  Must not know where changes come from, nor where the text goes.
-
-What a change is about, in a few words.
-
-Owns: which facts of an object, and of its difference to the state before, fit on a line.  Never
-shows a value, only names: the object may be a Secret.  Must not know how a line is printed.
+A line has the facts of the object, and of its difference to the state before, that fit on one.  It
+never shows a value, only names: the object may be a Secret.
 """
 
 from __future__ import annotations

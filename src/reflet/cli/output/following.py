@@ -1,8 +1,7 @@
 """From what a reflector learns to what a person reads.
 
-Owns: what is printed of it and what is not, what is said about the server, and which errors end
-a watch that otherwise survives everything.  Must not know how a change is laid out, nor where
-text goes.
+What is printed of it and what is not, what is said about the server, and which errors end a watch
+that otherwise survives everything.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from reflet.errors import (
 )
 from reflet.informer.handlers.changes import Change
 from reflet.informer.reflector.endings import PROGRAMMING_ERRORS
-from reflet.informer.reflector.filling import ListFailed
+from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.updater import Updater
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 from reflet.store.store import Store
 
-HOPELESS: Final = (
+REFUSED_FOR_GOOD: Final = (
     BadRequest,
     ConfigurationError,
     Forbidden,
@@ -69,7 +68,7 @@ async def find_patiently(
         try:
             resource = await client.find(name)
         except (ApiError, CredentialsError, TransportError) as error:
-            if isinstance(error, HOPELESS):
+            if isinstance(error, REFUSED_FOR_GOOD):
                 raise
             if not waited:
                 say(_not_yet(error))
@@ -84,7 +83,7 @@ async def find_patiently(
 class Following:
     """Prints what changes, and says what happens to the server.  Is a ``Sink``.
 
-    Until the first SYNCED, an error of ``HOPELESS`` ends it: ``run`` raises it.  Afterwards
+    Until the first SYNCED, an error of ``REFUSED_FOR_GOOD`` ends it: ``run`` raises it.  Afterwards
     nothing does but the end of the output.
     """
 
@@ -179,7 +178,7 @@ class Following:
             self._say(words)
 
     def _is_the_end(self, error: BaseException) -> bool:
-        if self._synced or not isinstance(error, HOPELESS):
+        if self._synced or not isinstance(error, REFUSED_FOR_GOOD):
             return False
         if not self._end.done():
             unknown = ParseError(

@@ -1,8 +1,4 @@
-"""What a secret looks like on a screen.
-
-Owns: the mask, and the places of an object where a secret can stand.  Must not know how an
-object is printed.
-"""
+"""What a secret looks like on a screen, and the places of an object where one can stand."""
 
 from __future__ import annotations
 

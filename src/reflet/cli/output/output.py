@@ -1,20 +1,31 @@
-"""What a command prints: tables for people, YAML, JSON and names for programs.
+"""What every command prints with: tables and paragraphs for people, YAML and JSON for programs.
 
-Owns: the forms of output and how a table is laid out.  Must not know where objects come from.
+Nothing that is printed has power over a terminal, and there is colour for people only.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterable, Sequence
+import shutil
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TextIO
 
 import click
 
+from reflet.cli import lazy
+
+API_VERSION: Final = "reflet.dev/v1alpha1"
+"""Of the documents that commands print for programs."""
+
 GAP: Final = "   "
 USUAL_COLUMNS: Final = 80
 NARROWEST: Final = 12  # columns that a column keeps, whatever the others take
+NARROWEST_REPORT: Final = 40  # columns; below that, the terminal may wrap as it likes
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -65,9 +76,6 @@ def clipped(text: str, columns: int) -> str:
 
 def columns() -> int:
     """How wide a line may be: as wide as the terminal, or as is usual."""
-    import shutil  # noqa: PLC0415 - not needed for --help
-    import sys  # noqa: PLC0415 - as above
-
     if not sys.stdout.isatty():
         return USUAL_COLUMNS
     return shutil.get_terminal_size((USUAL_COLUMNS, 24)).columns
@@ -75,8 +83,6 @@ def columns() -> int:
 
 def obeys_escapes(stream: TextIO) -> bool:
     """Whether this is a terminal that knows colours and a cursor."""
-    import os  # noqa: PLC0415 - not needed for --help
-
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -92,17 +98,13 @@ def print_json(document: Any) -> None:
 
 def print_yaml(document: Any) -> None:
     """Print a document as YAML, keys in order of the alphabet as kubectl prints them."""
-    from reflet.api.yaml.text import write_yaml  # noqa: PLC0415 - YAML costs start-up time
-
-    click.echo(write_yaml(document), nl=False)
+    click.echo(lazy.yaml_text.write_yaml(document), nl=False)
 
 
 def width_of(text: str) -> int:
     """Columns that the text takes on a terminal."""
     if text.isascii():
         return len(text)
-    import unicodedata  # noqa: PLC0415 - not needed for most tables
-
     return sum(
         0
         if unicodedata.combining(character)
@@ -111,3 +113,34 @@ def width_of(text: str) -> int:
         else 1
         for character in text
     )
+
+
+def styled(text: str, **style: Any) -> str:
+    """The text in colour, if it goes to a terminal that has any and NO_COLOR does not forbid it."""
+    if obeys_escapes(sys.stdout) and not os.environ.get("NO_COLOR"):
+        return click.style(text, **style)
+    return text
+
+
+def paragraph(text: str, *, first: str = "", indent: int = 0) -> list[str]:
+    """Wrap a text; *first* stands before its first line, and all others are indented."""
+    return textwrap.wrap(
+        visible(" ".join(text.split())),
+        width=max(NARROWEST_REPORT, min(USUAL_COLUMNS, columns())),
+        initial_indent=first,
+        subsequent_indent=" " * (indent or len(first)),
+        break_long_words=False,  # names are to be copied
+        break_on_hyphens=False,
+    )
+
+
+def labelled(rows: Sequence[tuple[str, str]], *, indent: int = 0) -> Iterator[str]:
+    """Yield the lines of several paragraphs, each with a label in a column of its own."""
+    width = max((len(label) for label, _ in rows), default=0)
+    for label, text in rows:
+        yield from paragraph(text, first=f"{' ' * indent}{label:<{width}}  ")
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 pod``, ``2 pods``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,23 +1,20 @@
-"""Problems and remarks, as people and programs read them.
-
-Owns: their lines on stderr and their place in documents.  Must not know how problems are found.
-"""
+"""Problems and remarks: lines on stderr for people, and their place in documents for programs."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
+import msgspec
 
 from reflet.cli.output.output import obeys_escapes, visible
-
-if TYPE_CHECKING:
-    from reflet.cli.pod_gathering import PodInHand
-    from reflet.resolution.problems import Problem
-    from reflet.resolution.variables import Environment
+from reflet.insight.fixes import Advice
+from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.problems import Problem
+from reflet.resolution.variables import Environment
 
 _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 
@@ -30,11 +27,11 @@ def tell(level: str, text: str) -> None:
     click.echo(f"{word} {visible(' '.join(text.split()))}", err=True)
 
 
-def tell_surroundings(hand: PodInHand) -> None:
+def tell_surroundings(inputs: PodInputs) -> None:
     """Say what is assumed or missing, and what a server would refuse."""
-    for remark in hand.remarks:
+    for remark in inputs.remarks:
         tell("note", remark)
-    for refusal in hand.refusals:
+    for refusal in inputs.refusals:
         tell("warning", str(refusal))
 
 
@@ -49,15 +46,13 @@ def tell_problems(problems: Sequence[Problem], *, fixes: Sequence[str]) -> None:
 
 
 def fixes_for(
-    hand: PodInHand, problems: Sequence[Problem], environments: Iterable[Environment] = ()
+    inputs: PodInputs, problems: Sequence[Problem], environments: Iterable[Environment] = ()
 ) -> list[str]:
     """Return what to do about each problem; an empty text where nobody knows."""
     if not problems:
         return []
-    from reflet.insight.fixes import Advice  # noqa: PLC0415 - only for problems
-
     advice = Advice(
-        known=hand.known_objects,
+        known=inputs.known_objects,
         environments={each.container: each for each in environments},
     )
     return [advice.about(problem) for problem in problems]
@@ -65,8 +60,6 @@ def fixes_for(
 
 def problem_document(problem: Problem, fix: str = "") -> dict[str, Any]:
     """Return a problem for programs."""
-    import msgspec  # noqa: PLC0415 - not needed for --help
-
     document: dict[str, Any] = {
         "type": type(problem).__name__,
         "message": problem.message,
@@ -77,10 +70,10 @@ def problem_document(problem: Problem, fix: str = "") -> dict[str, Any]:
     return {**document, "fix": fix} if fix else document
 
 
-def surroundings_documents(hand: PodInHand) -> list[dict[str, Any]]:
+def surroundings_documents(inputs: PodInputs) -> list[dict[str, Any]]:
     """Return refusals and remarks in the form of problems."""
-    said = [("RefusedObject", item.message, {"path": item.place}) for item in hand.refusals]
-    said += [("Remark", remark, {}) for remark in hand.remarks]
+    said = [("RefusedObject", item.message, {"path": item.place}) for item in inputs.refusals]
+    said += [("Remark", remark, {}) for remark in inputs.remarks]
     return [
         {"type": kind, "message": message, "place": place, "blocking": False, "kubelet": None}
         for kind, message, place in said

@@ -1,17 +1,12 @@
-"""A line on the terminal for what takes longer than a second.
-
-Owns: when it appears and that it goes away again.  Must not know what is being done.
-"""
+"""A line on the terminal for what takes longer than a second, and that goes away again."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TextIO
-
-if TYPE_CHECKING:
-    import threading
+from typing import Final, TextIO
 
 PATIENCE: Final = 1.0  # seconds of silence that nobody minds
 STEP: Final = 1.0  # seconds between two signs of life
@@ -29,8 +24,6 @@ def progress(
     if not out.isatty():
         yield
         return
-    import threading  # noqa: PLC0415 - only for a terminal
-
     done = threading.Event()
     teller = threading.Thread(
         target=_tell, args=(text, out, done, patience), name="progress", daemon=True

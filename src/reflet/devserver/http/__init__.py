@@ -1,7 +1,8 @@
-"""How the server is reached: HTTP, TLS, credentials.
+"""How the server is reached: HTTP, TLS, and the pages that are not about objects.
 
-- ``application``: every request and its answer; ``front_pages``: answers that are not objects
-- ``administration``: faults and requests, for tests
-- ``credentials``: who asks; ``private_files``: what only the owner may read
-- ``authority``, ``certificates``, ``tls_connections``: TLS with a CA of the server's own
+- ``application``: every request and its answer
+- ``front_pages``: health, version, discovery, OpenAPI, and the paths for tests
+- ``discovery_documents``, ``openapi``, ``openapi_schemas``: what is on those pages
+- ``node_logs``: logs of containers, from the node that has them
+- ``secure_serving``, ``authority``: TLS with a CA of the server's own
 """

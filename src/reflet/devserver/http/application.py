@@ -1,8 +1,9 @@
-"""The server's edge: HTTP in, HTTP out.
+"""HTTP in, HTTP out: who may ask, the record of requests, faults, bodies, answers and streams.
 
-Owns: who may ask, the record of requests, faults, reading bodies, and sending answers, refusals
-and streams.  What a request means belongs to verbs.py, forms to representations.py.  Must not
-know kinds or how objects are stored.
+What a request means is ``verbs.dispatch``'s, the form of its answer ``printing``'s.
+
+Upstream: apiserver/pkg/server/config.go, DefaultBuildHandlerChain;
+apiserver/pkg/endpoints/handlers/watch.go
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from aiohttp import web
 
 from reflet.apirules import refusals
 from reflet.devserver.faults import Action, Fault, Faults, RequestLog, SeenRequest
-from reflet.devserver.http.administration import Administration
-from reflet.devserver.http.authentication import Credentials
-from reflet.devserver.http.front_pages import FrontPages
+from reflet.devserver.http.front_pages import Administration, FrontPages
 from reflet.devserver.http.node_logs import NodeLogs
 from reflet.devserver.printing.answers import DocumentAnswer, TextAnswer
 from reflet.devserver.printing.representations import (
@@ -29,16 +28,16 @@ from reflet.devserver.printing.representations import (
     negotiate,
     render,
 )
-from reflet.devserver.request.documents import Body
-from reflet.devserver.request.request import ApiRequest, Target, target_of
+from reflet.devserver.request.authentication import Authenticator, UserInfo
+from reflet.devserver.request.bodies import Body
+from reflet.devserver.request.request_info import ApiRequest, RequestTarget, target_of
 from reflet.devserver.request.request_options import read_list_query
+from reflet.devserver.verbs.dispatch import Call, PageNotFound, answer, understand, verb_of
 from reflet.devserver.verbs.pod_subresources import log_request
 from reflet.devserver.verbs.reading import find, open_watch
-from reflet.devserver.verbs.reviews import User
 from reflet.devserver.verbs.state import State
-from reflet.devserver.verbs.verbs import Call, PageNotFound, answer, understand, verb_of
+from reflet.devserver.watches.watch_connection import WatchConnection, reset
 from reflet.devserver.watches.watch_feed import WatchEnding
-from reflet.devserver.watches.watch_stream import WatchStream, reset
 from reflet.errors import ApiError
 
 LARGEST_BODY: Final = 3 * 2**20  # bytes, as the real server
@@ -66,7 +65,7 @@ class Application:
     def __init__(
         self,
         state: State,
-        credentials: Credentials,
+        authenticator: Authenticator,
         *,
         restart: Callable[[float], None],
         address: Callable[[], str],
@@ -74,12 +73,12 @@ class Application:
         self.state = state
         self.requests = RequestLog()
         self.faults = Faults(self._strike_now)
-        self._credentials = credentials
+        self._authenticator = authenticator
         self._restart = restart
         self._forms = EventForms(state.now)
         self._front_pages = FrontPages(state.kinds, address)
         self._administration = Administration(self.faults, self.requests)
-        self._streams: set[WatchStream] = set()
+        self._streams: set[WatchConnection] = set()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request; one whose client has gone meanwhile is not worth a word."""
@@ -107,7 +106,7 @@ class Application:
         self,
         request: web.BaseRequest,
         asked: ApiRequest,
-        target: Target | None,
+        target: RequestTarget | None,
         seen: SeenRequest | None,
         fault: Fault | None = None,
     ) -> web.StreamResponse:
@@ -124,7 +123,7 @@ class Application:
                 return await self._log(request, call)
             body = await self._body(request)
             form = negotiate(request.headers.get("Accept", ""), asked)
-            result = await answer(self.state, call, body, user, self._credentials.owner)
+            result = await answer(self.state, call, body, user, self._authenticator.owner)
             rendered = render(result, form, self.state.now())
         except PageNotFound:
             rendered = render(NOT_FOUND, Form(), self.state.now())
@@ -140,11 +139,11 @@ class Application:
 
     # Who and what
 
-    def _user(self, request: web.BaseRequest, asked: ApiRequest) -> User:
-        user = self._credentials.user(request.headers)
+    def _user(self, request: web.BaseRequest, asked: ApiRequest) -> UserInfo:
+        user = self._authenticator.user(request.headers)
         if user is None:
             if asked.path in OPEN_PATHS or asked.path.startswith(("/livez/", "/readyz/")):
-                return User("system:anonymous", groups=("system:unauthenticated",))
+                return UserInfo("system:anonymous", groups=("system:unauthenticated",))
             raise refusals.unauthorized()
         return user
 
@@ -206,7 +205,7 @@ class Application:
         )
         response.enable_chunked_encoding()
         await response.prepare(request)
-        stream = WatchStream(feed, _transport(request), seen)
+        stream = WatchConnection(feed, _transport(request), seen)
         if fault is not None:
             stream.strike_next_line(Action(fault.action))
         self._streams.add(stream)
@@ -263,7 +262,7 @@ class Application:
         self,
         request: web.BaseRequest,
         asked: ApiRequest,
-        target: Target | None,
+        target: RequestTarget | None,
         seen: SeenRequest,
         fault: Fault,
     ) -> web.StreamResponse:
@@ -324,7 +323,7 @@ class Application:
         return broken
 
 
-def _seen(asked: ApiRequest, target: Target | None) -> SeenRequest:
+def _seen(asked: ApiRequest, target: RequestTarget | None) -> SeenRequest:
     verb = resource = ""
     if target is not None:
         verb = verb_of(asked, target)

@@ -1,8 +1,9 @@
 """Makes a certificate authority and, by it, a certificate to serve with.
 
-Owns: what is in the certificates.  Only this module imports ``cryptography``, which comes with
-an extra of the package; so it is imported only when a certificate has to be made.  Must not
-know where certificates are kept.
+Only this module imports ``cryptography``, which comes with an extra of the package; so it is
+imported only when a certificate has to be made.
+
+Upstream: client-go/util/cert/cert.go, GenerateSelfSignedCertKey
 """
 
 from __future__ import annotations

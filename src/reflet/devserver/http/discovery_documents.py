@@ -1,7 +1,6 @@
-"""The documents by which clients find out what is served.
+"""The documents by which clients find out what is served, plain and aggregated, and the version.
 
-Owns: the lists of groups, versions and resources, plain and aggregated, and the version.  Must
-not know HTTP or who asks.
+Upstream: apiserver/pkg/endpoints/discovery/{root,group,version}.go, discovery/aggregated/handler.go
 """
 
 from __future__ import annotations

@@ -1,22 +1,33 @@
-"""The pages that are not about objects: health, version, discovery and OpenAPI.
+"""The pages that are not about objects: health, version, discovery, OpenAPI, and ours for tests.
 
-Owns: which path shows which page, and remembering pages until the served kinds change.  What
-is on a page belongs to discovery_documents.py.  Must not know HTTP.
+Discovery and OpenAPI are remembered until the served kinds change.  By the server's own paths,
+tests in another process make faults and count requests::
+
+    GET    /reflet.dev/faults      the faults that wait, and those that have struck
+    POST   /reflet.dev/faults      one fault, or a list of them
+    DELETE /reflet.dev/faults      forget those that wait
+    GET    /reflet.dev/requests    the requests that came
+    DELETE /reflet.dev/requests    forget them
+
+Upstream: apiserver/pkg/server/healthz/healthz.go; apiserver/pkg/endpoints/discovery
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, final
 
 import msgspec
 
 from reflet.apirules import refusals
+from reflet.apirules.schema.json_reading import read_json
 from reflet.apirules.schema.kinds import Kinds
+from reflet.devserver.faults import Fault, Faults, RequestLog
 from reflet.devserver.http import discovery_documents
 from reflet.devserver.http.openapi import OpenApi
+from reflet.devserver.printing.answers import DocumentAnswer
 from reflet.devserver.printing.representations import (
     JSON,
     TEXT,
@@ -24,7 +35,9 @@ from reflet.devserver.printing.representations import (
     form_of_refusals,
     render_document,
 )
-from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.bodies import Body
+from reflet.devserver.request.request_info import ApiRequest
+from reflet.errors import ConfigurationError, DecodeError
 
 HEALTH: Final = ("/healthz", "/livez", "/readyz")
 CHECKS: Final = ("ping", "log", "storage")
@@ -172,3 +185,50 @@ def _json_page(document: Any, *, content_type: str = JSON, tagged: bool = False)
     content = msgspec.json.encode(document) + b"\n"
     etag = hashlib.sha256(content).hexdigest().upper() if tagged else ""
     return Page(Rendered(200, content, content_type), etag)
+
+
+@final
+class Administration:
+    """Answers requests to the server's own paths."""
+
+    def __init__(self, faults: Faults, requests: RequestLog) -> None:
+        self._faults = faults
+        self._requests = requests
+
+    def answer(self, request: ApiRequest, body: Body) -> DocumentAnswer | None:
+        """Answer a request; None when there is no such path."""
+        match request.path, request.method:
+            case "/reflet.dev/faults", "GET":
+                return self._state()
+            case "/reflet.dev/faults", "POST":
+                self._add(body)
+                return self._state()
+            case "/reflet.dev/faults", "DELETE":
+                self._faults.clear()
+                return self._state()
+            case "/reflet.dev/requests", "GET":
+                return DocumentAnswer({"requests": [asdict(each) for each in self._requests.all()]})
+            case "/reflet.dev/requests", "DELETE":
+                self._requests.clear()
+                return DocumentAnswer({"requests": []})
+            case (("/reflet.dev/faults" | "/reflet.dev/requests"), _):
+                raise refusals.method_not_allowed()
+            case _:
+                return None
+
+    def _add(self, body: Body) -> None:
+        try:
+            document = read_json(body.content)
+            faults = document if isinstance(document, list) else [document]
+            for fault in [Fault.from_document(each) for each in faults]:
+                self._faults.add(fault)
+        except (DecodeError, ConfigurationError) as error:
+            raise refusals.bad_request(str(error)) from error
+
+    def _state(self) -> DocumentAnswer:
+        return DocumentAnswer(
+            {
+                "waiting": [fault.to_document() for fault in self._faults.waiting],
+                "fired": [fault.to_document() for fault in self._faults.fired],
+            }
+        )

@@ -1,9 +1,10 @@
 """Logs of containers, from the node that has them.
 
-Owns: which node that is, where it listens, and asking it as a real API server asks a kubelet:
-by ``/containerLogs/NAMESPACE/POD/CONTAINER``, with a token that the node can have reviewed here.
-Asks nodes of this machine only, since the question is not encrypted.  Must not know who asked,
-nor how a node keeps its logs.
+Asks the node as a real API server asks a kubelet: by ``/containerLogs/NAMESPACE/POD/CONTAINER``,
+with a token that the node can have reviewed here.  Asks nodes of this machine only, since the
+question is not encrypted.
+
+Upstream: pkg/registry/core/pod/strategy.go, LogLocation
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from urllib.parse import quote
 import aiohttp
 
 from reflet.apirules import refusals
-from reflet.devserver.http.authentication import is_loopback
-from reflet.devserver.storage.changes import Key
+from reflet.devserver.request.authentication import ISSUER, TokenOwner, is_loopback
+from reflet.devserver.storage.stored import Key
 from reflet.devserver.verbs.state import LogRequest, State
-from reflet.devserver.verbs.tokens import ISSUER, ServiceAccount
 
-READER: Final = ServiceAccount("kube-system", "reflet-log-reader", "")
+READER: Final = TokenOwner("kube-system", "reflet-log-reader", "")
 TOKEN_SECONDS: Final = 60
-CONNECT_PATIENCE: Final = 5.0  # seconds
+CONNECT_TIMEOUT: Final = 5.0  # seconds
 LONGEST_REASON: Final = 4096  # bytes of what a node says when it refuses
 
 NODES: Final = "nodes"
@@ -40,7 +40,7 @@ class NodeLogs:
         """Ask the node; an ApiError says why it has no log to give."""
         address = self._address_of(request)
         session = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_PATIENCE)
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT)
         )
         try:
             response = await session.get(

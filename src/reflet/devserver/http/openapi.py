@@ -5,7 +5,7 @@ found through an index whose links carry a hash.  It looks in the paths for the 
 a request may have, and in the components for the structure of kinds.  OpenAPI 2 is one document
 with everything.  Both are served as JSON only.
 
-Owns: index, paths and documents.  Must not know HTTP.
+Upstream: k8s.io/kube-openapi/pkg/handler3/handler.go and pkg/handler/handler.go
 """
 
 from __future__ import annotations

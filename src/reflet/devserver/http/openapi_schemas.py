@@ -1,6 +1,6 @@
-"""Schemas of OpenAPI documents, made from the recorded structure.
+"""Schemas of OpenAPI documents, made from the recorded structure, with our own descriptions.
 
-Owns: how a type is written in OpenAPI 2 and 3, with our own descriptions.  Must not know paths.
+Upstream: k8s.io/kube-openapi/pkg/builder3/openapi.go
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ A field is a path of elements, each in the written form: ``f:name`` for a field 
 a set, ``i:0`` for one told by its place.  Elements are canonical, so equal texts are equal
 elements.
 
-Owns: the elements, the sets and their arithmetic, the written form.  Must not know objects,
-schemas or managers.
+Upstream: sigs.k8s.io/structured-merge-diff/fieldpath
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from reflet.devserver.patches.json_values import TOO_DEEP
+from reflet.apirules.schema.yaml_reading import TOO_DEEP
 from reflet.errors import DecodeError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 Path = tuple[str, ...]
 
@@ -71,7 +71,7 @@ def _element_text(element: str) -> str:
 
 def _value_text(value: Any) -> str:
     if isinstance(value, str):
-        return printing.quoted(value)
+        return quoted(value)
     return "null" if value is None else printing.plain(value)
 
 

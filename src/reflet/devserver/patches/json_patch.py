@@ -1,11 +1,11 @@
-"""Carries out the operations of a JSON patch (RFC 6902), with the real server's habits.
+"""Carries out JSON patches (RFC 6902) and JSON merge patches (RFC 7386), with the server's habits.
 
-Some of these are not in the RFC: ``replace`` of a key that is missing adds it, ``copy`` of one
-copies null, indexes may count from the end, and what stands before the first slash of a path is
-ignored.
+Some are not in the RFC: ``replace`` of a key that is missing adds it, ``copy`` of one copies null,
+indexes may count from the end, and what stands before the first slash of a path is ignored.  What
+all copies of a patch add up to is limited.  The refusals show the result or the patch.
 
-Owns: the operations, and the limit of what copying may add up to.  Must not know bodies, kinds
-or objects' fields.
+Upstream: gopkg.in/evanphx/json-patch.v4, patch.go and merge.go;
+apiserver/pkg/endpoints/handlers/patch.go, jsonPatcher
 """
 
 from __future__ import annotations
@@ -15,15 +15,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from reflet.apirules import refusals
 from reflet.devserver.patches.json_values import check_depth, copied, same
-from reflet.devserver.patches.patch_results import NO_OBJECT, unreadable_result
-from reflet.errors import DecodeError, Invalid, RefletError
+from reflet.errors import ApiError, Cause, DecodeError, RefletError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 MOST_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON, of all copies in a patch together
 MISSING: Final = object()
 
 _INDEX: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+NO_OBJECT: Final = (
+    "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of "
+    r'type struct { APIVersion string "json:\"apiVersion,omitempty\""; '
+    r'Kind string "json:\"kind,omitempty\"" }'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +51,7 @@ def json_patch(document: Mapping[str, Any], operations: Iterable[Operation]) -> 
     try:
         patched = _Patching(document).result(operations)
     except (OperationFailed, DecodeError) as error:
-        raise Invalid(
-            "the server rejected our request due to an error in our request",
-            code=422,
-            reason="Invalid",
-        ) from error
+        raise refusals.rejected() from error
     if not isinstance(patched, dict):
         raise unreadable_result(patched, NO_OBJECT)
     return patched
@@ -185,3 +187,51 @@ def _index(text: str, length: int) -> int:
     if not -length <= index < length:
         raise OperationFailed(f"index {index} is out of range")
     return index + length if index < 0 else index
+
+
+def merge_patch(document: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document with the patch merged in: maps merge, null deletes, all else replaces."""
+    merged = dict(document)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = _merged(merged.get(name), value)
+    return merged
+
+
+def _merged(current: Any, value: Any) -> Any:
+    if not isinstance(current, dict):
+        return _without_nulls(value)
+    # A list in place of a map keeps the nulls inside, unlike one in place of anything else.
+    return merge_patch(current, value) if isinstance(value, dict) else value
+
+
+def _without_nulls(value: Any) -> Any:
+    """Drop keys without a value; a null in a list is an item."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def unreadable_result(patched: Any, problem: str) -> ApiError:
+    """Refuse what a JSON or merge patch made; ``problem`` says why it cannot be read."""
+    return _unreadable(printing.json_text(patched), problem)
+
+
+def unreadable_strategic_result(patch: Mapping[str, Any], problem: str) -> ApiError:
+    """Refuse what a strategic merge patch made; the message shows the patch."""
+    return _unreadable(printing.plain(patch), problem)
+
+
+def without_prefix(message: str) -> str:
+    """Leave out of a refusal what only says for which kind a document cannot be read."""
+    _, found, problem = message.partition(": ")
+    return problem if found and "cannot be handled as" in message else message
+
+
+def _unreadable(shown: str, problem: str) -> ApiError:
+    message = f"Invalid value: {quoted(shown)}: {problem}"
+    return refusals.invalid("", "", [Cause("FieldValueInvalid", message, "patch")])

@@ -1,20 +1,15 @@
-"""Comparing and copying JSON values as JSON has them, not as Python does.
+"""Comparing and copying JSON values as JSON has them, not as Python does: ``true`` is not 1.
 
-Owns: equality in which ``true`` is not 1, identity for the items of lists, and the depth that
-no document may pass.  Must not know what the values mean.
+Also the depth that no document may pass.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any
 
+from reflet.apirules.schema.yaml_reading import DEEPEST, TOO_DEEP
 from reflet.errors import DecodeError
-
-# The real server reads 10,000 levels.  Python's own stack ends earlier, and no real object has
-# a tenth of this.
-DEEPEST: Final = 128
-TOO_DEEP: Final = "exceeded max depth"
 
 
 def same(left: Any, right: Any) -> bool:

@@ -1,7 +1,7 @@
-"""Who manages which fields of an object: the entries of ``metadata.managedFields``.
+"""The entries of ``metadata.managedFields``: the managers, their order, and how many there may be.
 
-Owns: the managers, their entries in the written form and its order, and how many of them there
-may be.  Must not know how a manager comes to own a field.
+Upstream: apimachinery/pkg/util/managedfields/internal/{managedfields,managedfieldsupdater}.go,
+internal/capmanagers.go
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from reflet.devserver.patches.field_sets import FieldSet, decoded
 from reflet.devserver.patches.json_values import same
 from reflet.errors import DecodeError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 Operation = Literal["Apply", "Update"]
 
@@ -55,9 +56,9 @@ class Manager(NamedTuple):
         return f"{{{inner}}}"
 
     def __str__(self) -> str:
-        text = printing.quoted(self.name)
+        text = quoted(self.name)
         if self.subresource:
-            text += f" with subresource {printing.quoted(self.subresource)}"
+            text += f" with subresource {quoted(self.subresource)}"
         return f"{text} using {self.api_version}" if self.operation == UPDATE else text
 
 

@@ -1,7 +1,6 @@
 """Reads the bodies of patches, and refuses those that are none in the real server's words.
 
-Owns: from bytes to a patch that can be carried out, and the limits of a patch.  Must not know
-what a patch does, nor the object.
+Upstream: apiserver/pkg/endpoints/handlers/patch.go, PatchResource
 """
 
 from __future__ import annotations
@@ -13,11 +12,12 @@ from reflet import errors
 from reflet.apirules import refusals
 from reflet.apirules.schema.decoding import RepeatedKeys
 from reflet.apirules.schema.json_reading import read_json
+from reflet.apirules.schema.yaml_reading import TOO_DEEP, read_yaml
 from reflet.devserver.patches.json_patch import MISSING, Operation
-from reflet.devserver.patches.json_values import TOO_DEEP, check_depth
-from reflet.devserver.patches.yaml_text import read_yaml
+from reflet.devserver.patches.json_values import check_depth
 from reflet.errors import ApiError, DecodeError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 MOST_OPERATIONS: Final = 10_000
 
@@ -76,7 +76,7 @@ def _unknown(operations: list[Any]) -> Iterator[str]:
     for index, operation in enumerate(operations):
         for name in operation or ():
             if name not in _PARTS:
-                yield f"unknown field {printing.quoted(f'[{index}].{name}')}"
+                yield f"unknown field {quoted(f'[{index}].{name}')}"
 
 
 def read_merge_patch(body: bytes, complaints: list[str]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def repeated(document: Any, path: str = "") -> Iterator[str]:
             seen: set[str] = set()
             for name, _ in document.pairs:
                 if name in seen:
-                    yield f"duplicate field {printing.quoted(f'{path}.{name}'.removeprefix('.'))}"
+                    yield f"duplicate field {quoted(f'{path}.{name}'.removeprefix('.'))}"
                 seen.add(name)
         for name, value in document.items():
             yield from repeated(value, f"{path}.{name}".removeprefix("."))

@@ -1,12 +1,14 @@
 """Server-side apply, and who owns what after any other write.
 
 An applier says what it wants; what it said before and does not say now is removed, unless
-somebody else owns it too.  Whoever writes in another way owns what changes by that.
+somebody else owns it too.  Whoever writes in another way owns what changes by that.  Conflicts,
+and the take-over from ``kubectl apply`` on the client's side, are decided here.
 
-Owns: both decisions, conflicts, and the take-over from ``kubectl apply`` on the client's side.
-Must not know bodies, storage, or which values a kind allows: the result of an apply still has to
-be read as the kind, filled with defaults and validated.  Managers of other versions are taken to
-mean the same fields.
+The result still has to be read as the kind, filled with defaults and validated.  Managers of
+other versions are taken to mean the same fields.
+
+Upstream: sigs.k8s.io/structured-merge-diff/merge/update.go;
+apimachinery/pkg/util/managedfields/internal/structuredmerge.go
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from reflet.apirules import refusals
-from reflet.apirules.schema.schema_protocol import Schema
+from reflet.apirules.schema.schemas import Schema
 from reflet.devserver.patches.field_sets import EMPTY, FieldSet, Path, path_text
 from reflet.devserver.patches.json_values import equivalent
 from reflet.devserver.patches.managed_fields import (
@@ -33,8 +35,14 @@ from reflet.devserver.patches.managed_fields import (
     with_few_updaters,
     with_managed_fields,
 )
-from reflet.devserver.patches.typed_changes import Comparison, compared, fields_of, named
-from reflet.devserver.patches.typed_merge import merged, without_fields
+from reflet.devserver.patches.typed_merge import (
+    Comparison,
+    compared,
+    fields_of,
+    merged,
+    named,
+    without_fields,
+)
 from reflet.devserver.patches.typed_values import ABSENT, misfits
 from reflet.errors import ApiError, Cause, Conflict, DecodeError
 from reflet.gotext import printing
@@ -70,7 +78,7 @@ _OWNERLESS: Final = FieldSet.of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class ApplyTarget:
     """What is written to: a kind, or one of its subresources.
 
     ``blank`` is an object of the kind of which nothing is known, as the server writes it (empty
@@ -101,7 +109,7 @@ class _Conflicts(Exception):
 
 
 def track_update(
-    target: Target,
+    target: ApplyTarget,
     live: Mapping[str, Any] | None,
     new: Mapping[str, Any],
     *,
@@ -130,7 +138,7 @@ def track_update(
     return with_managed_fields(plain, managers)
 
 
-def _managers_after(target: Target, live: Mapping[str, Any] | None, carried: Any) -> Managers:
+def _managers_after(target: ApplyTarget, live: Mapping[str, Any] | None, carried: Any) -> Managers:
     """Give the entries to go on from: those that the request carries, else the live ones."""
     if not target.subresource:
         if carried in ([], [{}]):
@@ -148,7 +156,7 @@ def _managers_after(target: Target, live: Mapping[str, Any] | None, carried: Any
 
 
 def _updated(
-    target: Target, comparison: Comparison, managers: Managers, asking: Manager, now: str
+    target: ApplyTarget, comparison: Comparison, managers: Managers, asking: Manager, now: str
 ) -> Managers:
     changes = comparison.without(target.reset)
     after = _after_changes(managers, changes)
@@ -173,7 +181,7 @@ def _after_changes(
 
 
 def apply(
-    target: Target,
+    target: ApplyTarget,
     live: Mapping[str, Any] | None,
     applied: Mapping[str, Any],
     *,
@@ -209,7 +217,7 @@ def apply(
     return _with_last_applied(result, applied) if manager == KUBECTL else result
 
 
-def _check_type(target: Target, applied: Mapping[str, Any]) -> None:
+def _check_type(target: ApplyTarget, applied: Mapping[str, Any]) -> None:
     group_version = applied.get("apiVersion")
     kind = applied.get("kind")
     shown = _type_text(group_version, kind)
@@ -244,7 +252,7 @@ def _type_text(api_version: Any, kind: Any) -> str:
 class _Applying:
     """An object with its managers, and the one that applies something to it."""
 
-    target: Target
+    target: ApplyTarget
     live: Mapping[str, Any]
     managers: Managers
     asking: Manager
@@ -322,7 +330,7 @@ def _refusal(clashes: list[Clash]) -> ApiError:
 # kubectl, which applied on the client's side before it did on the server's
 
 
-def _left_by_kubectl(target: Target, live: Mapping[str, Any]) -> FieldSet:
+def _left_by_kubectl(target: ApplyTarget, live: Mapping[str, Any]) -> FieldSet:
     """Give the fields that still are as ``kubectl apply`` has left them."""
     try:
         last = json.loads(_annotations(live).get(LAST_APPLIED) or "null")

@@ -2,18 +2,13 @@
 
 ``$patch: replace`` and ``$patch: delete`` in a map or a list, ``$retainKeys``,
 ``$deleteFromPrimitiveList/field`` and ``$setElementOrder/field``; which lists merge, and by
-which key, says the schema.
+which key, says the schema.  Nulls inside items that are new stay in the result; whoever reads it
+as a kind drops them.
 
-Owns: the merge and the real server's words for patches that cannot be merged.  Must not know
-bodies, nor whether the result is a good object.  Nulls inside items that are new stay in the
-result; whoever reads it as a kind drops them.
+Of a merged list, items that the patch names come in the order of the patch, the others in the
+order in which they were, and where the two meet, the order in which they were decides.
 
-The order of a list's items after a strategic merge patch.
-
-Items that the patch names come in the order of the patch, the others in the order in which they
-were, and where the two meet, the order in which they were decides.
-
-Owns: that order.  Must not know how items were merged.
+Upstream: apimachinery/pkg/util/strategicpatch/patch.go
 """
 
 from __future__ import annotations
@@ -23,10 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.apirules.schema.schema_protocol import Schema
+from reflet.apirules.schema.schemas import Schema
 from reflet.devserver.patches.json_values import identity
-from reflet.errors import ApiError, Invalid
+from reflet.errors import ApiError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 DIRECTIVE: Final = "$patch"
 RETAIN_KEYS: Final = "$retainKeys"
@@ -38,6 +34,7 @@ _BAD_ORDER: Final = "invalid patch format of setElementOrder list"
 _BAD_RETAIN_KEYS: Final = "invalid patch format of retainKeys"
 
 Document = dict[str, Any]
+Naming = Callable[[Any], str]
 
 
 def strategic_merge(
@@ -260,11 +257,7 @@ def _items_are_maps(original: list[Any], patch: list[Any]) -> bool:
     """Tell whether the items are maps; all must be of one type, and no lists."""
     kinds = {printing.type_name(item) for item in (*original, *patch)}
     if printing.type_name([]) in kinds:
-        raise Invalid(
-            "the server rejected our request due to an error in our request",
-            code=422,
-            reason="Invalid",
-        )
+        raise refusals.rejected()
     if len(kinds) > 1:
         shown = printing.plain([original, patch])
         raise refusals.unexpected(f"list element types are not identical: {shown}")
@@ -302,7 +295,7 @@ def _field(schema: Schema, name: str) -> Schema:
     found = schema.field(name)
     if found is None:
         raise refusals.unexpected(
-            f"unable to find api field in struct for the json field {printing.quoted(name)}"
+            f"unable to find api field in struct for the json field {quoted(name)}"
         )
     return found
 
@@ -328,9 +321,6 @@ def _unknown_directive(directive: Any, patch: Mapping[str, Any]) -> ApiError:
 def _wrong_type(expected: Any, found: Any) -> ApiError:
     kind = printing.type_name(found) if found is not None else "%!s(<nil>)"
     return refusals.unexpected(f"expected a {printing.type_name(expected)}, but received a {kind}")
-
-
-Naming = Callable[[Any], str]
 
 
 def ordered(

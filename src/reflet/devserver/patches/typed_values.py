@@ -1,8 +1,8 @@
-"""Values together with the schema of their place: what they are made of, and whether they fit.
+"""Values together with the schema of their place: what can be owned, and whether they fit.
 
-Owns: how a schema divides a value into what can be owned (by key, by the keys of items, as a
-whole), and the real server's words for applied values that do not fit.  Must not know who owns
-what.
+A schema divides a value by key, by the keys of items, or not at all.
+
+Upstream: sigs.k8s.io/structured-merge-diff/typed/{typed,validate,helpers}.go
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from reflet.apirules.schema.schema_protocol import ANYTHING, Schema
+from reflet.apirules.schema.schemas import ANYTHING, Schema
 from reflet.devserver.patches.field_sets import (
     field_element,
     index_element,
@@ -20,6 +20,7 @@ from reflet.devserver.patches.field_sets import (
 )
 from reflet.errors import DecodeError
 from reflet.gotext import printing
+from reflet.gotext.quoting import quoted
 
 Form = Literal["map", "list", "scalar"]
 
@@ -91,7 +92,7 @@ def item_element(schema: Schema, item: Any) -> str:
         elif declared is not None and declared.default is not None:
             keys[name] = declared.default
     if not keys:
-        shown = " ".join(map(printing.quoted, names))
+        shown = " ".join(map(quoted, names))
         raise DecodeError(
             f"associative list with keys has an element that omits all key fields [{shown}] (and "
             "doesn't have default values for any key fields)"

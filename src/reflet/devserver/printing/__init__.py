@@ -1,7 +1,8 @@
 """The forms of answers: JSON, YAML, and the tables that ``kubectl get`` prints.
 
-- ``answers``, ``representations``, ``yaml_output``: an answer, and the form that was asked for
-- ``tables``, ``columns``: rows for any kind
+- ``answers``: what a verb answers with, before its form is known
+- ``representations``: which form is asked for, and the bytes of answers and events
+- ``table_output``, ``columns``: the Table of any kind
 - ``printers``, ``pod_printer``, ``further_printers``: what the rows of each kind say
-- ``ages``, ``json_paths``: cells that need working out
+- ``json_paths``: columns that a CustomResourceDefinition names
 """

@@ -1,7 +1,4 @@
-"""What a verb answers with, before it is known in which form the client wants it.
-
-Owns: the alternatives.  Must not know forms, HTTP or how an answer came about.
-"""
+"""What a verb answers with, before it is known in which form the client wants it."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.storage.changes import Stored
+from reflet.devserver.storage.stored import Stored
 
 Document = dict[str, Any]
 

@@ -1,7 +1,6 @@
-"""Tables of the kinds that are served besides those that most programs use.
+"""Headings and cells of the kinds that are served besides those that most programs use.
 
-Owns: their headings and cells, as the real server prints them.  Must not know requests or who
-reads the table.
+Upstream: pkg/printers/internalversion/printers.go
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from reflet.apirules.schema.columns import AGE, NAME, Column, column
+from reflet.devserver.printing.columns import AGE, NAME, Column, column
 from reflet.devserver.printing.printers import (
     NONE,
     UNKNOWN,

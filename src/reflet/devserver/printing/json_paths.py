@@ -1,8 +1,9 @@
 """Finds values by the JSON paths that definitions of custom kinds contain.
 
-Owns: the part of the syntax that makes sense in a column, a scale or a selectable field: names,
-indexes, ``[*]``, quoted names and comparisons (``[?(@.type=="Ready")]``).  Must not know what
-the values are for.
+The part of the syntax that makes sense in a column, a scale or a selectable field: names,
+indexes, ``[*]``, quoted names and comparisons (``[?(@.type=="Ready")]``).
+
+Upstream: client-go/util/jsonpath/jsonpath.go
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What the columns of a pod show: the one word that says how it is doing.
+"""What the columns of a pod show: how phases, conditions and container states become one word.
 
-Owns: how phases, conditions and container states become that word, as the real server decides.
-Must not know the other columns or kinds.
+Upstream: pkg/printers/internalversion/printers.go, printPod
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from reflet.gotext.ages import duration_text, moment_of
+from reflet.gotext.durations import human_duration, moment_of
 
 Document = Mapping[str, Any]
 
@@ -43,7 +42,7 @@ def pod_cells(pod: Document, now: datetime) -> list[Any]:
     summary = _summary(pod)
     restarts = str(summary.restarts)
     if summary.restarts and summary.last_restart is not None:
-        ago = duration_text((now - summary.last_restart).total_seconds())
+        ago = human_duration((now - summary.last_restart).total_seconds())
         restarts = f"{restarts} ({ago} ago)"
     born = moment_of(pod["metadata"].get("creationTimestamp"))
     addresses = status.get("podIPs") or [{"ip": status.get("podIP")}]
@@ -51,7 +50,7 @@ def pod_cells(pod: Document, now: datetime) -> list[Any]:
         f"{summary.ready}/{summary.containers}",
         summary.word,
         restarts,
-        "<unknown>" if born is None else duration_text((now - born).total_seconds()),
+        "<unknown>" if born is None else human_duration((now - born).total_seconds()),
         addresses[0].get("ip") or NONE,
         spec.get("nodeName") or NONE,
         status.get("nominatedNodeName") or NONE,

@@ -1,7 +1,6 @@
-"""What the columns of each built-in kind show.
+"""What the columns of each built-in kind show: one function a kind, from an object to its cells.
 
-Owns: one function a kind, from an object to its cells, as the real server prints them.  Must
-not know the headings (columns.py), requests or who reads the table.
+Upstream: pkg/printers/internalversion/printers.go
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import msgspec
 from reflet.api.selectors.labels import LabelSelector
 from reflet.devserver.printing.pod_printer import pod_cells
 from reflet.errors import ParseError
-from reflet.gotext.ages import age, duration_text, moment_of
+from reflet.gotext.durations import age, human_duration, moment_of
 
 Document = Mapping[str, Any]
 Cells = list[Any]
@@ -267,7 +266,7 @@ def _job(obj: Document, now: datetime) -> Cells:
         name_of(obj),
         _job_status(obj),
         completions,
-        "" if began is None else duration_text((ended - began).total_seconds()),
+        "" if began is None else human_duration((ended - began).total_seconds()),
         created(obj, now),
         *containers_of(spec.get("template", {})),
         selector_text(spec.get("selector")),

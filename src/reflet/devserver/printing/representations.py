@@ -1,7 +1,8 @@
 """The forms in which answers are sent: JSON or YAML; objects, their metadata, or a table.
 
-Owns: what a client's ``Accept`` means, and how an answer or an event becomes bytes.  Must not
-know how answers come about, nor how bytes are sent.
+What a client's ``Accept`` means, and how an answer or an event becomes bytes.
+
+Upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go; handlers/response.go
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from datetime import datetime
 from typing import Any, Final, Literal, assert_never, final
 
 import msgspec
+import yaml
 
 from reflet.apirules import refusals
-from reflet.apirules.schema.go_types import internal_package
-from reflet.apirules.schema.served_kind import ServedKind
+from reflet.apirules.schema.served_kind import ServedKind, internal_package
 from reflet.devserver.printing.answers import (
     Answer,
     DocumentAnswer,
@@ -24,13 +25,13 @@ from reflet.devserver.printing.answers import (
     TextAnswer,
 )
 from reflet.devserver.printing.table_output import IncludeObject, include_object, partial, table
-from reflet.devserver.request.request import ApiRequest
-from reflet.devserver.storage.changes import Stored
-from reflet.devserver.verbs.faces import is_own_face, shown
-from reflet.devserver.watches.watch_events import (
+from reflet.devserver.request.request_info import ApiRequest
+from reflet.devserver.storage.stored import Stored
+from reflet.devserver.verbs.conversion import in_version, is_storage_version
+from reflet.devserver.watches.event_lines import (
     CHUNKED_JSON_LINES,
-    Event,
     Representation,
+    ServedEvent,
     event_of,
     http_chunk,
     json_line,
@@ -52,6 +53,11 @@ _MEDIA: Final[dict[str, Media]] = {
     "text/yaml": "yaml",
 }
 _META_KINDS: Final = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
+_BASE: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_TEXT_TAG: Final = "tag:yaml.org,2002:str"
+# Words that the real server's reader of YAML takes for something else than text, and PyYAML's
+# does not, so they need quotes.
+_WORDS: Final = frozenset({"y", "Y", "n", "N"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +158,7 @@ def render(answer: Answer, form: Form, now: datetime) -> Rendered:
         case DocumentAnswer(document=document, code=code):
             return render_document(document, form, code)
         case ObjectAnswer(kind=kind, document=document, encoded=encoded, code=code):
-            if form == PLAIN and encoded is not None and is_own_face(kind):
+            if form == PLAIN and encoded is not None and is_storage_version(kind):
                 return Rendered(code, encoded + b"\n")
             return render_document(_one(kind, document, form, now), form, code)
         case ListAnswer():
@@ -166,7 +172,7 @@ def render(answer: Answer, form: Form, now: datetime) -> Rendered:
 def render_document(document: Any, form: Form, code: int) -> Rendered:
     """Write a document, whatever it is about."""
     if form.media == "yaml":
-        from reflet.devserver.printing.yaml_output import write_yaml  # noqa: PLC0415 - rarely asked for
+        from reflet.devserver.printing.representations import write_yaml  # noqa: PLC0415 - rarely asked for
 
         return Rendered(code, write_yaml(document), YAML)
     content = msgspec.json.encode(document)
@@ -182,7 +188,7 @@ def _one(kind: ServedKind, document: dict[str, Any], form: Form, now: datetime) 
         raise refusals.not_a_list(form.as_, _go_type(kind))
     if form.as_:
         return partial(document)
-    return shown(kind, document)
+    return in_version(kind, document)
 
 
 def _go_type(kind: ServedKind, suffix: str = "") -> str:
@@ -211,7 +217,7 @@ def _table(
     )
     if form.include == "Object":
         for row in made["rows"]:
-            row["object"] = shown(kind, row["object"])
+            row["object"] = in_version(kind, row["object"])
     return made
 
 
@@ -228,7 +234,7 @@ def _many(answer: ListAnswer, form: Form, now: datetime) -> dict[str, Any]:
             "metadata": answer.metadata,
             "items": [partial(document) for document in documents],
         }
-    items = [shown(kind, document) for document in documents]
+    items = [in_version(kind, document) for document in documents]
     if kind.custom is None:
         # The real server says of lists of its own kinds once, at the top, what is in them.
         items = [
@@ -262,8 +268,8 @@ def _plain_list(answer: ListAnswer) -> bytes:
 
 
 def _items(kind: ServedKind, items: Any) -> list[bytes]:
-    if not is_own_face(kind):
-        documents = [shown(kind, stored.object) for stored in items]
+    if not is_storage_version(kind):
+        documents = [in_version(kind, stored.object) for stored in items]
         if kind.custom is None:
             documents = [_without_type(document) for document in documents]
         return [msgspec.json.encode(document) for document in documents]
@@ -297,7 +303,7 @@ class EventForms:
     def form(self, kind: ServedKind, form: Form) -> Representation:
         """Give the representation of a kind's events, in chunks of HTTP/1.1."""
         wanted = Form(as_=form.as_, include=form.include)
-        if wanted == PLAIN and is_own_face(kind):
+        if wanted == PLAIN and is_storage_version(kind):
             return CHUNKED_JSON_LINES
         found = self._made.get((kind, wanted))
         if found is None:
@@ -312,24 +318,24 @@ class EventForms:
     def _representation(self, kind: ServedKind, form: Form) -> Representation:
         if form.as_ == "Table":
 
-            def with_columns(event: Event) -> bytes:
+            def with_columns(event: ServedEvent) -> bytes:
                 return self._table_line(kind, form, event, with_columns=True)
 
-            def without_columns(event: Event) -> bytes:
+            def without_columns(event: ServedEvent) -> bytes:
                 return self._table_line(kind, form, event, with_columns=False)
 
             return Representation(without_columns, with_columns)
 
-        def line(event: Event) -> bytes:
+        def line(event: ServedEvent) -> bytes:
             if event.type == "ERROR":
                 return http_chunk(json_line(event))
-            document = partial(event.object) if form.as_ else shown(kind, event.object)
+            document = partial(event.object) if form.as_ else in_version(kind, event.object)
             return http_chunk(json_line(event_of(event.type, document)))
 
         return Representation(line)
 
     def _table_line(
-        self, kind: ServedKind, form: Form, event: Event, *, with_columns: bool
+        self, kind: ServedKind, form: Form, event: ServedEvent, *, with_columns: bool
     ) -> bytes:
         if event.type == "ERROR":
             return http_chunk(json_line(event))
@@ -338,3 +344,30 @@ class EventForms:
             kind, [event.object], metadata, form, self._now(), with_columns=with_columns
         )
         return http_chunk(json_line(event_of(event.type, document)))
+
+
+class _Dumper(_BASE):  # type: ignore[misc]  # the C dumper has no types
+    """Writes without aliases: the same value twice is written twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's shape
+        return True
+
+
+def _text(dumper: Any, text: str) -> Any:
+    style = None
+    if "\n" in text and text.isascii():
+        style = "|"
+    elif text in _WORDS or dumper.resolve(yaml.ScalarNode, text, (True, False)) != _TEXT_TAG:
+        style = '"'  # without quotes it would be no text
+    return dumper.represent_scalar(_TEXT_TAG, text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def write_yaml(document: Any) -> bytes:
+    """Write a document; UTF-8, ends with a line break."""
+    written: bytes = yaml.dump(
+        document, Dumper=_Dumper, allow_unicode=True, encoding="utf-8", sort_keys=True
+    )
+    return written

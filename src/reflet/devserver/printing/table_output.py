@@ -1,7 +1,6 @@
 """Objects as tables, which is how kubectl asks for what it prints.
 
-Owns: the Table document, its rows and what each row says of its object.  Must not know which
-objects were asked for, nor how the document is sent.
+Upstream: pkg/printers/tablegenerator.go; pkg/printers/storage/storage.go
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from reflet.apirules.refusals import bad_request
-from reflet.apirules.schema.columns import AGE, COLUMNS, NAME, NAMED_ONLY, Column, column
 from reflet.apirules.schema.served_kind import PrinterColumn, ServedKind
+from reflet.devserver.printing.columns import AGE, COLUMNS, NAME, NAMED_ONLY, Column, column
 from reflet.devserver.printing.further_printers import FURTHER_TABLES
 from reflet.devserver.printing.json_paths import first_at
 from reflet.devserver.printing.printers import PRINTERS, created, name_of, named_only
-from reflet.gotext.ages import age, moment_of
+from reflet.gotext.durations import age, moment_of
 
 Document = dict[str, Any]
 IncludeObject = Literal["Metadata", "Object", "None"]

@@ -1,7 +1,8 @@
 """Continue tokens: where a list that is read in pages goes on.
 
-Owns: the form of the token and the refusals of what is none.  The form is the real server's:
-the version of the list and the key of the next object.  Must not know lists.
+The form is the real server's: the version of the list and the key of the next object.
+
+Upstream: apiserver/pkg/storage/continue.go
 """
 
 from __future__ import annotations

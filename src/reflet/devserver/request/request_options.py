@@ -1,7 +1,10 @@
 """The options of requests, read from the query and from bodies, and checked.
 
-Owns: what options a verb takes, the rules between them and the refusals of those that break the
-rules, in the real server's words.  Must not know what the options make a verb do.
+The rules between options and the refusals of those that break them are the real server's; what an
+option makes a verb do is the verb's.
+
+Upstream: apimachinery/pkg/apis/meta/internalversion/validation/validation.go;
+apimachinery/pkg/apis/meta/v1/validation/validation.go
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from reflet.apirules.refusals import bad_request, invalid_options, unexpected
-from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.request_info import ApiRequest
 from reflet.errors import ApiError, Cause
-from reflet.gotext.printing import quoted
+from reflet.gotext.quoting import quoted
 
 FieldValidation = Literal["Ignore", "Warn", "Strict"]
 

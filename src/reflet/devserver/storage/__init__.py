@@ -1,8 +1,7 @@
-"""What the development server keeps: objects, their revisions and their recent past.
+"""What etcd and the watch cache are to the real server: objects, revisions and the recent past.
 
-- ``changes``: keys, stored states and changes
-- ``collection``: the objects of one resource in order, with their recent past
-- ``storage``: the whole state, with one counter of revisions
-- ``journal``: the same in a SQLite file, safe from ``kill -9``
-- ``freshness``: waits for a revision that is not there yet
+- ``stored``: keys, stored states and changes
+- ``collection``: the objects of one resource in order, and its window of recent changes
+- ``storage``: all of them with one counter of revisions; waiting for a revision
+- ``sqlite_journal``: the same in a SQLite file, safe from ``kill -9``
 """

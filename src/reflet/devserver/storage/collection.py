@@ -1,7 +1,8 @@
-"""The objects of one resource in order, and the recent past of them.
+"""The objects of one resource in order, and the recent past of them: a watch cache's window.
 
-Owns: the order of a list, the window of history and what falls out of it, and how a past state
-is found again.  Must not know other resources, how revisions are given out, files or watchers.
+What falls out of the window is gone: a watch from there is answered with 410.
+
+Upstream: apiserver/pkg/storage/cacher/watch_cache.go
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from operator import attrgetter
 from typing import Final, final
 
 from reflet.apirules import refusals
-from reflet.devserver.storage.changes import Change, Stored
+from reflet.devserver.storage.stored import Stored, StoredChange
 
 SNAPSHOTS_KEPT: Final = 8
 """Past lists that are remembered: whoever reads a list in pages asks for the same one again."""
@@ -51,8 +52,8 @@ class Collection:
         self._most_bytes = most_bytes
         self._objects: dict[str, Stored] = {}
         self._paths: list[str] = []
-        self._history: list[Change] = []
-        self._by_path: dict[str, list[Change]] = {}
+        self._history: list[StoredChange] = []
+        self._by_path: dict[str, list[StoredChange]] = {}
         self._bytes = 0
         self._snapshots: dict[tuple[str | None, int], tuple[Stored, ...]] = {}
 
@@ -91,7 +92,7 @@ class Collection:
             self._snapshots[namespace, last] = snapshot
         return snapshot
 
-    def changes_since(self, revision: int, path: str | None = None) -> Sequence[Change]:
+    def changes_since(self, revision: int, path: str | None = None) -> Sequence[StoredChange]:
         """Give the changes after a revision, of one object or of all, oldest first.
 
         Raises Expired when some of them are forgotten.
@@ -103,14 +104,14 @@ class Collection:
 
     # Writing
 
-    def restore(self, objects: Sequence[Stored], changes: Sequence[Change]) -> None:
+    def restore(self, objects: Sequence[Stored], changes: Sequence[StoredChange]) -> None:
         """Begin with what an earlier life left: the present objects and the changes to them."""
         self._objects = {stored.key.path: stored for stored in objects}
         self._paths = sorted(self._objects)
         for change in changes:
             self._remember(change)
 
-    def floor_after(self, change: Change) -> int | None:
+    def floor_after(self, change: StoredChange) -> int | None:
         """Say where the floor will be if a change is added, or None if it stays."""
         count = len(self._history) + 1
         size = self._bytes + len(change.stored.encoded)
@@ -126,7 +127,7 @@ class Collection:
             floor = old.revision
         return floor
 
-    def apply(self, change: Change) -> None:
+    def apply(self, change: StoredChange) -> None:
         """Make a change, which is newer than all before."""
         path = change.key.path
         if change.type == "DELETED":
@@ -152,7 +153,7 @@ class Collection:
         self._snapshots.clear()
         self.floor = floor
 
-    def _remember(self, change: Change) -> None:
+    def _remember(self, change: StoredChange) -> None:
         self._history.append(change)
         self._by_path.setdefault(change.key.path, []).append(change)
         self._bytes += len(change.stored.encoded)

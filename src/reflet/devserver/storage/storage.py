@@ -1,13 +1,15 @@
-"""The whole state of the server, with one counter of revisions for everything.
+"""The whole state of the server, with one counter of revisions for everything, as in etcd.
 
-Owns: the counter, what a write needs to be accepted, and that a write is safe before anybody
-hears of it.  Calls are plain functions, and everything runs on one thread, so each of them is
-atomic.  The order of lists and the window of history belong to collection.py, files to
-journal.py, streams to watchers.py.  Must not know kinds, requests or what objects mean.
+A write is checked, counted and safe in the journal before anybody hears of it.  Calls are plain
+functions and everything runs on one thread, so each of them is atomic.
+
+Upstream: apiserver/pkg/storage/etcd3/store.go;
+apiserver/pkg/storage/cacher/watch_cache.go, waitUntilFreshAndBlock
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -16,16 +18,16 @@ from typing import Final, Protocol, final
 import msgspec
 
 from reflet.apirules import refusals
-from reflet.devserver.storage.changes import (
-    Change,
+from reflet.devserver.storage.collection import Collection
+from reflet.devserver.storage.stored import (
     JsonObject,
     Key,
     Stored,
+    StoredChange,
     moved_to,
     stored_at,
     with_version,
 )
-from reflet.devserver.storage.collection import Collection
 from reflet.errors import ApiError
 
 FIRST_REVISION: Final = 1  # of a server in which nothing was written yet, as in etcd
@@ -34,10 +36,11 @@ HISTORY_BYTES: Final = 32 * 2**20
 
 logger = logging.getLogger(__name__)
 
-Subscriber = Callable[[Change], None]
+Subscriber = Callable[[StoredChange], None]
+FRESH_TIMEOUT: Final = 3.0  # seconds, as the real server
 
 
-class Kept(msgspec.Struct, frozen=True, gc=False):
+class JournalContents(msgspec.Struct, frozen=True, gc=False):
     """Everything that a journal gives back.
 
     ``floors`` are the oldest revisions known, by resource; ``expired`` is that of every
@@ -48,17 +51,17 @@ class Kept(msgspec.Struct, frozen=True, gc=False):
     expired: int = 0
     floors: dict[str, int] = {}
     objects: tuple[Stored, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[StoredChange, ...] = ()
 
 
 class Journal(Protocol):
     """Where a storage puts what must survive it; each call is durable when it returns."""
 
-    def read(self) -> Kept:
+    def read(self) -> JournalContents:
         """Give back everything that was recorded, changes oldest first."""
         ...
 
-    def record(self, change: Change, /, *, floor: int | None) -> None:
+    def record(self, change: StoredChange, /, *, floor: int | None) -> None:
         """Keep a change and, in the same step, forget its resource's changes up to a floor."""
         ...
 
@@ -92,7 +95,7 @@ class Storage:
         self._expired = 0
         self._collections: dict[str, Collection] = {}
         self._subscribers: dict[object, tuple[str | None, Subscriber]] = {}
-        self._unannounced: deque[Change] = deque()
+        self._unannounced: deque[StoredChange] = deque()
         self._announcing = False
         if journal is not None:
             self._restore(journal.read())
@@ -124,7 +127,7 @@ class Storage:
 
     def changes_since(
         self, resource: str, revision: int, *, key: Key | None = None
-    ) -> Sequence[Change]:
+    ) -> Sequence[StoredChange]:
         """Give the changes after a revision, oldest first; with ``key`` those of one object.
 
         Raises Expired when some of them have left the history.  After a revision that has not
@@ -144,7 +147,7 @@ class Storage:
         if self.get(key) is not None:
             raise _refused(refusals.already_exists, key)
         revision = self._revision + 1
-        return self._write(Change("ADDED", stored_at(key, content, revision, revision)))
+        return self._write(StoredChange("ADDED", stored_at(key, content, revision, revision)))
 
     def replace(
         self, key: Key, content: JsonObject, *, expected_revision: int | None = None
@@ -157,7 +160,7 @@ class Storage:
         if with_version(content, previous.revision) == previous.object:
             return previous
         stored = stored_at(key, content, self._revision + 1, previous.created)
-        return self._write(Change("MODIFIED", stored, previous))
+        return self._write(StoredChange("MODIFIED", stored, previous))
 
     def delete(self, key: Key, *, expected_revision: int | None = None) -> Stored:
         """Remove an object and give its last state, with the revision of the deletion.
@@ -166,7 +169,7 @@ class Storage:
         """
         previous = self._present(key, expected_revision)
         last = moved_to(previous, self._revision + 1)
-        return self._write(Change("DELETED", last, previous))
+        return self._write(StoredChange("DELETED", last, previous))
 
     def expire_history(self) -> None:
         """Forget every revision that anybody has seen: watches and lists must begin anew.
@@ -213,7 +216,7 @@ class Storage:
             raise _refused(refusals.modified, key)
         return stored
 
-    def _write(self, change: Change) -> Stored:
+    def _write(self, change: StoredChange) -> Stored:
         collection = self._collection(change.key.resource)
         floor = collection.floor_after(change)
         if self._journal is not None:
@@ -226,7 +229,7 @@ class Storage:
         self._announce(change)
         return change.stored
 
-    def _announce(self, change: Change) -> None:
+    def _announce(self, change: StoredChange) -> None:
         self._unannounced.append(change)
         if self._announcing:
             return  # a subscriber writes: its change waits until all have heard of the last one
@@ -237,7 +240,7 @@ class Storage:
         finally:
             self._announcing = False
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: StoredChange) -> None:
         for resource, subscriber in tuple(self._subscribers.values()):
             if resource is not None and resource != change.key.resource:
                 continue
@@ -252,11 +255,11 @@ class Storage:
                     change.key.resource,
                 )
 
-    def _restore(self, kept: Kept) -> None:
+    def _restore(self, kept: JournalContents) -> None:
         self._revision = kept.revision
         self._expired = kept.expired
         objects: defaultdict[str, list[Stored]] = defaultdict(list)
-        changes: defaultdict[str, list[Change]] = defaultdict(list)
+        changes: defaultdict[str, list[StoredChange]] = defaultdict(list)
         for stored in kept.objects:
             objects[stored.key.resource].append(stored)
         for change in kept.changes:
@@ -270,3 +273,28 @@ class Storage:
 def _refused(refusal: Callable[..., ApiError], key: Key) -> ApiError:
     plural, _, group = key.resource.partition(".")
     return refusal(plural, key.name, group=group)
+
+
+async def wait_until_fresh(
+    storage: Storage, revision: int, *, patience: float = FRESH_TIMEOUT
+) -> None:
+    """Return as soon as a revision is there, at once if it is; raise Timeout if it stays away.
+
+    The refusal is the real server's "Too large resource version".
+    """
+    if storage.revision >= revision:
+        return
+    arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def look(change: StoredChange) -> None:
+        if change.revision >= revision and not arrived.done():
+            arrived.set_result(None)
+
+    unsubscribe = storage.subscribe(look)
+    try:
+        async with asyncio.timeout(patience):
+            await arrived
+    except TimeoutError:
+        raise refusals.too_large_version(revision, storage.revision) from None
+    finally:
+        unsubscribe()

@@ -1,10 +1,15 @@
-"""What a request means, and what is done about it.
+"""What each verb does, from a request that is understood to an answer.
 
-- ``requests``, ``options``, ``documents``, ``json_text``: what was asked
-- ``selection``, ``selector_texts``, ``continue_tokens``: which objects are meant
-- ``verbs``: from a request to its answer; ``reading``, ``writing``, ``patching``, ``ownership``,
-  ``deleting``, ``watching``: what each verb does
-- ``definitions``, ``scales``, ``reviews``, ``pod_subresources``, ``subresource_bodies``,
-  ``service_account_tokens``, ``faces``: what only some kinds have
-- ``state``, ``seeds``, ``manifests``: what all of it works on, and what is there at the start
+- ``dispatch``: which verb a request means, and what is refused before it
+- ``reading``: get, list and watch
+- ``writing``: create and update, and the steps of every write
+- ``patching``: the four forms of patch
+- ``deleting``: delete and deletecollection; finalizers, grace, and what goes with a namespace
+- ``field_managers``: who manages which field after a write (``managedFields``)
+- ``conversion``: between the version asked for and the one that is stored
+- ``scales``, ``pod_subresources``, ``reviews``: what only some kinds have
+- ``state``: storage, kinds, addresses and watchers together; the status of definitions
+- ``loading``: what is there at the start, and objects from files
+
+Owner references are stored, and nobody follows them: there is no garbage collector.
 """

@@ -1,12 +1,15 @@
 """The verbs delete and deletecollection, and how objects go.
 
-Owns: preconditions, finalizers, the grace of pods, what goes with a namespace or a definition,
-and what a delete answers.  Must not know forms or HTTP.
+Preconditions, finalizers, the grace of pods, what goes with a namespace or a definition.
 
 Different from the real server, where controllers do the rest: a namespace is emptied and
 removed at once, a definition with all its objects too; a pod goes at once unless a grace period
 is asked for or its node is ready, and so has somebody who ends the wait; dependents stay, whatever
 the propagation policy.
+
+Upstream: apiserver/pkg/registry/rest/delete.go, BeforeDelete;
+apiserver/pkg/registry/generic/registry/store.go, Delete and DeleteCollection;
+pkg/registry/core/pod/strategy.go, CheckGracefulDelete
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.printing.answers import Answer, DocumentAnswer, ListAnswer, ObjectAnswer
 from reflet.devserver.request.request_options import DeleteOptions, ListQuery
-from reflet.devserver.storage.changes import Key, Stored
+from reflet.devserver.storage.stored import Key, Stored
 from reflet.devserver.verbs.reading import find, list_objects
 from reflet.devserver.verbs.state import DEFINITIONS, NAMESPACES, State
 from reflet.gotext.times import time_text

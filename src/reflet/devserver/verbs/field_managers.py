@@ -1,33 +1,63 @@
-"""Who owns which field after a write.
+"""Who manages which field after a write: ``managedFields``, for each kind and subresource.
 
-Owns: the meeting of kinds and server-side apply: what a write's target is, and what "the object
-before the server adds anything" means for it.  The decisions are server_side_apply.py's.  Must
-not know requests or storage.
+Server-side apply itself is ``patches/server_side_apply.py``; here it meets the kinds: what a
+write's target is, what "the object before the server adds anything" means for it, and which
+fields a write cannot change and so cannot come to own.
+
+Upstream: apimachinery/pkg/util/managedfields/internal/fieldmanager.go;
+pkg/registry/*/*/strategy.go, GetResetFields
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 from reflet.apirules.admission import clone
-from reflet.apirules.custom_objects import fill_custom_defaults
-from reflet.apirules.defaults.defaults import fill_defaults
+from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
 from reflet.apirules.schema.decoding import empty_object
 from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.patches.field_sets import EMPTY, FieldSet
 from reflet.devserver.patches.managed_fields import managed_fields_of, with_old_times
-from reflet.devserver.patches.reset_fields import custom_reset_fields, reset_fields
-from reflet.devserver.patches.server_side_apply import Target, apply, track_update
+from reflet.devserver.patches.server_side_apply import ApplyTarget, apply, track_update
 from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
 
 _NOT_FOR_NEW_OBJECTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
+_STATUS: Final = FieldSet.of([("f:status",)])
+_SPEC: Final = FieldSet.of([("f:spec",)])
+# Kinds with a status of their own, all of which are written in two parts.
+_IN_TWO_PARTS: Final = frozenset(
+    {
+        *("namespaces", "nodes", "pods", "services"),
+        *("daemonsets.apps", "deployments.apps", "replicasets.apps", "statefulsets.apps"),
+        *("cronjobs.batch", "jobs.batch"),
+        *("persistentvolumeclaims", "persistentvolumes", "replicationcontrollers"),
+        *("resourcequotas", "ingresses.networking.k8s.io", "poddisruptionbudgets.policy"),
+        "horizontalpodautoscalers.autoscaling",
+        "customresourcedefinitions.apiextensions.k8s.io",
+    }
+)
+_METADATA_AND_SPEC: Final = FieldSet.of([("f:metadata",), ("f:spec",)])
+_BESIDES_STATUS: Final = MappingProxyType(
+    {
+        "pods": FieldSet.of(
+            [
+                ("f:spec",),
+                ("f:metadata", "f:deletionTimestamp"),
+                ("f:metadata", "f:ownerReferences"),
+            ]
+        ),
+        "deployments.apps": FieldSet.of([("f:spec",), ("f:metadata", "f:labels")]),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Ownership:
+class FieldManager:
     """The fields of one kind, and a manager that writes to it at a moment."""
 
     kind: ServedKind
@@ -36,7 +66,7 @@ class Ownership:
     now: datetime
 
     @property
-    def target(self) -> Target:
+    def target(self) -> ApplyTarget:
         """What is written to."""
         kind = self.kind
         if kind.custom is not None:
@@ -46,7 +76,7 @@ class Ownership:
             reset = reset_fields(kind.storage_key, self.subresource)
             structure = kind.schema.structure
             blank = {} if structure is None else empty_object(structure)
-        return Target(
+        return ApplyTarget(
             schema=kind.schema,
             api_version=kind.api_version,
             kind=kind.kind,
@@ -116,3 +146,19 @@ def _name_as_data(secret: Document) -> None:
     texts = secret.pop("stringData", None)
     if texts:
         secret["data"] = {**secret.get("data", {}), **texts}
+
+
+def reset_fields(resource: str, subresource: str = "") -> FieldSet:
+    """Give the fields for a built-in resource, ``pods`` or ``deployments.apps``."""
+    if resource not in _IN_TWO_PARTS:
+        return EMPTY
+    if subresource in ("", "finalize"):
+        return _STATUS
+    return _BESIDES_STATUS.get(resource, _SPEC) if subresource == "status" else EMPTY
+
+
+def custom_reset_fields(subresource: str = "", *, has_status: bool) -> FieldSet:
+    """Give the fields for a custom resource, which has a status part or not."""
+    if subresource == "status":
+        return _METADATA_AND_SPEC
+    return _STATUS if has_status else EMPTY

@@ -1,13 +1,7 @@
-"""Objects from files, put into the server when it starts.
+"""What is there at the start: the namespaces, the service ``kubernetes``, and objects from files.
 
-Owns: reading files and folders, the order in which objects are made (namespaces and definitions
-first), and errors that name the file and the line.  Objects are applied as an administrator
-would, so loading the same file twice is harmless.  Must not know how objects are stored.
-
-What is there from the start: the namespaces, and the service ``kubernetes``.
-
-Owns: these objects.  They are made like any others, by the server's own name.  Must not know
-how they are stored.
+Objects of files are applied as an administrator would, so loading the same file twice is harmless;
+namespaces and definitions come first.  Errors name the file and the line.
 """
 
 from __future__ import annotations
@@ -15,18 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
+from reflet.api.yaml.nodes import ManifestDialect, YamlNode, documents
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.patches.json_values import DEEPEST, TOO_DEEP
-from reflet.devserver.patches.yaml_text import read_yaml
-from reflet.devserver.request.documents import Body
+from reflet.devserver.request.bodies import Body
 from reflet.devserver.request.request_options import WriteOptions
-from reflet.devserver.storage.changes import Key
+from reflet.devserver.storage.stored import Key
 from reflet.devserver.verbs.patching import APPLY_PATCH, patch
 from reflet.devserver.verbs.state import NAMESPACES, SERVICES, State
 from reflet.devserver.verbs.writing import SERVER, Writing
@@ -35,19 +25,20 @@ from reflet.errors import ApiError, ConfigurationError, DecodeError
 MANAGER: Final = "reflet-serve"
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 STANDARD_INPUT: Final = "-"
-UNKNOWN_ALIAS: Final = "an alias names no anchor: a text that begins with * needs quotes"
 
 _FIRST: Final = {"Namespace": 0, "CustomResourceDefinition": 1, "ServiceAccount": 2}
 _LATER: Final = 3
+Document = dict[str, Any]
+FIRST_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "default")
+KUBERNETES: Final = "kubernetes"
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class LoadedDocument:
     """One object of a file, and where it begins."""
 
     place: str
     document: dict[str, Any]
-    text: bytes
 
     @property
     def rank(self) -> int:
@@ -55,9 +46,9 @@ class Manifest:
         return _FIRST.get(str(self.document.get("kind")), _LATER)
 
 
-def read_manifests(sources: Iterable[str]) -> list[Manifest]:
+def read_manifests(sources: Iterable[str]) -> list[LoadedDocument]:
     """Read files, folders and ``-``; raise ConfigurationError with the file and line."""
-    found: list[Manifest] = []
+    found: list[LoadedDocument] = []
     for source in sources:
         if source == STANDARD_INPUT:
             found += _documents("standard input", sys.stdin.buffer.read())
@@ -83,74 +74,33 @@ def _files(path: Path) -> Iterator[Path]:
     yield from files
 
 
-def _documents(name: str, content: bytes) -> Iterator[Manifest]:
-    for line, text in _split(name, content):
-        place = f"{name}:{line}"
-        try:
-            document = read_yaml(text)
-        except DecodeError as error:
-            # The name after the asterisk may be a password that lacks its quotes.
-            unknown = UNKNOWN_ALIAS if "unknown anchor" in str(error) else str(error)
-            raise ConfigurationError(f"{place}: {unknown}") from error
-        if document is not None:
-            yield from _objects(place, document, text)
-
-
-def _split(name: str, content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Cut a file into its documents, each with its first line."""
+def _documents(name: str, content: bytes) -> Iterator[LoadedDocument]:
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigurationError(f"{name}:{line}: not valid UTF-8") from error
-    lines = text.splitlines(keepends=True)
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        starts = list(_starts(name, yaml.parse(text, Loader=loader)))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        # What is missing at the end is missed on the line after it.
-        line = 1 if mark is None else min(mark.line + 1, len(lines))
-        raise ConfigurationError(f"{name}:{line}: {error.problem}") from error
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f"{name}:1: {' '.join(str(error).split())}") from error
-    for start, end in pairwise([*starts, len(lines)]):
-        first = start
-        while first < end and lines[first].strip() in {"", "---"}:
-            first += 1
-        yield min(first, max(end - 1, 0)) + 1, "".join(lines[start:end]).encode()
+        for node in documents(text.removeprefix("\ufeff"), ManifestDialect(name)):
+            if node.value is not None:
+                yield from _objects(name, node)
+    except DecodeError as error:
+        raise ConfigurationError(str(error)) from error
 
 
-def _starts(name: str, events: Iterator[Any]) -> Iterator[int]:
-    """Yield the line on which each document starts."""
-    depth = 0
-    for event in events:
-        line: int = event.start_mark.line
-        match event:
-            case yaml.DocumentStartEvent():
-                yield line
-            case yaml.CollectionStartEvent():
-                depth += 1
-            case yaml.CollectionEndEvent():
-                depth -= 1
-            case _:
-                pass
-        # The parser takes the longer for each level, the deeper it is.
-        if depth > DEEPEST:
-            raise ConfigurationError(f"{name}:{line + 1}: {TOO_DEEP}")
-
-
-def _objects(place: str, document: Any, text: bytes) -> Iterator[Manifest]:
-    if not isinstance(document, dict):
+def _objects(name: str, node: YamlNode) -> Iterator[LoadedDocument]:
+    place, document = f"{name}:{node.line}", node.value
+    if not isinstance(document, dict) or not isinstance(node.parts, dict):
         raise ConfigurationError(f"{place}: not an object with apiVersion, kind and metadata")
-    if str(document.get("kind", "")).endswith("List") and isinstance(document.get("items"), list):
-        for index, item in enumerate(document["items"]):
-            yield from _objects(f"{place} (item {index + 1})", item, text)
+    items = node.parts.get("items")
+    if str(document.get("kind", "")).endswith("List") and items and isinstance(items.parts, list):
+        for item in items.parts:
+            yield from _objects(name, item)
         return
-    yield Manifest(place, document, text)
+    yield LoadedDocument(place, document)
 
 
-def load(state: State, manifests: Iterable[Manifest]) -> list[str]:
+def load(state: State, manifests: Iterable[LoadedDocument]) -> list[str]:
     """Put objects into the server; give a line about each.
 
     Raises ConfigurationError, with file and line, for one that the server refuses.
@@ -164,7 +114,7 @@ def load(state: State, manifests: Iterable[Manifest]) -> list[str]:
     return said
 
 
-def _load(state: State, manifest: Manifest) -> str:
+def _load(state: State, manifest: LoadedDocument) -> str:
     document = manifest.document
     kind = _kind(state, manifest)
     metadata = document.get("metadata")
@@ -187,7 +137,7 @@ def _load(state: State, manifest: Manifest) -> str:
     return f"{kind.qualified_resource}/{name}{where} {outcome}"
 
 
-def _check_values(manifest: Manifest) -> None:
+def _check_values(manifest: LoadedDocument) -> None:
     """Refuse a Secret of the wrong shape here: the server's own words would quote its values."""
     for field in ("data", "stringData"):
         values = manifest.document.get(field) or {}
@@ -200,7 +150,7 @@ def _check_values(manifest: Manifest) -> None:
                 )
 
 
-def _kind(state: State, manifest: Manifest) -> ServedKind:
+def _kind(state: State, manifest: LoadedDocument) -> ServedKind:
     version, name = manifest.document.get("apiVersion"), manifest.document.get("kind")
     if not isinstance(version, str) or not isinstance(name, str):
         raise ConfigurationError(f"{manifest.place}: apiVersion or kind is missing")
@@ -214,12 +164,6 @@ def _json(document: dict[str, Any]) -> bytes:
     import json  # noqa: PLC0415 - only while loading
 
     return json.dumps(document).encode()
-
-
-Document = dict[str, Any]
-
-FIRST_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "default")
-KUBERNETES: Final = "kubernetes"
 
 
 def plant(state: State, port: int) -> None:

@@ -1,8 +1,8 @@
-"""The verb patch, in its four forms.
+"""The verb patch, in its four forms: from the body of a patch to the document that is written.
 
-Owns: from the body of a patch to the document that is written; what the write does with it is
-writing.py's, what each form of patch means is in the modules of that name.  Must not know forms
-of answers or HTTP.
+What each form means is in ``patches``; the write itself is writing.py's.
+
+Upstream: apiserver/pkg/endpoints/handlers/patch.go
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from reflet.apirules import refusals
-from reflet.devserver.patches.json_patch import json_patch
+from reflet.devserver.patches.json_patch import (
+    json_patch,
+    merge_patch,
+    unreadable_result,
+    unreadable_strategic_result,
+    without_prefix,
+)
 from reflet.devserver.patches.managed_fields import managed_fields_of
-from reflet.devserver.patches.merge_patch import merge_patch
 from reflet.devserver.patches.patch_bodies import (
     read_applied,
     read_json_patch,
     read_merge_patch,
     read_strategic_patch,
 )
-from reflet.devserver.patches.patch_results import (
-    unreadable_result,
-    unreadable_strategic_result,
-    without_prefix,
-)
 from reflet.devserver.patches.strategic_merge import strategic_merge
 from reflet.devserver.printing.answers import ObjectAnswer
-from reflet.devserver.request.documents import Body
-from reflet.devserver.storage.changes import Stored
-from reflet.devserver.verbs.faces import shown
+from reflet.devserver.request.bodies import Body
+from reflet.devserver.storage.stored import Stored
+from reflet.devserver.verbs.conversion import in_version
 from reflet.devserver.verbs.writing import Writing
 from reflet.errors import ApiError, BadRequest, UnsupportedMediaType
 
@@ -68,7 +68,7 @@ def patch(writing: Writing, body: Body) -> ObjectAnswer:
 
 def patched(writing: Writing, stored: Stored, body: Body) -> Document:
     """Give the document that a patch makes of a stored object, read as the kind."""
-    live = shown(writing.kind, stored.object)
+    live = in_version(writing.kind, stored.object)
     document, refuse, complaints = _result(writing, live, body)
     try:
         made = writing.checked(document, complaints=tuple(complaints))
@@ -105,7 +105,7 @@ def _apply(writing: Writing, body: Body) -> ObjectAnswer:
             f"the name of the object ({name}) does not match the name on the URL ({writing.name})"
         )
     stored = writing.state.storage.get(writing.key())
-    live = None if stored is None else shown(kind, stored.object)
+    live = None if stored is None else in_version(kind, stored.object)
     force = bool(writing.options.force)
     result = writing.ownership.applied(live, applied, force=force)
     managed = managed_fields_of(result) or []

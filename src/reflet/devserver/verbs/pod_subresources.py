@@ -2,7 +2,8 @@
 
 Also the tokens of service accounts, which are asked for in the same way.
 
-Owns: these subresources.  Must not know forms or HTTP, nor where logs come from.
+Upstream: pkg/registry/core/pod/storage/{storage,eviction}.go, pod/rest/log.go;
+pkg/registry/core/serviceaccount/storage/token.go
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import Any, Final
 from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.printing.answers import DocumentAnswer
-from reflet.devserver.request.documents import subresource_kind
-from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.authentication import ISSUER, TokenOwner
+from reflet.devserver.request.bodies import subresource_kind
+from reflet.devserver.request.request_info import ApiRequest
 from reflet.devserver.request.request_options import DeleteOptions
-from reflet.devserver.storage.changes import Stored
+from reflet.devserver.storage.stored import Stored
 from reflet.devserver.verbs.deleting import delete
-from reflet.devserver.verbs.field_managers import Ownership
+from reflet.devserver.verbs.field_managers import FieldManager
 from reflet.devserver.verbs.state import LogRequest, State
-from reflet.devserver.verbs.tokens import ISSUER, ServiceAccount
 from reflet.errors import Cause
 from reflet.gotext.times import time_text
 
@@ -142,7 +143,7 @@ def request_token(
         cause = Cause("FieldValueInvalid", message, "spec.expirationSeconds")
         raise refusals.invalid("TokenRequest", "", [cause], group="authentication.k8s.io")
     metadata = stored.object["metadata"]
-    account = ServiceAccount(stored.key.namespace, stored.key.name, metadata.get("uid", ""))
+    account = TokenOwner(stored.key.namespace, stored.key.name, metadata.get("uid", ""))
     audiences = spec.get("audiences") or [ISSUER]
     now = state.now()
     token, ends = state.tokens.issue(
@@ -152,7 +153,7 @@ def request_token(
         seconds=seconds,
         bound_to=spec.get("boundObjectRef"),
     )
-    ownership = Ownership(subresource_kind(state.kinds, "token"), "token", manager, now)
+    ownership = FieldManager(subresource_kind(state.kinds, "token"), "token", manager, now)
     asked = {**document, "spec": {**spec, "expirationSeconds": seconds}}
     made: Document = {
         "kind": "TokenRequest",

@@ -1,11 +1,7 @@
-"""The verbs get and list.
+"""The verbs get, list and watch: which objects, at which version, in which pages.
 
-Owns: which objects a request is about and at which version, pages, and what a list says about
-itself.  Must not know forms or HTTP.
-
-The verb watch: from the options of a request to a feed.
-
-Owns: what a watch is asked to show.  Must not know HTTP, nor how a feed works.
+Upstream: apiserver/pkg/endpoints/handlers/get.go; apiserver/pkg/storage/etcd3/store.go, GetList;
+apiserver/pkg/storage/cacher/cacher.go, GetList and Watch
 """
 
 from __future__ import annotations
@@ -24,14 +20,12 @@ from reflet.devserver.request.continue_tokens import (
     write_token,
 )
 from reflet.devserver.request.request_options import ListQuery, read_list_version, read_version
-from reflet.devserver.request.selection import Selection, selection
-from reflet.devserver.storage.changes import Key, Stored
-from reflet.devserver.storage.freshness import reached
-from reflet.devserver.storage.storage import Storage
+from reflet.devserver.request.selection import SelectionPredicate, selection
+from reflet.devserver.storage.storage import Storage, wait_until_fresh
+from reflet.devserver.storage.stored import Key, Stored
 from reflet.devserver.verbs.state import State
-from reflet.devserver.watches.watch_events import Representation
+from reflet.devserver.watches.event_lines import Representation, WatchRequest
 from reflet.devserver.watches.watch_feed import WatchFeed
-from reflet.devserver.watches.watch_request import WatchRequest
 from reflet.errors import Expired
 
 
@@ -52,7 +46,7 @@ async def get(
     storage: Storage, kind: ServedKind, namespace: str | None, name: str, version: str = ""
 ) -> ObjectAnswer:
     """Answer with one object, at least as new as a version."""
-    await reached(storage, read_version(version))
+    await wait_until_fresh(storage, read_version(version))
     return ObjectAnswer.of(kind, find(storage, kind, namespace, name))
 
 
@@ -64,7 +58,7 @@ async def list_objects(
     if query.continue_:
         return _next_page(storage, kind, namespace, query, chosen)
     asked = read_list_version(query.resource_version)
-    await reached(storage, asked)
+    await wait_until_fresh(storage, asked)
     is_exact = query.match == "Exact" or (not query.match and asked > 0 and query.limit > 0)
     revision = asked if is_exact else storage.revision
     if is_exact:
@@ -77,7 +71,7 @@ async def list_objects(
 
 
 def _narrowed(
-    storage: Storage, kind: ServedKind, namespace: str | None, chosen: Selection
+    storage: Storage, kind: ServedKind, namespace: str | None, chosen: SelectionPredicate
 ) -> Sequence[Stored]:
     """Give the objects that may match, without looking at all of them where one name is meant."""
     if chosen.name is not None and (namespace is not None or not kind.namespaced):
@@ -91,7 +85,7 @@ def _next_page(
     kind: ServedKind,
     namespace: str | None,
     query: ListQuery,
-    chosen: Selection,
+    chosen: SelectionPredicate,
 ) -> ListAnswer:
     continuation = read_token(query.continue_)
     if query.resource_version not in {"", "0"}:
@@ -109,7 +103,11 @@ def _next_page(
 
 
 def _page(
-    kind: ServedKind, objects: Sequence[Stored], revision: int, limit: int, chosen: Selection
+    kind: ServedKind,
+    objects: Sequence[Stored],
+    revision: int,
+    limit: int,
+    chosen: SelectionPredicate,
 ) -> ListAnswer:
     matches = chosen.matches
     items: list[Stored] = []

@@ -1,50 +1,34 @@
 """Reviews: questions about who somebody is and what they may do.
 
-Owns: the answers.  Whoever is known here may do everything, so the answers are short; about
-somebody else, nothing is known.  Must not know requests or HTTP.
+Whoever is known here may do everything, so the answers are short; about somebody else, nothing is
+known.
+
+Upstream: pkg/registry/authorization/*/rest.go, pkg/registry/authentication/*
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.printing.answers import DocumentAnswer
+from reflet.devserver.request.authentication import UserInfo
 from reflet.errors import Cause
 from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class User:
-    """Who asks."""
-
-    name: str
-    uid: str = ""
-    groups: tuple[str, ...] = ()
-
-    def document(self) -> Document:
-        """Describe the user as reviews do."""
-        described: Document = {"username": self.name}
-        if self.uid:
-            described["uid"] = self.uid
-        if self.groups:
-            described["groups"] = list(self.groups)
-        return described
-
-
 def answer_review(
     kind: ServedKind,
     document: Document,
     *,
-    user: User,
+    user: UserInfo,
     now: datetime,
     managed: Any = None,
-    who: User | None = None,
+    who: UserInfo | None = None,
 ) -> DocumentAnswer:
     """Answer a review; ``who`` is whoever the token of a TokenReview belongs to.
 
@@ -86,7 +70,7 @@ def answer_review(
     return DocumentAnswer(review, 201)
 
 
-def _is_known(spec: Document, user: User) -> bool:
+def _is_known(spec: Document, user: UserInfo) -> bool:
     groups = spec.get("groups") or ()
     # Service accounts have tokens of this server, and with them may do everything.
     return (

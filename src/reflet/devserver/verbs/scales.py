@@ -1,7 +1,7 @@
 """The scale subresource: the number of replicas, seen apart from the rest.
 
-Owns: where each kind keeps what a Scale shows, and how a Scale is written back.  Must not know
-forms or HTTP.
+Upstream: pkg/registry/apps/deployment/storage/storage.go, ScaleREST;
+apiextensions-apiserver/pkg/registry/customresource/etcd.go, ScaleREST
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ from typing import Any, Final
 from reflet.apirules import refusals
 from reflet.apirules.admission import clone
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.patches.json_patch import json_patch
-from reflet.devserver.patches.merge_patch import merge_patch
+from reflet.devserver.patches.json_patch import (
+    json_patch,
+    merge_patch,
+    unreadable_result,
+    without_prefix,
+)
 from reflet.devserver.patches.patch_bodies import read_applied, read_json_patch, read_merge_patch
-from reflet.devserver.patches.patch_results import unreadable_result, without_prefix
 from reflet.devserver.printing.answers import DocumentAnswer
 from reflet.devserver.printing.json_paths import first_at
 from reflet.devserver.printing.printers import NONE, selector_text
-from reflet.devserver.request.documents import Body, check_subresource, read_subresource
-from reflet.devserver.storage.changes import Stored
-from reflet.devserver.verbs.faces import shown
+from reflet.devserver.request.bodies import Body, check_subresource, read_subresource
+from reflet.devserver.storage.stored import Stored
+from reflet.devserver.verbs.conversion import in_version
 from reflet.devserver.verbs.patching import APPLY_PATCH, JSON_PATCH
 from reflet.devserver.verbs.writing import Writing
 from reflet.errors import BadRequest, Cause, InternalError
@@ -62,7 +65,7 @@ def _numbers(kind: ServedKind, document: Document) -> tuple[int, int, str]:
 
 def get_scale(kind: ServedKind, stored: Stored) -> DocumentAnswer:
     """Answer with the Scale of a stored object."""
-    document = shown(kind, stored.object)
+    document = in_version(kind, stored.object)
     if kind.custom is not None and kind.custom.scale is not None:
         path = kind.custom.scale.spec_replicas
         if first_at(document, path) is None:
@@ -90,7 +93,7 @@ def replace_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswe
 
 def patch_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
     """Write the Scale that a patch makes of the present one."""
-    present = scale_of(writing.kind, shown(writing.kind, stored.object))
+    present = scale_of(writing.kind, in_version(writing.kind, stored.object))
     complaints: list[str] = []
     if body.media_type == JSON_PATCH:
         document = json_patch(present, read_json_patch(body.content, complaints))
@@ -120,7 +123,7 @@ def _write(writing: Writing, stored: Stored, scale: Document) -> DocumentAnswer:
         message = f"Invalid value: {replicas}: must be greater than or equal to 0"
         cause = Cause("FieldValueInvalid", message, "spec.replicas")
         raise refusals.invalid("Scale", writing.name, [cause], group="autoscaling")
-    document: Document = clone(shown(kind, stored.object))
+    document: Document = clone(in_version(kind, stored.object))
     version = scale.get("metadata", {}).get("resourceVersion")
     document["metadata"]["resourceVersion"] = version or str(stored.revision)
     _set_replicas(kind, document, replicas)
@@ -128,7 +131,7 @@ def _write(writing: Writing, stored: Stored, scale: Document) -> DocumentAnswer:
     # Whoever scales comes to own the number only if somebody owns it already.
     is_owned = any(_owns(entry, _steps(kind)) for entry in managed)
     answer = writing.replace(stored, document, managed=None if is_owned else managed)
-    return DocumentAnswer(scale_of(kind, shown(kind, answer.document)))
+    return DocumentAnswer(scale_of(kind, in_version(kind, answer.document)))
 
 
 def _set_replicas(kind: ServedKind, document: Document, replicas: int) -> None:

@@ -1,8 +1,10 @@
-"""Everything that the verbs work on, in one place.
+"""Everything that the verbs work on, in one place, and how its parts hear of writes.
 
-Owns: which collaborators there are and how they hear of writes: kinds follow definitions,
-addresses follow services, namespaces that are going go when they are empty.  Must not know
-requests, forms or HTTP.
+Kinds follow definitions, addresses follow services, namespaces that are going go when they are
+empty.  The status of a definition, which in the real server a controller writes a moment later,
+says at once whether its names are free.
+
+Upstream: apiextensions-apiserver/pkg/controller/status/naming_controller.go
 """
 
 from __future__ import annotations
@@ -17,15 +19,17 @@ from typing import Any, Final, Protocol, final
 
 from reflet.apirules.admission import Surroundings
 from reflet.apirules.schema.kinds import Kinds
-from reflet.apirules.service_addresses import ServiceAddresses
-from reflet.devserver.storage.changes import Change, Key
+from reflet.apirules.service_allocation import ServiceAddresses
+from reflet.devserver.request.authentication import TokenIssuer
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.verbs.tokens import TokenIssuer
+from reflet.devserver.storage.stored import Key, StoredChange
 from reflet.devserver.watches.watchers import Watchers
+from reflet.gotext.times import time_text
 
 DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
 NAMESPACES: Final = "namespaces"
 SERVICES: Final = "services"
+Document = dict[str, Any]
 
 
 def utc_now() -> datetime:
@@ -140,19 +144,81 @@ class State:
         for stored in self.storage.list(SERVICES):
             self.addresses.note(stored.object)
 
-    def _follow_definition(self, change: Change) -> None:
+    def _follow_definition(self, change: StoredChange) -> None:
         if change.type == "DELETED":
             self.kinds.remove_custom(change.key.name)
         else:
             self.kinds.add_custom(change.stored.object)
 
-    def _follow_service(self, change: Change) -> None:
+    def _follow_service(self, change: StoredChange) -> None:
         if change.previous is not None:
             self.addresses.forget(change.previous.object)
         if change.type != "DELETED":
             self.addresses.note(change.stored.object)
 
-    def _follow_deletion(self, change: Change) -> None:
+    def _follow_deletion(self, change: StoredChange) -> None:
         namespace = change.key.namespace
         if change.type == "DELETED" and namespace and namespace not in self._being_emptied:
             self.finish_namespace(namespace)
+
+
+def with_accepted_names(definition: Document, state: State) -> Document:
+    """Give the definition with its status: names accepted, or not, and so established or not."""
+    names = definition["spec"]["names"]
+    conflict = _conflict(definition, state)
+    before = definition.get("status") or {}
+    now = time_text(state.now())
+    if conflict is None:
+        found = (
+            ("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
+            ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"),
+        )
+    else:
+        found = (
+            ("NamesAccepted", "False", *conflict),
+            ("Established", "False", "NotAccepted", "not all names are accepted"),
+        )
+    conditions = [
+        {
+            "type": kind,
+            "status": status,
+            "lastTransitionTime": _since(before, kind, status) or now,
+            "reason": reason,
+            "message": message,
+        }
+        for kind, status, reason, message in found
+    ]
+    stored = [
+        version["name"] for version in definition["spec"]["versions"] if version.get("storage")
+    ]
+    earlier = before.get("storedVersions") or []
+    status = {
+        "conditions": conditions,
+        "acceptedNames": names,
+        "storedVersions": [*earlier, *(version for version in stored if version not in earlier)],
+    }
+    return {**definition, "metadata": {**definition["metadata"]}, "status": status}
+
+
+def _conflict(definition: Document, state: State) -> tuple[str, str] | None:
+    """Say which name of the definition another resource of its group has already."""
+    spec = definition["spec"]
+    own = definition["metadata"]["name"]
+    for kind in state.kinds:
+        if kind.group != spec["group"]:
+            continue
+        if kind.custom is not None and kind.custom.definition == own:
+            continue
+        if kind.kind == spec["names"]["kind"]:
+            return "KindConflict", f'"{kind.kind}" is already in use'
+        if kind.plural == spec["names"]["plural"]:
+            return "PluralConflict", f'"{kind.plural}" is already in use'
+    return None
+
+
+def _since(before: Document, kind: str, status: str) -> str:
+    """Say since when a condition has had its status; empty when it changes now."""
+    for earlier in before.get("conditions") or ():
+        if (earlier.get("type"), earlier.get("status")) == (kind, status):
+            return str(earlier.get("lastTransitionTime") or "")
+    return ""

@@ -1,9 +1,11 @@
 """The verbs create and update, and what every write goes through.
 
-Owns: the order of the steps from a document to a stored object: who may write where, which
-version is replaced, what the server adds, whether it is valid, who owns which field, and
-whether it is a dry run.  Each step belongs to a module of its own.  Must not know forms, HTTP
-or how a patch is carried out.
+The order of the steps from a document to a stored object: who may write where, which version is
+replaced, what the server adds, whether it is valid, who manages which field, and whether it is a
+dry run.  Each step belongs to a module of its own.
+
+Upstream: apiserver/pkg/registry/generic/registry/store.go, Create and Update;
+apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go
 """
 
 from __future__ import annotations
@@ -13,19 +15,18 @@ from typing import Any, Final
 
 from reflet.apirules import refusals
 from reflet.apirules.admission import prepare_create, prepare_update
-from reflet.apirules.bodies import check_body
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.validation.validation import validate_create, validate_update
+from reflet.apirules.strict_decoding import check_body
+from reflet.apirules.validation.by_kind import validate_create, validate_update
 from reflet.devserver.printing.answers import ObjectAnswer
-from reflet.devserver.request.documents import Body, read_object
+from reflet.devserver.request.bodies import Body, read_object
 from reflet.devserver.request.request_options import WriteOptions
-from reflet.devserver.storage.changes import Key, Stored
-from reflet.devserver.verbs.definitions import with_accepted_names
+from reflet.devserver.storage.stored import Key, Stored
+from reflet.devserver.verbs.conversion import in_storage_version, in_version
 from reflet.devserver.verbs.deleting import finish
-from reflet.devserver.verbs.faces import kept, shown
-from reflet.devserver.verbs.field_managers import Ownership
+from reflet.devserver.verbs.field_managers import FieldManager
 from reflet.devserver.verbs.reading import key_of
-from reflet.devserver.verbs.state import DEFINITIONS, State
+from reflet.devserver.verbs.state import DEFINITIONS, State, with_accepted_names
 from reflet.errors import ApiError, Cause
 
 Document = dict[str, Any]
@@ -65,9 +66,9 @@ class Writing:
     warnings: list[str] = field(default_factory=list)
 
     @property
-    def ownership(self) -> Ownership:
+    def ownership(self) -> FieldManager:
         """Who owns which field, as far as this write is concerned."""
-        return Ownership(self.kind, self.subresource, self.options.manager, self.state.now())
+        return FieldManager(self.kind, self.subresource, self.options.manager, self.state.now())
 
     def read(self, body: Body) -> Document:
         """Read the object in a body, or refuse it."""
@@ -114,9 +115,9 @@ class Writing:
         if is_taken:
             raise self._taken(key)
         if self.options.dry_run:
-            return ObjectAnswer(self.kind, kept(self.kind, made), code=201)
+            return ObjectAnswer(self.kind, in_storage_version(self.kind, made), code=201)
         return ObjectAnswer.of(
-            self.kind, self.state.storage.create(key, kept(self.kind, made)), 201
+            self.kind, self.state.storage.create(key, in_storage_version(self.kind, made)), 201
         )
 
     def _taken(self, key: Key) -> ApiError:
@@ -141,7 +142,7 @@ class Writing:
     def _established(self, made: Document) -> Document:
         """Let the server say of a definition that its names are accepted."""
         established = with_accepted_names(made, self.state)
-        server = Ownership(self.kind, "status", SERVER, self.state.now())
+        server = FieldManager(self.kind, "status", SERVER, self.state.now())
         _set_managed(established, server.after_update(made, established, established))
         return self.ownership.unless_only_times_differ(made, established)
 
@@ -208,7 +209,7 @@ class Writing:
     ) -> ObjectAnswer:
         """Put a new state in the place of a stored one, if it is still the one that is meant."""
         self._check_version(stored, document)
-        old = shown(self.kind, stored.object)
+        old = in_version(self.kind, stored.object)
         made = self._updated(old, document)
         if managed is None:
             managed = self.ownership.after_update(old, document, made)
@@ -218,10 +219,12 @@ class Writing:
         if self.kind.storage_key == DEFINITIONS and not self.subresource:
             made = self._established(made)
         if self.options.dry_run:
-            return ObjectAnswer(self.kind, kept(self.kind, made), code=code)
+            return ObjectAnswer(self.kind, in_storage_version(self.kind, made), code=code)
         if finish(self.state, self.kind, stored.key, made):
-            return ObjectAnswer(self.kind, _with_version(kept(self.kind, made), stored.revision))
-        replaced = self.state.storage.replace(stored.key, kept(self.kind, made))
+            return ObjectAnswer(
+                self.kind, _with_version(in_storage_version(self.kind, made), stored.revision)
+            )
+        replaced = self.state.storage.replace(stored.key, in_storage_version(self.kind, made))
         return ObjectAnswer.of(self.kind, replaced, code)
 
     def _updated(self, old: Document, document: Document) -> Document:

@@ -1,8 +1,10 @@
-"""One watch: what it was asked to show, what it still has to say, and when it ends.
+"""One watch: where it begins, what it still has to say, and when it ends.
 
-Owns: where a watch begins, the catching up, the backlog and its bounds, bookmarks, the time
-limit.  Which changes concern a watch is decided in watchers.py, how they look in
-watch_events.py.  Must not know HTTP: it is given a function that writes and one that waits.
+The initial events of a WatchList, catching up, the backlog and its bounds, bookmarks, the time
+limit.  Which changes concern a watch is decided in watchers.py, how they look in event_lines.py.
+Knows no HTTP: it is given a function that writes and one that waits.
+
+Upstream: apiserver/pkg/storage/cacher/cache_watcher.go
 """
 
 from __future__ import annotations
@@ -14,16 +16,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, Protocol, final
 
-from reflet.devserver.storage.freshness import reached
-from reflet.devserver.storage.storage import Storage
-from reflet.devserver.watches.watch_events import (
-    Event,
+from reflet.devserver.storage.storage import Storage, wait_until_fresh
+from reflet.devserver.watches.event_lines import (
+    ServedEvent,
     Sightings,
+    WatchRequest,
     addition,
     bookmark,
     refusal,
 )
-from reflet.devserver.watches.watch_request import WatchRequest
 from reflet.errors import ApiError
 
 BOOKMARK_INTERVAL: Final = 60.0  # seconds
@@ -71,7 +72,7 @@ class FanOut(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Backlog:
+class WatchBacklog:
     """How far a client may fall behind before it is given up."""
 
     events: int = 4096
@@ -117,7 +118,7 @@ class WatchFeed:
     )
 
     def __init__(
-        self, source: FanOut, request: WatchRequest, *, seconds: float, backlog: Backlog
+        self, source: FanOut, request: WatchRequest, *, seconds: float, backlog: WatchBacklog
     ) -> None:
         self.request = request
         self._source = source
@@ -203,7 +204,7 @@ class WatchFeed:
         request, storage = self.request, self._source.storage
         try:
             if request.wants_initial_events:
-                await reached(storage, request.resource_version)
+                await wait_until_fresh(storage, request.resource_version)
                 self._start = storage.revision
                 events = self._initial_events()
             else:
@@ -349,7 +350,7 @@ class WatchFeed:
         self._failure = error
         self.end()
 
-    def _own(self, event: Event) -> bytes:
+    def _own(self, event: ServedEvent) -> bytes:
         """Put an event into bytes for this watch alone."""
         render = self._render_first or self._representation.render
         self._render_first = None

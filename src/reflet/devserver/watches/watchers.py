@@ -1,12 +1,10 @@
-"""Spreads every change to the watches that it concerns.
+"""Spreads every change to the watches that it concerns; no watcher can hold up a writer.
 
-Owns: who is asked about a change, that changes of one moment go out together, and that no
-watcher can hold up a writer.  What a watch does with a change belongs to watch_feed.py.  Must
-not know HTTP, selectors' texts or kinds.
+Changes of one moment go out together.  A change is offered to the watches of its resource in four
+groups: those of everything, of its namespace, of its name, and of exactly its object.  So
+thousands of watches of one object each cost a change nothing but the look-up of one group.
 
-A change is offered to the watches of its resource in four groups: those of everything, of its
-namespace, of its name, and of exactly its object.  So thousands of watches of one object each
-cost a change nothing but the look-up of one group.
+Upstream: apiserver/pkg/storage/cacher/cacher.go, dispatchEvents and indexedWatchers
 """
 
 from __future__ import annotations
@@ -17,11 +15,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, final
 
-from reflet.devserver.storage.changes import Change
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.watches.watch_events import Sightings
-from reflet.devserver.watches.watch_feed import Backlog, WatchFeed, Write
-from reflet.devserver.watches.watch_request import WatchRequest
+from reflet.devserver.storage.stored import StoredChange
+from reflet.devserver.watches.event_lines import Sightings, WatchRequest
+from reflet.devserver.watches.watch_feed import WatchBacklog, WatchFeed, Write
 
 SHORTEST_DEFAULT: Final = 1800.0  # seconds; a watch without a time limit gets up to twice this
 OFFERED_AT_ONCE: Final = 256
@@ -44,14 +41,14 @@ class Watchers:
         self,
         storage: Storage,
         *,
-        backlog: Backlog | None = None,
+        backlog: WatchBacklog | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.storage = storage
-        self._backlog = backlog or Backlog()
+        self._backlog = backlog or WatchBacklog()
         self._chance = chance
         self._groups: dict[Group, dict[WatchFeed, None]] = {}
-        self._changes: deque[Change] = deque()
+        self._changes: deque[StoredChange] = deque()
         self._with_news: deque[WatchFeed] = deque()
         self._turn: asyncio.Handle | None = None
         self._closed = False
@@ -102,7 +99,7 @@ class Watchers:
         while self._changes:
             self._offer(self._changes.popleft())
 
-    def _note(self, change: Change) -> None:
+    def _note(self, change: StoredChange) -> None:
         if self._groups:
             self._changes.append(change)
             self._take_turn()
@@ -121,7 +118,7 @@ class Watchers:
         if self._with_news or self._changes:
             self._take_turn()
 
-    def _offer(self, change: Change) -> None:
+    def _offer(self, change: StoredChange) -> None:
         resource, namespace, name = change.key
         sightings = Sightings(change)
         for key in (

@@ -1,20 +1,18 @@
-"""Changes to iterate instead of being called.
+"""Changes to iterate instead of being called; forgotten when nobody iterates any more.
 
-Owns: the iterator, and that it is forgotten when nobody iterates any more.  Must not know where
-changes come from.
+client-go has none: a program there writes a handler that feeds a channel.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.informer.handlers.changes import Change
 from reflet.informer.handlers.registration import Registration
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -72,12 +70,7 @@ class ChangeStream(Generic[T]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __del__(self) -> None:

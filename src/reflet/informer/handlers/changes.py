@@ -1,12 +1,17 @@
-"""What handlers are told.
+"""What handlers are told, what a handler is, and one that hears only of some objects.
 
-Owns: the change that a handler gets, and how several changes of one key become fewer.  Must
-not know who tells whom.
+A ``Handler`` is client-go's ResourceEventHandler as one function: OnAdd, OnUpdate and OnDelete are
+the ``type`` of the ``Change``, and ``stale`` says what DeletedFinalStateUnknown does.
+
+Upstream: client-go/tools/cache/controller.go, ResourceEventHandler,
+FilteringResourceEventHandler
 """
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeAlias, TypeVar, assert_never, cast
 
 import msgspec
 
@@ -49,65 +54,63 @@ class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
         return old.metadata.resource_version == version and (version != "" or old == self.object)
 
 
-class Backlog(Generic[T]):
-    """Changes that wait for a slow handler, at most three for each key.
+Handler: TypeAlias = Callable[[Change[T]], Awaitable[None] | None]
+"""A function, or a coroutine function, that is told one change at a time."""
 
-    What comes out tells the same story as what went in: each key's changes in order, ending in
-    the same state, no deletion of an object that the handler knows left out.  Successive updates
-    become one (the first old, the last new).  An object that came and went unheard is not told:
-    of a key that the handler does not know, nothing waits once it is gone, but for objects that
-    were there when the handler began, which it is promised to hear of.  ``merged`` counts what
-    was left out.  Keys come out in the order in which they first went in.
+
+def is_asynchronous(handler: Handler[T]) -> bool:
+    """Whether calling *handler* makes a coroutine: a coroutine function, or an object like one."""
+    call = getattr(handler, "__call__", None)  # noqa: B004 - an object with an async __call__
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(call)
+
+
+def filtered(predicate: Callable[[T], bool], handler: Handler[T]) -> Handler[T]:
+    """A handler that tells *handler* about objects for which *predicate* holds.
+
+    An object that begins to pass is an addition, one that no longer passes a deletion, with the
+    last state that passed.  The predicate looks at nothing but the object: its answers for one
+    state must not change.
     """
+    if is_asynchronous(handler):
 
-    def __init__(self) -> None:
-        self._by_key: dict[str, list[Change[T]]] = {}
-        self._size = 0
-        self.merged = 0
+        async def tell_later(change: Change[T]) -> None:
+            passed = passed_change(change, predicate)
+            if passed is not None:
+                await cast("Awaitable[None]", handler(passed))
 
-    def __len__(self) -> int:
-        return self._size
+        return _named_after(handler, tell_later)
 
-    def add(self, change: Change[T]) -> None:
-        """Let one more change wait."""
-        key = change.key
-        waiting = self._by_key.get(key)
-        if waiting is None:
-            if change.type == "DELETED" and change.old is None:
-                self.merged += 1  # of what nobody knew
-                return
-            self._by_key[key] = [change]
-            self._size += 1
-            return
-        last = waiting[-1]
-        match last.type, change.type:
-            case "ADDED", "UPDATED":
-                waiting[-1] = msgspec.structs.replace(last, object=change.object)
-            case "UPDATED", "UPDATED":
-                waiting[-1] = msgspec.structs.replace(change, old=last.old)
-            case "UPDATED", "DELETED":
-                # What the handler knows is the state before the update.
-                waiting[-1] = msgspec.structs.replace(change, old=last.old)
-            case "DELETED", "DELETED":
-                # Once gone is gone; who saw the end knows more than who missed it.
-                if last.stale:
-                    waiting[-1] = msgspec.structs.replace(change, old=last.old)
-            case "ADDED", "DELETED" if not last.initial:
-                # Unheard of; a deletion before it stays the end of what the handler knows.
-                waiting.pop()
-                if not waiting:
-                    del self._by_key[key]
-                self._size -= 1
-                self.merged += 1
-            case _:
-                waiting.append(change)
-                self._size += 1
-                return
-        self.merged += 1
+    def tell(change: Change[T]) -> Awaitable[None] | None:
+        passed = passed_change(change, predicate)
+        return None if passed is None else handler(passed)
 
-    def pop(self) -> list[Change[T]]:
-        """The changes of the key that waits longest."""
-        key = next(iter(self._by_key))
-        waiting = self._by_key.pop(key)
-        self._size -= len(waiting)
-        return waiting
+    return _named_after(handler, tell)
+
+
+def passed_change(change: Change[T], predicate: Callable[[T], bool]) -> Change[T] | None:
+    """What *change* is to somebody who sees only objects that pass; None when it is nothing."""
+    old = change.old
+    match change.type:
+        case "ADDED":
+            return change if predicate(change.object) else None
+        case "DELETED":
+            # Who knew the object must hear that it is gone, however it looked in the end.
+            if predicate(change.object) or (old is not None and predicate(old)):
+                return change
+            return None
+        case "UPDATED":
+            passes = predicate(change.object)
+            if old is None or not predicate(old):
+                return msgspec.structs.replace(change, type="ADDED", old=None) if passes else None
+            if passes:
+                return change
+            return msgspec.structs.replace(change, type="DELETED", object=old)
+        case _:
+            assert_never(change.type)
+
+
+def _named_after(handler: Handler[T], wrapped: Handler[T]) -> Handler[T]:
+    """Logs and metrics speak of the handler, not of its wrapping."""
+    name = getattr(handler, "__qualname__", type(handler).__qualname__)
+    wrapped.__qualname__ = name
+    return wrapped

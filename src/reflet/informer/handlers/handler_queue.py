@@ -1,6 +1,9 @@
-"""What waits for one handler.
+"""What waits for one handler, in order and bounded.
 
-Owns: the order and the limit of what waits.  Must not know the handler.
+client-go keeps it in a ring buffer that grows until memory ends (pendingNotifications); here
+changes of one key merge once too many wait, and a deletion is never lost.
+
+Upstream: client-go/tools/cache/shared_informer.go, processorListener.pop
 """
 
 from __future__ import annotations
@@ -10,9 +13,11 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
+import msgspec
+
 from reflet.api.meta import KubernetesObject
-from reflet.informer.handlers.changes import Backlog, Change
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.handlers.changes import Change
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.runtime.waits import Arrivals
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -24,6 +29,70 @@ AT_A_TIME: Final = 1024
 brings in its own turn, so that a quick handler keeps up."""
 
 logger = logging.getLogger(__name__)
+
+
+class Backlog(Generic[T]):
+    """Changes that wait for a slow handler, at most three for each key.
+
+    What comes out tells the same story as what went in: each key's changes in order, ending in
+    the same state, no deletion of an object that the handler knows left out.  Successive updates
+    become one (the first old, the last new).  An object that came and went unheard is not told:
+    of a key that the handler does not know, nothing waits once it is gone, but for objects that
+    were there when the handler began, which it is promised to hear of.  ``merged`` counts what
+    was left out.  Keys come out in the order in which they first went in.
+    """
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, list[Change[T]]] = {}
+        self._size = 0
+        self.merged = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, change: Change[T]) -> None:
+        """Let one more change wait."""
+        key = change.key
+        waiting = self._by_key.get(key)
+        if waiting is None:
+            if change.type == "DELETED" and change.old is None:
+                self.merged += 1  # of what nobody knew
+                return
+            self._by_key[key] = [change]
+            self._size += 1
+            return
+        last = waiting[-1]
+        match last.type, change.type:
+            case "ADDED", "UPDATED":
+                waiting[-1] = msgspec.structs.replace(last, object=change.object)
+            case "UPDATED", "UPDATED":
+                waiting[-1] = msgspec.structs.replace(change, old=last.old)
+            case "UPDATED", "DELETED":
+                # What the handler knows is the state before the update.
+                waiting[-1] = msgspec.structs.replace(change, old=last.old)
+            case "DELETED", "DELETED":
+                # Once gone is gone; who saw the end knows more than who missed it.
+                if last.stale:
+                    waiting[-1] = msgspec.structs.replace(change, old=last.old)
+            case "ADDED", "DELETED" if not last.initial:
+                # Unheard of; a deletion before it stays the end of what the handler knows.
+                waiting.pop()
+                if not waiting:
+                    del self._by_key[key]
+                self._size -= 1
+                self.merged += 1
+            case _:
+                waiting.append(change)
+                self._size += 1
+                return
+        self.merged += 1
+
+    def pop(self) -> list[Change[T]]:
+        """The changes of the key that waits longest."""
+        key = next(iter(self._by_key))
+        waiting = self._by_key.pop(key)
+        self._size -= len(waiting)
+        return waiting
 
 
 class HandlerQueue(Generic[T]):

@@ -1,7 +1,10 @@
 """A handler's place at an informer: how it is told, and when it has heard everything.
 
-Owns: the pace of one handler, its failures, and whether it is in step.  A slow handler holds
-back nobody but itself.  Must not know the store or where changes come from.
+client-go calls it processorListener.  A slow handler holds back nobody but itself: what waits for
+it is in ``handler_queue``, which is bounded where client-go's buffer grows.
+
+Upstream: client-go/tools/cache/shared_informer.go, processorListener,
+ResourceEventHandlerRegistration
 """
 
 from __future__ import annotations
@@ -10,33 +13,24 @@ import asyncio
 import contextlib
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, TypeVar
 
 from reflet.api.meta import KubernetesObject
-from reflet.informer.handlers.changes import Change
+from reflet.informer.handlers.changes import Change, Handler, is_asynchronous
 from reflet.informer.handlers.handler_queue import BACKLOG_LIMIT, HandlerQueue
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.runtime.clock import Clock
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import Metrics
 
 T = TypeVar("T", bound=KubernetesObject)
 
-Handler: TypeAlias = Callable[[Change[T]], Awaitable[None] | None]
-"""A function, or a coroutine function, that is told one change at a time."""
-
 PAUSE_AFTER_FAILURE: Final = 1.0
 """Seconds; client-go's pause, which keeps a broken handler from filling the log."""
 
 logger = logging.getLogger(__name__)
-
-
-def is_asynchronous(handler: Handler[T]) -> bool:
-    """Whether calling *handler* makes a coroutine: a coroutine function, or an object like one."""
-    call = getattr(handler, "__call__", None)  # noqa: B004 - an object with an async __call__
-    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(call)
 
 
 class Registration(Generic[T]):

@@ -1,26 +1,28 @@
-"""A queue that keeps each key's deltas together.
+"""client-go's DeltaFIFO, and what it has in common with other queues of deltas.
 
-Owns: the classic contract of client-go's DeltaFIFO: per-key deltas in order, keys in order of
-first arrival, deletions noticed by comparing lists.  Must not know what is done with the
-deltas.
+``DeltaFifo`` keeps each key's deltas together: per-key deltas in order, keys in order of first
+arrival, and what a list (Replace) lacks is a deletion with a tombstone
+(DeletedFinalStateUnknown).  That is the way of ``queue="delta-fifo"`` only; on the default way
+``reflet.informer.updater.Updater.replaced`` notices deletions.
+
+Upstream: client-go/tools/cache/delta_fifo.go, DeltaFIFO, Delta, KeyListerGetter;
+client-go/tools/cache/fifo.go, Queue, ErrFIFOClosed
 """
 
 from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Sequence
-from typing import Generic, Protocol, TypeVar, assert_never
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from enum import Enum
+from typing import Generic, Protocol, TypeAlias, TypeVar, assert_never
+
+import msgspec
 
 from reflet.api.meta import KubernetesObject
-from reflet.informer.queues.queued_deltas import (
-    DeltaType,
-    InitialList,
-    Process,
-    ProcessNow,
-    QueueClosed,
-    QueuedDelta,
-)
+from reflet.api.watch_events import WatchEvent
+from reflet.errors import RefletError
 from reflet.runtime.latch import Latch
 from reflet.runtime.waits import Arrivals
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
@@ -45,14 +47,194 @@ class KnownObjects(Protocol[T_co]):
         ...
 
 
-class DeltaFifo(Generic[T]):
+class DeltaType(Enum):
+    """What happened."""
+
+    ADDED = "Added"
+    UPDATED = "Updated"
+    DELETED = "Deleted"
+    REPLACED = "Replaced"
+    SYNC = "Sync"
+    REPLACED_ALL = "ReplacedAll"
+    SYNC_ALL = "SyncAll"
+    BOOKMARK = "Bookmark"
+
+
+BATCHABLE = frozenset(
+    {DeltaType.ADDED, DeltaType.UPDATED, DeltaType.DELETED, DeltaType.REPLACED, DeltaType.SYNC}
+)
+"""The kinds that are about one object."""
+
+
+class QueuedDelta(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """One thing that happened.
+
+    ``object`` is the object it is about; for a deletion its last state or a tombstone.  The
+    kinds about the whole collection have ``items`` and ``version`` instead.
+    """
+
+    type: DeltaType
+    object: T | Tombstone[T] | None = None
+    items: tuple[T, ...] = ()
+    version: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of the object it is about."""
+        if self.object is None:
+            raise RefletError(f"a delta of type {self.type.value} is not about one object")
+        return key_of_deleted(self.object)
+
+
+Process: TypeAlias = Callable[[Sequence[QueuedDelta[T]], bool], Awaitable[None] | None]
+"""A function, or a coroutine function, that takes what was popped, and whether it belongs to the
+initial list."""
+ProcessNow: TypeAlias = Callable[[Sequence[QueuedDelta[T]], bool], None]
+"""The same for who cannot wait."""
+
+
+class QueueClosed(RefletError):
+    """The queue is closed and empty."""
+
+    def __init__(self) -> None:
+        super().__init__("DeltaFIFO: manipulating with closed queue")
+
+
+class InitialList:
+    """Whether the initial list has been through the queue; once true, always true.
+
+    A queue that gets a change before any list has no initial list to wait for.
+    """
+
+    def __init__(self) -> None:
+        self.synced = Latch()
+        self.populated = False
+        self._left = 0
+
+    @property
+    def left(self) -> int:
+        """How many of the initial deltas have not been through yet."""
+        return self._left
+
+    def begin(self, count: int) -> None:
+        """The first list came: *count* deltas have to go through.  Later calls do nothing."""
+        if self.populated:
+            return
+        self.populated = True
+        self._left = count
+        self._check()
+
+    def skip(self) -> None:
+        """A change came before any list."""
+        self.begin(0)
+
+    def passed(self, count: int) -> None:
+        """*count* deltas went through."""
+        if self._left:
+            self._left = max(0, self._left - count)
+            self._check()
+
+    def _check(self) -> None:
+        if not self._left:
+            self.synced.set()
+
+
+class DeltaQueue(ABC, Generic[T]):
+    """A queue between a reflector, whose ``Sink`` it is, and whoever pops.
+
+    *known* is what the consumer has.  An object that *transform* cannot digest counts as gone:
+    what is queued is a deletion with a tombstone.  Used by one event loop.
+    """
+
+    def __init__(
+        self, *, known: KnownObjects[T] | None = None, transform: Transform[T] | None = None
+    ) -> None:
+        self._known = known
+        self._transform = Transforming.of(transform)
+        self._initial = InitialList()
+        self._closed = False
+        self._arrivals = Arrivals()
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How much waits."""
+
+    @property
+    def synced(self) -> Latch:
+        """Set when the first list has been through (HasSynced)."""
+        return self._initial.synced
+
+    def apply(self, delta: Delta[T], /) -> None:
+        """Take what a reflector learned."""
+        match delta:
+            case Changed(events=events):
+                for event in events:
+                    self._take(event)
+            case Replaced(items=items, version=version):
+                self.replace(items, version)
+            case Resynced():
+                self.resync()
+            case _:
+                assert_never(delta)
+
+    @abstractmethod
+    def add(self, item: T) -> None:
+        """An object came."""
+
+    @abstractmethod
+    def update(self, item: T) -> None:
+        """An object changed."""
+
+    @abstractmethod
+    def delete(self, item: T | Tombstone[T]) -> None:
+        """An object went."""
+
+    @abstractmethod
+    def replace(self, items: Sequence[T], version: str) -> None:
+        """The whole collection at *version*: what is not in it is deleted."""
+
+    @abstractmethod
+    def resync(self) -> None:
+        """Tell the present state again."""
+
+    def bookmark(self, version: str) -> None:
+        """Nothing changed up to *version*."""
+
+    def close(self) -> None:
+        """No more will be waited for; what is queued can still be popped."""
+        self._closed = True
+        self._arrivals.wake()
+
+    def _take(self, event: WatchEvent[T]) -> None:
+        kind: str = event.type  # a source may be anybody's
+        match kind:
+            case "ADDED":
+                self.add(event.object)
+            case "MODIFIED":
+                self.update(event.object)
+            case "DELETED":
+                self.delete(event.object)
+            case "BOOKMARK":
+                self.bookmark(event.object.metadata.resource_version)
+            case _:
+                logger.error("unable to understand watch event of type %r", kind)
+                self.bookmark(event.object.metadata.resource_version)
+
+    async def _wait(self) -> None:
+        """Return once there is something to pop; QueueClosed when there never will be."""
+        while not len(self):
+            if self._closed:
+                raise QueueClosed
+            await self._arrivals.wait()
+
+
+class DeltaFifo(DeltaQueue[T]):
     """Deltas by key.  Is a ``Sink``.
 
     ``pop`` gives every delta of the key that waits longest.  Two adjacent deletions are one.
     With *known* objects, a list that lacks one of them is a deletion with a tombstone, and a
     resync tells them again.  *emit_replaced* tells objects of a list as Replaced instead of
-    Sync.  An object that *transform* cannot digest counts as gone: what is queued is a deletion
-    with a tombstone.  Used by one event loop.
+    Sync.  ``synced`` is set when every key of the first list has been popped.
     """
 
     def __init__(
@@ -62,45 +244,12 @@ class DeltaFifo(Generic[T]):
         transform: Transform[T] | None = None,
         emit_replaced: bool = False,
     ) -> None:
-        self._known = known
-        self._transform = Transforming.of(transform)
+        super().__init__(known=known, transform=transform)
         self._listed_as = DeltaType.REPLACED if emit_replaced else DeltaType.SYNC
         self._deltas: dict[str, list[QueuedDelta[T]]] = {}  # in order of first arrival
-        self._initial = InitialList()
-        self._closed = False
-        self._arrivals = Arrivals()
 
     def __len__(self) -> int:
         return len(self._deltas)
-
-    @property
-    def synced(self) -> Latch:
-        """Set when every key of the first list has been popped."""
-        return self._initial.synced
-
-    def apply(self, delta: Delta[T], /) -> None:
-        """Take what a reflector learned."""
-        match delta:
-            case Changed(events=events):
-                for event in events:
-                    kind: str = event.type  # a source may be anybody's
-                    match kind:
-                        case "ADDED":
-                            self.add(event.object)
-                        case "MODIFIED":
-                            self.update(event.object)
-                        case "DELETED":
-                            self.delete(event.object)
-                        case "BOOKMARK":
-                            pass
-                        case _:
-                            logger.error("unable to understand watch event of type %r", kind)
-            case Replaced(items=items):
-                self.replace(items)
-            case Resynced():
-                self.resync()
-            case _:
-                assert_never(delta)
 
     def add(self, item: T) -> None:
         """An object came."""
@@ -122,8 +271,8 @@ class DeltaFifo(Generic[T]):
         if key in self._deltas or (self._known is not None and self._known.get(key) is not None):
             self._append(key, DeltaType.DELETED, item)
 
-    def replace(self, items: Sequence[T]) -> None:
-        """The whole collection: what is not in it is deleted."""
+    def replace(self, items: Sequence[T], version: str = "") -> None:  # noqa: ARG002 - no use here
+        """The whole collection: what is not in it is deleted, with a tombstone."""
         keyed = [(key_of(item), item) for item in items]
         if self._transform is not None:
             keyed = list(self._transform.digested_list(dict(keyed)).items())
@@ -158,10 +307,7 @@ class DeltaFifo(Generic[T]):
         A *process* that is a coroutine function is waited for.  An error of *process* is raised
         and the deltas are gone.  QueueClosed after ``close``, once everything is taken.
         """
-        while not self._deltas:
-            if self._closed:
-                raise QueueClosed
-            await self._arrivals.wait()
+        await self._wait()
         deltas, is_initial = self._taken()
         outcome = process(deltas, is_initial)
         if inspect.isawaitable(outcome):
@@ -173,11 +319,6 @@ class DeltaFifo(Generic[T]):
         deltas, is_initial = self._taken()
         process(deltas, is_initial)
         return deltas
-
-    def close(self) -> None:
-        """No more will be waited for; what is queued can still be popped."""
-        self._closed = True
-        self._arrivals.wake()
 
     def _taken(self) -> tuple[list[QueuedDelta[T]], bool]:
         """The deltas of the key that waits longest, and whether they belong to the first list."""

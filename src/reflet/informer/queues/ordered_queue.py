@@ -1,7 +1,8 @@
-"""A queue that keeps deltas in the order in which they arrived.
+"""client-go's RealFIFO: deltas in the order in which they arrived.
 
-Owns: the contract of client-go's RealFIFO: strict order, whole lists as one delta, batches.
-Must not know what is done with the deltas.
+Strict order, whole lists (Replace) as one delta, batches.
+
+Upstream: client-go/tools/cache/the_real_fifo.go, RealFIFO
 """
 
 from __future__ import annotations
@@ -11,26 +12,21 @@ import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Final, Generic, TypeVar, assert_never
+from typing import Final, TypeVar
 
 from reflet.api.meta import KubernetesObject
-from reflet.api.watch_events import WatchEvent
 from reflet.errors import RefletError
-from reflet.informer.queues.delta_fifo import KnownObjects
-from reflet.informer.queues.queued_deltas import (
+from reflet.informer.queues.delta_fifo import (
     BATCHABLE,
+    DeltaQueue,
     DeltaType,
-    InitialList,
+    KnownObjects,
     Process,
     ProcessNow,
-    QueueClosed,
     QueuedDelta,
 )
-from reflet.runtime.latch import Latch
-from reflet.runtime.waits import Arrivals
-from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 from reflet.store.keys import Tombstone, key_of
-from reflet.store.transforms import Transform, Transforming
+from reflet.store.transforms import Transform
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -39,48 +35,22 @@ LARGEST_BATCH: Final = 1000
 logger = logging.getLogger(__name__)
 
 
-class OrderedQueue(Generic[T]):
+class OrderedQueue(DeltaQueue[T]):
     """Deltas in order of arrival; nothing is merged.  Is a ``Sink``.
 
     A list is one delta, and so is a resync, unless there are *known* objects: then they are
-    compared with every list, and each object is a delta of its own.  An object that *transform*
-    cannot digest counts as gone: what is queued is a deletion with a tombstone.  Used by one
-    event loop.
+    compared with every list, and each object is a delta of its own.  ``synced`` is set when the
+    first list has been processed.
     """
 
     def __init__(
-        self,
-        *,
-        known: KnownObjects[T] | None = None,
-        transform: Transform[T] | None = None,
+        self, *, known: KnownObjects[T] | None = None, transform: Transform[T] | None = None
     ) -> None:
-        self._known = known
-        self._transform = Transforming.of(transform)
+        super().__init__(known=known, transform=transform)
         self._deltas: deque[QueuedDelta[T]] = deque()
-        self._initial = InitialList()
-        self._closed = False
-        self._arrivals = Arrivals()
 
     def __len__(self) -> int:
         return len(self._deltas)
-
-    @property
-    def synced(self) -> Latch:
-        """Set when the first list has been processed."""
-        return self._initial.synced
-
-    def apply(self, delta: Delta[T], /) -> None:
-        """Take what a reflector learned."""
-        match delta:
-            case Changed(events=events):
-                for event in events:
-                    self._take(event)
-            case Replaced(items=items, version=version):
-                self.replace(items, version)
-            case Resynced():
-                self.resync()
-            case _:
-                assert_never(delta)
 
     def add(self, item: T) -> None:
         """An object came."""
@@ -156,26 +126,6 @@ class OrderedQueue(Generic[T]):
         """``pop_batch`` for a queue that is not empty, and a plain function."""
         return self._processed(self._taken(self._batch_size()), process)
 
-    def close(self) -> None:
-        """No more will be waited for; what is queued can still be popped."""
-        self._closed = True
-        self._arrivals.wake()
-
-    def _take(self, event: WatchEvent[T]) -> None:
-        kind: str = event.type  # a source may be anybody's
-        match kind:
-            case "ADDED":
-                self.add(event.object)
-            case "MODIFIED":
-                self.update(event.object)
-            case "DELETED":
-                self.delete(event.object)
-            case "BOOKMARK":
-                self.bookmark(event.object.metadata.resource_version)
-            case _:
-                logger.error("unable to understand watch event of type %r", kind)
-                self.bookmark(event.object.metadata.resource_version)
-
     def _came(self, kind: DeltaType, item: T) -> None:
         if self._transform is not None:
             key = key_of(item)
@@ -250,12 +200,6 @@ class OrderedQueue(Generic[T]):
         finally:
             self._initial.passed(len(deltas))
         return deltas
-
-    async def _wait(self) -> None:
-        while not self._deltas:
-            if self._closed:
-                raise QueueClosed
-            await self._arrivals.wait()
 
     def _append(self, delta: QueuedDelta[T]) -> None:
         self._deltas.append(delta)

@@ -1,8 +1,11 @@
-"""How lists and watches end, and what comes next.
+"""The states of a reflector, how lists and watches end, and what comes next.
 
-Owns: every decision that follows from an ending, as tables.  The state diagram of the
-documentation is drawn from them.  Pure: whoever asks does the waiting and the requests.  Must
-not know versions, stores or how a stream is read.
+Every decision that follows from an ending is a row of a table here; ``loop`` obeys, and the state
+diagram of the documentation is drawn from the tables.  Pure: whoever asks does the waiting and
+the requests.
+
+Upstream: client-go/tools/cache/reflector.go, isWatchErrorRetriable, isExpiredError,
+isTooLargeResourceVersionError, VeryShortWatchError
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ SHORTEST_HONEST_WATCH: Final = 1.0
 """Seconds; a stream that brings nothing and ends sooner is a fault."""
 
 ENOUGH_ATTEMPTS: Final = 3
-"""Streaming lists of one pass that may end early before a plain list is tried."""
+"""WatchLists of one pass that may end early before a plain list is tried."""
 
 PROGRAMMING_ERRORS: Final = (
     AssertionError,
@@ -74,6 +77,23 @@ class Ending(enum.StrEnum):
     """We were told to stop; nothing follows."""
 
 
+class ReflectorState(enum.Enum):
+    """What a reflector is doing; the tables below say how it gets from one to the next."""
+
+    STOPPED = "stopped"
+    """It does not run, or is about to begin a pass."""
+    WATCH_LIST = "WatchList"
+    """Filling the sink from the beginning of a watch (``sendInitialEvents``)."""
+    LIST = "List"
+    """Filling the sink from a list."""
+    WATCHING = "Watch"
+    """A watch is open."""
+    BETWEEN_WATCHES = "between watches"
+    """The last watch has ended, or the next one is being opened."""
+    BACKING_OFF = "back-off"
+    """Waiting before it asks again."""
+
+
 class WatchStep(enum.Enum):
     """What follows a watch."""
 
@@ -84,13 +104,13 @@ class WatchStep(enum.Enum):
     REPORT_THEN_RELIST = "new pass, after a report and a delay"
 
 
-class StreamingStep(enum.Enum):
-    """What follows an attempt at a streaming list."""
+class WatchListStep(enum.Enum):
+    """What follows an attempt at a WatchList."""
 
     WATCH = "watch on the same stream"
-    REPEAT = "streaming list"
-    WAIT_THEN_REPEAT = "streaming list, after a delay"
-    REPEAT_WITHOUT_VERSION = "streaming list of the newest state"
+    REPEAT = "WatchList"
+    WAIT_THEN_REPEAT = "WatchList, after a delay"
+    REPEAT_WITHOUT_VERSION = "WatchList of the newest state"
     LIST = "list"
 
 
@@ -108,7 +128,7 @@ AFTER_WATCH_REQUEST: Final[Mapping[Ending, WatchStep]] = MappingProxyType(
         # bad minute into a thundering herd.
         Ending.REFUSED: WatchStep.WAIT_THEN_REWATCH,
         Ending.THROTTLED: WatchStep.WAIT_THEN_REWATCH,
-        # Nothing but a list helps, and the server is there: see pacing.Expiries.
+        # Nothing but a list helps, and the server is there: see retries.ExpiryGuard.
         Ending.EXPIRED: WatchStep.RELIST_AT_ONCE,
         Ending.TOO_LARGE: WatchStep.REPORT_THEN_RELIST,
         Ending.FAILED: WatchStep.REPORT_THEN_RELIST,
@@ -135,24 +155,24 @@ AFTER_WATCH: Final[Mapping[Ending, WatchStep]] = MappingProxyType(
 )
 """An open watch ended."""
 
-AFTER_STREAMING_LIST: Final[Mapping[Ending, StreamingStep]] = MappingProxyType(
+AFTER_WATCH_LIST: Final[Mapping[Ending, WatchListStep]] = MappingProxyType(
     {
-        Ending.SYNCED: StreamingStep.WATCH,
-        Ending.CLOSED: StreamingStep.REPEAT,
-        Ending.BROKEN: StreamingStep.REPEAT,
-        Ending.SILENT: StreamingStep.REPEAT,
-        Ending.REFUSED: StreamingStep.WAIT_THEN_REPEAT,
-        Ending.THROTTLED: StreamingStep.WAIT_THEN_REPEAT,
-        Ending.EXPIRED: StreamingStep.REPEAT_WITHOUT_VERSION,
-        Ending.TOO_LARGE: StreamingStep.REPEAT_WITHOUT_VERSION,
+        Ending.SYNCED: WatchListStep.WATCH,
+        Ending.CLOSED: WatchListStep.REPEAT,
+        Ending.BROKEN: WatchListStep.REPEAT,
+        Ending.SILENT: WatchListStep.REPEAT,
+        Ending.REFUSED: WatchListStep.WAIT_THEN_REPEAT,
+        Ending.THROTTLED: WatchListStep.WAIT_THEN_REPEAT,
+        Ending.EXPIRED: WatchListStep.REPEAT_WITHOUT_VERSION,
+        Ending.TOO_LARGE: WatchListStep.REPEAT_WITHOUT_VERSION,
         # Servers and proxies that cannot stream lists show it in many ways; all can list.
-        Ending.TOO_SHORT: StreamingStep.LIST,
-        Ending.UNREADABLE: StreamingStep.LIST,
-        Ending.SINK_FAILED: StreamingStep.LIST,
-        Ending.FAILED: StreamingStep.LIST,
+        Ending.TOO_SHORT: WatchListStep.LIST,
+        Ending.UNREADABLE: WatchListStep.LIST,
+        Ending.SINK_FAILED: WatchListStep.LIST,
+        Ending.FAILED: WatchListStep.LIST,
     }
 )
-"""A streaming list ended, as a request or as a stream."""
+"""A WatchList ended, as a request or as a stream."""
 
 AFTER_LIST: Final[Mapping[Ending, ListStep]] = MappingProxyType(
     {
@@ -201,8 +221,8 @@ def ending_of_stream(
     return ending
 
 
-class StreamingAttempts:
-    """The streaming lists of one pass.
+class WatchListAttempts:
+    """The WatchLists of one pass.
 
     Only the first that ends early is repeated at once: a server that ends every stream must not
     be hammered.  After ``ENOUGH_ATTEMPTS``, and when even the newest state is refused as too old
@@ -214,17 +234,17 @@ class StreamingAttempts:
     def __init__(self) -> None:
         self._ended_early = 0
 
-    def after(self, ending: Ending, *, newest: bool) -> StreamingStep:
+    def after(self, ending: Ending, *, newest: bool) -> WatchListStep:
         """Say what follows an attempt; *newest* says that it asked for the newest state."""
-        step = AFTER_STREAMING_LIST[ending]
-        if step is StreamingStep.REPEAT:
+        step = AFTER_WATCH_LIST[ending]
+        if step is WatchListStep.REPEAT:
             self._ended_early += 1
             if self._ended_early >= ENOUGH_ATTEMPTS:
-                return StreamingStep.LIST
+                return WatchListStep.LIST
             if self._ended_early > 1:
-                return StreamingStep.WAIT_THEN_REPEAT
-        if step is StreamingStep.REPEAT_WITHOUT_VERSION and newest:
-            return StreamingStep.LIST
+                return WatchListStep.WAIT_THEN_REPEAT
+        if step is WatchListStep.REPEAT_WITHOUT_VERSION and newest:
+            return WatchListStep.LIST
         return step
 
 

@@ -1,11 +1,13 @@
 """Whether the server serves us, and when it last gave a sign of life.
 
-Owns: the two questions that health checks and people ask of a reflector.  A sign of life is
-something that came: that a loop turns proves nothing.  Must not know what came.
+What health checks and people ask of a reflector.  A sign of life is something that came: that a
+loop turns proves nothing.  Reports only: a half-open connection is found by HTTP/2 pings and TCP
+keep-alive (``reflet.transport.http``), and in the end by a stream's ``silence``.
 """
 
 from __future__ import annotations
 
+import enum
 import logging
 from collections.abc import Callable
 from typing import Final
@@ -22,7 +24,14 @@ CONNECTIONS_ARE_CHECKED_WITHIN: Final = 60.0
 logger = logging.getLogger(__name__)
 
 
-class Liveness:
+class _Connection(enum.Enum):
+    UNKNOWN = enum.auto()
+    """Nothing was answered yet, or nobody asks any more."""
+    SERVED = enum.auto()
+    LOST = enum.auto()
+
+
+class ServerHealth:
     """What is known of the way to the server.  May be read from any thread.
 
     *on_connection* is called with the error when the server is lost, and with None
@@ -41,9 +50,7 @@ class Liveness:
         expected_errors: tuple[type[Exception], ...] = (),
         has_gate: bool = False,
     ) -> None:
-        self.is_watching = False
         self.last_progress: float | None = None
-        self.connected = False
         self._name = name
         self._clock = clock
         self._metrics = metrics
@@ -52,7 +59,12 @@ class Liveness:
         self._has_gate = has_gate
         self._began: float | None = None
         self._shown: float | None = None
-        self._lost = False
+        self._connection = _Connection.UNKNOWN
+
+    @property
+    def connected(self) -> bool:
+        """Whether the server serves us, as far as is known."""
+        return self._connection is _Connection.SERVED
 
     def begun(self) -> None:
         """The reflector has begun: from now on there should be progress."""
@@ -65,13 +77,13 @@ class Liveness:
             self._shown = now
             self._metrics.progressed(self._clock.now().timestamp())
 
-    def is_live(self, within: float) -> bool:
+    def is_live(self, within: float, *, is_watching: bool) -> bool:
         """Whether the server is known to have been there within the last *within* seconds.
 
         Something has come since, or the reflector has begun since, or a watch is open and
         *within* is long enough for a dead connection to have been noticed.
         """
-        if self.is_watching and within >= CONNECTIONS_ARE_CHECKED_WITHIN:
+        if is_watching and within >= CONNECTIONS_ARE_CHECKED_WITHIN:
             return True
         signs = [moment for moment in (self._began, self.last_progress) if moment is not None]
         return bool(signs) and self._clock.monotonic() - max(signs) <= within
@@ -79,9 +91,8 @@ class Liveness:
     def reached(self) -> None:
         """The server has answered."""
         self.progressed()
-        self.connected = True
-        if self._lost:
-            self._lost = False
+        before, self._connection = self._connection, _Connection.SERVED
+        if before is _Connection.LOST:
             level = logging.DEBUG if self._has_gate else logging.INFO
             logger.log(level, "%s: the server is back", self._name)
             self._tell(None)
@@ -99,11 +110,15 @@ class Liveness:
 
     def lost(self, error: Exception) -> None:
         """The server cannot be reached, or does not serve us."""
-        self.connected = False
-        if not self._lost:
-            self._lost = True
+        before, self._connection = self._connection, _Connection.LOST
+        if before is not _Connection.LOST:
             logger.log(self.level_of(error), "%s: lost the server: %s", self._name, error)
             self._tell(error)
+
+    def gave_up(self) -> None:
+        """The reflector has ended by an error of the program, and asks no more."""
+        if self._connection is _Connection.SERVED:
+            self._connection = _Connection.UNKNOWN
 
     def level_of(self, error: Exception) -> int:
         """How loudly to log that something ended with *error*."""

@@ -1,46 +1,47 @@
-"""Keeps a sink equal to a remote collection.
+"""Keeps a sink equal to a remote collection: the reflector as programs meet it.
 
-Owns: the loop of filling and watching, for ever, and the face of it.  Decisions belong to
-watch_endings.py, versions to version_cursor.py; filling.py and watching.py obey them.  Must not
-know HTTP, JSON, indexes or who reads the result.
+``Reflector`` has the options, the state that may be read, ``run`` and ``check_consistency``.  The
+work is done by ``loop`` and what stands around it.
+
+Upstream: client-go/tools/cache/reflector.go, Reflector;
+client-go/tools/cache/reflector_data_consistency_detector.go
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random
-from collections.abc import Callable
-from typing import Final, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.selectors.fields import FieldSelector
 from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import is_expired
 from reflet.errors import ConfigurationError
-from reflet.informer.reflector.consistency import Consistency, Held, compare
-from reflet.informer.reflector.delays import Expiries, Patience
-from reflet.informer.reflector.endings import AFTER_WATCH, PROGRAMMING_ERRORS, Ending, WatchStep
-from reflet.informer.reflector.filling import Filling
-from reflet.informer.reflector.health import Liveness
-from reflet.informer.reflector.open_watch import OpenWatch
-from reflet.informer.reflector.progress import Delivery, SyncFailed
+from reflet.informer.reflector.delivery import Delivery
+from reflet.informer.reflector.endings import ReflectorState
+from reflet.informer.reflector.health import ServerHealth
+from reflet.informer.reflector.loop import ListAndWatch
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.informer.reflector.requests import (
     SHORTEST_WATCH_TIMEOUT,
     ReflectorRequests,
     Selection,
 )
+from reflet.informer.reflector.retries import DelayHandler
 from reflet.informer.reflector.source import Source
 from reflet.informer.reflector.versions import NEWEST, WHATEVER_IS_CACHED, VersionCursor
-from reflet.informer.reflector.watching import PassEnd, Watching
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import NO_METRICS, Metrics
 from reflet.store.deltas import Sink
+from reflet.store.keys import key_of
 
 T = TypeVar("T", bound=KubernetesObject)
+T_co = TypeVar("T_co", bound=KubernetesObject, covariant=True)
 
 WATCH_SILENCE: Final = 900.0
 """Seconds that a stream may bring nothing; then it is opened again, in case nobody is there.
@@ -53,10 +54,34 @@ connections are found by the connection itself, within a minute.
 logger = logging.getLogger(__name__)
 
 
+class Held(Protocol[T_co]):
+    """What can be compared with the server: a store, for one."""
+
+    def snapshot(self) -> tuple[Mapping[str, T_co], str]:
+        """Everything by key, and the server's version that this shows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """What a comparison at *version* found; each part is sorted keys."""
+
+    version: str
+    missing: tuple[str, ...] = ()
+    """The server had these, and they are not held."""
+    surplus: tuple[str, ...] = ()
+    """These are held, and the server did not have them."""
+    different: tuple[str, ...] = ()
+    """Both have these, not in the same state."""
+
+    def __bool__(self) -> bool:
+        return not (self.missing or self.surplus or self.different)
+
+
 class Reflector(Generic[T]):
     """Mirrors the collection of *source* into *sink* until it is cancelled.
 
-    Whatever breaks, it waits, resumes or lists again by the tables of ``watch_endings``; once
+    Whatever breaks, it waits, resumes or lists again by the tables of ``endings``; once
     the server serves again, the sink equals it.  For a server that cannot be reached it waits at
     the gate of its source, together with all others that use the connection.  Events reach the
     sink in the server's order, in the batches in which they arrived.  A sink that fails to take
@@ -74,7 +99,7 @@ class Reflector(Generic[T]):
     watch asks for a random time from it to twice as long.  *silence* is how long a stream may
     bring nothing.  *page_size* 0 lets the rules of versions decide.  For
     *internal_error_window* seconds the server's internal errors do not lead to a new list.
-    ``streaming=False`` never asks for streaming lists.
+    ``streaming=False`` never asks for WatchLists.
 
     *on_error* is called with every error that ends a pass; without it they are logged.
     *on_connection* is called with an error when the server is lost and with None when it is
@@ -84,9 +109,10 @@ class Reflector(Generic[T]):
     that new.  *awaited* says whether somebody waits for the objects right now: such reflectors
     are served first when the server comes back.
 
-    ``synced`` is set once the sink has taken the collection for the first time.  ``run`` may be
-    cancelled and called again: it goes on from the last version.  Belongs to one event loop;
-    ``last_version``, ``connected``, ``last_progress`` and ``is_live`` may be read anywhere.
+    ``synced`` is set once the sink has taken the collection for the first time (HasSynced).
+    ``run`` may be cancelled and called again: it goes on from the last version.  Nothing is asked
+    before ``run``.  Belongs to one event loop; ``state``, ``last_version``, ``connected``,
+    ``last_progress`` and ``is_live`` may be read anywhere.
     """
 
     def __init__(
@@ -120,25 +146,20 @@ class Reflector(Generic[T]):
     ) -> None:
         self.name = name
         self._description = description or (", Kind=".join(expected_kind or ()) or name)
-        self._resync_every = resync_every
-        self._should_resync = should_resync
-        self._streaming = streaming
         self._on_error = on_error
         self._held = held
-        self._clock = clock = clock or SystemClock()
+        clock = clock or SystemClock()
+        numbers = ReflectorMetrics(metrics, resource or name)
         self._cursor = VersionCursor(page_size=page_size)
         self._cursor.synced(since)
-        self._expiries = Expiries()
-        numbers = ReflectorMetrics(metrics, resource or name)
-        self._liveness = Liveness(
+        self._health = ServerHealth(
             name,
             clock=clock,
             metrics=numbers,
             on_connection=on_connection,
             expected_errors=expected_errors,
-            has_gate=source.gate is not None,
+            has_gate=getattr(source, "gate", None) is not None,
         )
-        self._patience = Patience(clock, backoff or Backoff(clock=clock, chance=chance), numbers)
         self._delivery = Delivery(
             sink, self._cursor, numbers, name=name, expected_kind=expected_kind
         )
@@ -148,37 +169,34 @@ class Reflector(Generic[T]):
             description=self._description,
             clock=clock,
             chance=chance,
-            liveness=self._liveness,
+            health=self._health,
             awaited=awaited,
         )
-        self._filling = Filling(
+        self._loop = ListAndWatch(
             self._requests,
             self._delivery,
             self._cursor,
-            patience=self._patience,
-            liveness=self._liveness,
+            backoff=DelayHandler(clock, numbers, backoff=backoff, chance=chance),
+            health=self._health,
             metrics=numbers,
             clock=clock,
             name=name,
             description=self._description,
-        )
-        self._watching = Watching(
-            self._requests,
-            self._delivery,
-            self._cursor,
-            patience=self._patience,
-            liveness=self._liveness,
-            metrics=numbers,
-            clock=clock,
-            name=name,
-            description=self._description,
+            streaming=streaming,
             internal_error_window=internal_error_window,
+            resync_every=resync_every,
+            should_resync=should_resync,
         )
 
     def __repr__(self) -> str:
         return f"<Reflector {self.name} at {self.last_version!r}>"
 
     # State
+
+    @property
+    def state(self) -> ReflectorState:
+        """What it is doing."""
+        return self._loop.state
 
     @property
     def synced(self) -> Latch:
@@ -203,12 +221,12 @@ class Reflector(Generic[T]):
     @property
     def connected(self) -> bool:
         """Whether the server serves us, as far as is known."""
-        return self._liveness.connected
+        return self._health.connected
 
     @property
     def last_progress(self) -> float | None:
         """When something last came from the server, on the clock's stopwatch; None before."""
-        return self._liveness.last_progress
+        return self._health.last_progress
 
     def is_live(self, within: float) -> bool:
         """Whether the server is known to have been there within the last *within* seconds.
@@ -216,7 +234,8 @@ class Reflector(Generic[T]):
         A watch that is open proves it for 60 seconds and more: by then a dead connection would
         have ended it.  Below that, something must have come.
         """
-        return self._liveness.is_live(within)
+        is_watching = self._loop.state is ReflectorState.WATCHING
+        return self._health.is_live(within, is_watching=is_watching)
 
     async def check_consistency(
         self, *, transform: Callable[[T], T] | None = None
@@ -237,7 +256,11 @@ class Reflector(Generic[T]):
         listed = (await self._requests.list(version, match="Exact")).items
         return compare(held, listed, version, transform)
 
-    # The loop
+    # Running
+
+    def set_resync_period(self, every: float) -> None:
+        """Tell the sink ``Resynced`` that often, in seconds; from the next pass on."""
+        self._loop.resync_every = every
 
     async def run(self) -> None:
         """Mirror until cancelled.
@@ -245,80 +268,16 @@ class Reflector(Generic[T]):
         Raises the error of a source that is wrong as a program (``PROGRAMMING_ERRORS``): no
         retry would mend it.
         """
-        self._liveness.begun()
-        while True:
-            try:
-                end = await self._pass()
-            except PROGRAMMING_ERRORS as error:
-                self._liveness.connected = False
-                self._report(error)
-                raise
-            if end.reported and end.cause is not None:
-                self._report(end.cause)
-            if not (end.at_once and self._may_list_at_once(end.cause)):
-                await self._patience.wait(end.cause)
-            # Its traceback holds on to a dead connection, and the next pass may take for ever.
-            del end
-
-    def _may_list_at_once(self, cause: Exception | None) -> bool:
-        return not is_expired(cause) or self._expiries.may_list_at_once(self._clock.monotonic())
+        await self._loop.run(self._report)
 
     async def list_and_watch(self) -> None:
         """Mirror until something makes a new list necessary: one pass of ``run``.
 
         Raises what ``run`` would report.
         """
-        end = await self._pass()
+        end = await self._loop.one_pass()
         if end.reported and end.cause is not None:
             raise end.cause
-
-    async def _pass(self) -> PassEnd:
-        watch = await self._filling.by_stream() if self._streaming else None
-        if watch is None:
-            failure = await self._filling.by_list()
-            if failure is not None:
-                return PassEnd(failure, reported=True)
-        try:
-            if not self._resync_every:
-                return await self._watching.until_a_new_list_is_needed(watch)
-            return await self._watch_beside_resync(watch)
-        finally:
-            if watch is not None:
-                await watch.close()
-
-    async def _watch_beside_resync(self, watch: OpenWatch[T] | None) -> PassEnd:
-        end: PassEnd | None = None
-        cause: Exception | None = None
-        wrong: Exception | None = None
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                resyncing = tasks.create_task(self._resync(), name=f"resync of {self.name}")
-                try:
-                    end = await self._watching.until_a_new_list_is_needed(watch)
-                except PROGRAMMING_ERRORS as error:
-                    wrong = error  # raised below as it is, and not in a group
-                resyncing.cancel()
-        except* SyncFailed as failures:
-            cause = failures
-        if wrong is not None:
-            raise wrong
-        if end is not None:
-            return end
-        reported = AFTER_WATCH[Ending.SINK_FAILED] is WatchStep.REPORT_THEN_RELIST
-        return PassEnd(cause, reported=reported)
-
-    async def _resync(self) -> None:
-        while True:
-            await self._clock.sleep(self._resync_every)
-            if self._is_due():
-                self._delivery.resync()
-
-    def _is_due(self) -> bool:
-        try:
-            return self._should_resync is None or self._should_resync()
-        except Exception as error:
-            logger.exception("%s: should_resync failed", self.name)
-            raise SyncFailed(f"should_resync failed: {error}") from error
 
     def _report(self, error: Exception) -> None:
         if self._on_error is None:
@@ -328,6 +287,33 @@ class Reflector(Generic[T]):
             self._on_error(error)
         except Exception:
             logger.exception("%s: the error handler failed", self.name)
+
+
+def compare(
+    held: Mapping[str, T],
+    listed: Iterable[T],
+    version: str,
+    transform: Callable[[T], T] | None = None,
+) -> Consistency:
+    """Compare what is held with what the server listed at the same version.
+
+    *transform* is what was done to the objects that are held; those that it cannot digest are
+    rightly not held.
+    """
+    theirs = {}
+    for item in listed:
+        try:
+            theirs[key_of(item)] = item if transform is None else transform(item)
+        except Exception:  # noqa: BLE001, S112 - code of others; logged when the object came
+            continue
+    return Consistency(
+        version,
+        missing=tuple(sorted(theirs.keys() - held.keys())),
+        surplus=tuple(sorted(held.keys() - theirs.keys())),
+        different=tuple(
+            sorted(key for key in theirs.keys() & held.keys() if theirs[key] != held[key])
+        ),
+    )
 
 
 def log_failure(name: str, description: str, error: Exception) -> None:

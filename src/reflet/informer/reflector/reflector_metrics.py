@@ -1,6 +1,6 @@
-"""The numbers that a reflector reports about itself.
+"""The numbers that a reflector reports about itself: their names and labels.
 
-Owns: their names and labels.  Must not know what is done about them.
+Upstream: client-go/tools/cache/reflector_metrics.go
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ReflectorMetrics:
         self._count("reflet_reflector_items_total", items)
 
     def streamed_list(self, ending: Ending, *, items: int = 0) -> None:
-        """An attempt at a streaming list has ended, and brought *items* objects."""
+        """An attempt at a WatchList has ended, and brought *items* objects."""
         self._count("reflet_reflector_streaming_lists_total", result=ending)
         self._count("reflet_reflector_items_total", items)
 

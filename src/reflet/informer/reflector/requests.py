@@ -1,14 +1,20 @@
-"""The lists and watches that a reflector sends.
+"""The lists and watches that a reflector sends, and a watch while it is open.
 
-Owns: the options of each request, and taking note of its answer.  Must not know which version
-to ask for, nor what follows an answer.
+``ReflectorRequests`` chooses the options of each request (``resourceVersion``,
+``resourceVersionMatch``, ``sendInitialEvents``, limit, timeout), waits at the connection's gate
+and tells ``health`` of every answer.  ``OpenWatch`` is a watch from its opening to its end.
+
+Upstream: client-go/tools/cache/reflector.go, the options in list, watch and watchList;
+client-go/tools/pager/pager.go
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
 from reflet.api.codec import Listing
 from reflet.api.meta import KubernetesObject
@@ -16,12 +22,14 @@ from reflet.api.options import ListOptions, ResourceVersionMatch, WatchOptions
 from reflet.api.paging import PAGE_SIZE, Paging
 from reflet.api.selectors.fields import FieldSelector
 from reflet.api.selectors.labels import LabelSelector
+from reflet.api.watch_events import WatchEvent
 from reflet.errors import ApiError, ConnectionRefused, RefletError, TransportError
 from reflet.informer.reflector.endings import ENOUGH_ATTEMPTS
-from reflet.informer.reflector.health import Liveness
-from reflet.informer.reflector.open_watch import OpenWatch
-from reflet.informer.reflector.source import Source
+from reflet.informer.reflector.health import ServerHealth
+from reflet.informer.reflector.source import Source, WatchStream
+from reflet.informer.reflector.versions import StreamPosition
 from reflet.runtime.clock import Clock
+from reflet.runtime.gate import Gate
 from reflet.store.sharing import Sharing
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -66,15 +74,17 @@ class ReflectorRequests(Generic[T]):
         description: str,
         clock: Clock,
         chance: Callable[[], float],
-        liveness: Liveness,
+        health: ServerHealth,
         awaited: Callable[[], bool] = lambda: False,
     ) -> None:
         self._source = source
+        # A source of somebody's own may not have one, and then waits by the back-off.
+        self._gate: Gate | None = getattr(source, "gate", None)
         self._selection = selection
         self._description = description
         self._clock = clock
         self._chance = chance
-        self._liveness = liveness
+        self._health = health
         self._awaited = awaited
         self.is_of_one_object = _selects_one(selection.field_selector)
         self._watch_timeout = max(selection.minimum_watch_timeout, SHORTEST_WATCH_TIMEOUT)
@@ -103,7 +113,7 @@ class ReflectorRequests(Generic[T]):
                 paging.failed(error)
                 items.clear()
             else:
-                self._liveness.reached()
+                self._health.reached()
                 self._refuse_table(page)
                 paging.answered(page.metadata)
                 # Now, and not when all are there: memory that is given back serves the next page.
@@ -141,13 +151,13 @@ class ReflectorRequests(Generic[T]):
             return initial_events and broken >= ENOUGH_ATTEMPTS
 
         opened = await self._answered(open_watch, gives_up)
-        self._liveness.reached()
+        self._health.reached()
         return opened
 
     def broke(self) -> None:
         """An open watch broke: the way to the server may be gone."""
-        if self._source.gate is not None:
-            self._source.gate.broke()
+        if self._gate is not None:
+            self._gate.broke()
 
     async def _page(self, options: ListOptions) -> Listing[T]:
         return await self._answered(lambda: self._source.page(options))
@@ -158,11 +168,10 @@ class ReflectorRequests(Generic[T]):
         gives_up: Callable[[Exception], bool] = lambda _: False,
     ) -> Answer:
         """What the server answers; while it cannot be reached, the gate waits for it."""
-        gate = self._source.gate
-        if gate is None:
+        if self._gate is None:
             return await request()
-        return await gate.send(
-            request, urgent=self._awaited, failed=self._liveness.lost, gives_up=gives_up
+        return await self._gate.send(
+            request, urgent=self._awaited, failed=self._health.lost, gives_up=gives_up
         )
 
     def _refuse_table(self, page: Listing[T]) -> None:
@@ -175,3 +184,91 @@ class ReflectorRequests(Generic[T]):
 def _selects_one(selector: FieldSelector | str) -> bool:
     parsed = FieldSelector.parse(selector) if isinstance(selector, str) else selector
     return any(each.field == "metadata.name" and not each.negated for each in parsed.requirements)
+
+
+logger = logging.getLogger(__name__)
+
+
+class OpenWatch(Generic[T]):
+    """A stream that somebody reads and closes, perhaps not the one who opened it.
+
+    ``opened_at`` is the version asked for, ``since`` the moment before the request was sent,
+    ``events`` how many counted so far.  Belongs to one task.
+    """
+
+    __slots__ = (
+        "_batches",
+        "_context",
+        "_put_back",
+        "_seen_bytes",
+        "_stream",
+        "events",
+        "opened_at",
+        "position",
+        "since",
+    )
+
+    def __init__(
+        self,
+        context: AbstractAsyncContextManager[WatchStream[T]],
+        stream: WatchStream[T],
+        *,
+        opened_at: str,
+        since: float,
+    ) -> None:
+        self.opened_at = opened_at
+        self.since = since
+        self.events = 0
+        self.position = StreamPosition(opened_at)
+        self._stream = stream
+        self._batches = stream.batches()
+        self._seen_bytes = 0
+        self._put_back: Sequence[WatchEvent[T]] = ()
+        self._context: AbstractAsyncContextManager[WatchStream[T]] | None = context
+
+    @classmethod
+    async def open(
+        cls,
+        context: AbstractAsyncContextManager[WatchStream[T]],
+        *,
+        opened_at: str,
+        since: float,
+    ) -> Self:
+        """Enter *context*; what it raises is the server's refusal."""
+        stream = await context.__aenter__()
+        return cls(context, stream, opened_at=opened_at, since=since)
+
+    def new_bytes(self) -> int:
+        """How many bytes have come since this was last asked."""
+        seen, self._seen_bytes = self._seen_bytes, self._stream.received_bytes
+        return self._seen_bytes - seen
+
+    async def next_batch(self) -> Sequence[WatchEvent[T]] | None:
+        """The events that come next, at least one; None when the server has closed the stream."""
+        if self._put_back:
+            events, self._put_back = self._put_back, ()
+            return events
+        return await anext(self._batches, None)
+
+    def hand_over(self, rest: Sequence[WatchEvent[T]], *, version: str) -> None:
+        """Begin anew as a watch from *version*: *rest* was read already and comes first."""
+        self._put_back = rest
+        self.opened_at = version
+        self.events = 0
+        self.position.ordered = True
+
+    async def close(self) -> None:
+        """Close the stream; once it is closed, closing changes nothing."""
+        context, self._context = self._context, None
+        if context is None:
+            return
+        try:
+            try:
+                # One that is left in the middle must end before what it reads from.
+                if isinstance(self._batches, AsyncGenerator):
+                    await self._batches.aclose()
+            finally:
+                await context.__aexit__(None, None, None)
+        except Exception:
+            # All that it had to bring has come: how it closes changes nothing.
+            logger.warning("a watch did not close cleanly", exc_info=True)

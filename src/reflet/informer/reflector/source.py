@@ -1,7 +1,9 @@
 """What a reflector needs from the outside world: pages of a list, and a watch.
 
-Owns: the two shapes.  ``reflet.client`` fits them without knowing them, and so can any other
-client.  Must not know HTTP, JSON or who asks.
+client-go calls it ListerWatcher.  ``reflet.client`` fits without knowing it, and so can any other
+client.
+
+Upstream: client-go/tools/cache/listwatch.go, ListerWatcher; apimachinery/pkg/watch, Interface
 """
 
 from __future__ import annotations
@@ -44,8 +46,9 @@ class Source(Protocol[T]):
     reflector then lists.  An error of entering ``watch`` is the server's refusal; one of reading
     comes from within the stream.
 
-    ``gate`` is that of the connection, shared by all sources that use it; None where nobody has
-    one: then each reflector waits for a server that is away by a back-off of its own.
+    ``gate`` is that of the connection, shared by all sources that use it; None, or no such
+    attribute, where nobody has one: then each reflector waits for a server that is away by a
+    back-off of its own.
     """
 
     @property

@@ -1,7 +1,9 @@
-"""Which version a reflector has seen, and which it asks for next.
+"""Which ``resourceVersion`` a reflector has seen, and which it asks for next.
 
-Owns: the rules of versions and page sizes.  Pure, and versions are opaque: nothing is compared.
-Must not know requests, streams or sinks.
+The rules of versions and page sizes.  Pure, and versions are opaque: nothing is compared.
+
+Upstream: client-go/tools/cache/reflector.go, relistResourceVersion,
+rewatchResourceVersion, setLastSyncResourceVersion
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from reflet.api.watch_events import WatchEvent
 NEWEST: Final = ""
 """Asks for the newest state."""
 WHATEVER_IS_CACHED: Final = "0"
-"""Asks for any state that the server has at hand."""
+"""Asks for any state that the server has at hand, in its watch cache."""
 
 _PAST_THE_INITIAL_STATE: Final = frozenset({"MODIFIED", "DELETED", "BOOKMARK"})
 
@@ -26,7 +28,7 @@ class VersionCursor:
     ``last`` is the version up to which the sink knows everything, empty before anything is
     known.  ``unavailable`` says that the server no longer has it, or not yet.  ``paginated``
     says that the server answers in pages even where it could use its cache.  ``was_streamed``
-    says that the collection last came by a streaming list.  *page_size* is used for every list
+    says that the collection last came by a WatchList.  *page_size* is used for every list
     when it is not 0.
     """
 
@@ -45,8 +47,8 @@ class VersionCursor:
         return NEWEST if self.unavailable else self.last or WHATEVER_IS_CACHED
 
     @property
-    def streaming_list_version(self) -> str:
-        """The version that the next streaming list asks for."""
+    def watch_list_version(self) -> str:
+        """The version that the next WatchList asks for."""
         return NEWEST if self.unavailable else self.last
 
     def page_size(self, version: str) -> int:
@@ -71,7 +73,7 @@ class VersionCursor:
         self.unavailable = self.was_streamed = False
 
     def streamed(self) -> None:
-        """A streaming list was answered."""
+        """A WatchList was answered."""
         self.unavailable = False
         self.was_streamed = True
 

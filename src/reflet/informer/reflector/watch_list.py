@@ -1,8 +1,10 @@
-"""The whole collection as the beginning of a watch.
+"""WatchList: the whole collection as the beginning of a watch (``sendInitialEvents``).
 
-Owns: collecting the initial events until the server says that they are complete.  Until then
-nothing is known: a stream that ends early leaves nothing behind.  Must not know how the stream
-was opened, nor what follows.
+The initial events are collected until the bookmark that says they are complete.  Until then
+nothing is known: a stream that ends early leaves nothing behind.
+
+Upstream: client-go/tools/cache/reflector.go, watchList, handleListWatch,
+initialEventsEndBookmarkTicker
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Final, Generic, TypeVar
 from reflet.api.meta import KubernetesObject
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import DeadlineExceeded
-from reflet.informer.reflector.open_watch import OpenWatch
+from reflet.informer.reflector.requests import OpenWatch
 from reflet.runtime.clock import Clock
 from reflet.store.keys import key_of
 from reflet.store.sharing import Sharing

@@ -1,8 +1,4 @@
-"""All rules on all objects of the files.
-
-Owns: which rules are checked on what, and that a finding is told once.  Must not know what a
-rule means.
-"""
+"""All rules on all objects of the files; a finding is told once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import final
@@ -12,13 +8,13 @@ from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
 from reflet.insight.fixes import Advice
 from reflet.insight.lint.object_checks import changed_immutables, plain_secrets, unused_objects
-from reflet.insight.lint.reference_checks import broken_references
-from reflet.insight.lint.refusal_checks import refused_objects
+from reflet.insight.lint.pod_checks import broken_references, refused_objects
 from reflet.insight.lint.rules import RULES, Finding, Rule
 from reflet.insight.lint.shadowing_checks import hidden_files, mounts, shadowed_variables
 from reflet.insight.lint.subjects import Subject, Subjects
 from reflet.insight.pod_problems import problems_of
 from reflet.resolution.objects import ConfigKind, ObjectKey, missing
+from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references import references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 
@@ -60,7 +56,9 @@ def _findings(subjects: Subjects, live: Live) -> Iterator[Finding]:
     advice_on_names = (*subjects.known(), *_found(live))
     objects = _FilesThenCluster(subjects, live)
     for subject, pod in subjects.pods():
-        problems = problems_of(pod, objects, services=subjects.services(), node=UNKNOWN_NODE)
+        problems = problems_of(
+            PodInputs(pod=pod, objects=objects, services=subjects.services(), node=UNKNOWN_NODE)
+        )
         advice = Advice(known=advice_on_names, environments=problems.environments)
         yield from broken_references(subject, problems, advice)
         yield from shadowed_variables(subject, problems)

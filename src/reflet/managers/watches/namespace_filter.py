@@ -1,8 +1,7 @@
 """A namespace's collection, without the objects that nobody refers to.
 
-Owns: dropping those as soon as they come, so that a large namespace costs no memory, and
-remembering what was dropped as far as anybody may ask later.  Is a ``Source``.  Must not know
-what becomes of the rest.
+Those are dropped as soon as they come, so that a large namespace costs no memory; what was
+dropped is remembered as far as anybody may ask later.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from typing import Any, Generic
 from reflet.api.codec import Listing
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
+from reflet.api.resource_versions import rank
 from reflet.api.watch_events import WatchEvent
 from reflet.informer.reflector.source import Source, WatchStream
-from reflet.managers.object_kinds import C
-from reflet.managers.resource_versions import rank
+from reflet.managers.object_store import C
 from reflet.runtime.gate import Gate
 
 

@@ -1,21 +1,22 @@
 """The streams of one namespace: one for each object, or one for all, and moving between them.
 
-Owns: the moves.  Whoever takes over must have come at least as far as readers have seen; only
+The stream that takes an entry over must have come at least as far as readers have seen; only
 then does the other one end.  So a move misses no change and shows no older version.  Which of
-the two is right is decided in ``stream_plan``.  Must not know who reads.
+the two is right is decided in ``stream_plan``.  The kubelet has no counterpart.
 """
 
 from __future__ import annotations
 
 import asyncio
+import enum
 import math
 from collections.abc import Callable, Mapping
 from typing import Generic
 
+from reflet.api.resource_versions import is_at_least, newest, rank
 from reflet.api.watch_events import WatchEvent
-from reflet.managers.object_entry import ObjectEntry
-from reflet.managers.object_kinds import C
-from reflet.managers.resource_versions import is_at_least, newest, rank
+from reflet.managers.object_entry import EntryEvent, ObjectEntry
+from reflet.managers.object_store import C
 from reflet.managers.watches.namespace_watch import NamespaceWatch
 from reflet.managers.watches.object_watch import ObjectWatch, StreamSettings
 from reflet.managers.watches.stream_plan import (
@@ -30,28 +31,44 @@ from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import TaskOwner
 
 
+class Phase(enum.Enum):
+    """How far a namespace is with its shared stream, which is the one for all its objects."""
+
+    INDIVIDUAL = enum.auto()  # there is none: each object has its own stream
+    LOADING = enum.auto()  # it has brought nothing yet, and objects wait for it
+    SLOW = enum.auto()  # the same for so long that objects get streams of their own meanwhile
+    SHARED = enum.auto()  # it feeds those that it has caught up with, and takes on others
+    LEAVING = enum.auto()  # it feeds what it did until streams of their own have caught up
+
+
+class Feed(enum.Enum):
+    """What brings the news of an entry."""
+
+    OWN = enum.auto()  # a stream of its own, if it has one
+    JOINING = enum.auto()  # the same, while the shared stream tells of it but has not caught up
+    SHARED = enum.auto()  # the shared stream
+
+
 class _Member(Generic[C]):
     """An entry of the namespace, and what keeps it fresh.
 
-    ``needed`` is false while it is idle.  ``covered`` says that the stream of the namespace
-    feeds it, else its own ``watch`` does, if there is one.  While it is not covered, ``seen``
-    holds what the stream of the namespace says of it, once that says anything: ``seen_at`` is
-    the version of that, None before.  Before it was to tell of this entry, that stream had come
-    up to the rank ``joined``.
+    ``needed`` is false while nobody reads it.  While it is joining, ``seen`` holds what the
+    shared stream says of it, once that says anything: ``seen_at`` is the version of that, None
+    before.  Before it was to tell of this entry, that stream had come up to the rank ``joined``.
     """
 
-    __slots__ = ("covered", "entry", "joined", "needed", "seen", "seen_at", "watch")
+    __slots__ = ("entry", "feed", "joined", "needed", "seen", "seen_at", "watch")
 
     def __init__(self, entry: ObjectEntry[C]) -> None:
         self.entry = entry
         self.needed = True
-        self.covered = False
         self.watch: ObjectWatch[C] | None = None
         self.joined = 0.0
-        self.forget()
+        self.fed_by(Feed.OWN)
 
-    def forget(self) -> None:
-        """Nothing is known from the stream of the namespace."""
+    def fed_by(self, feed: Feed) -> None:
+        """Change the feed, and forget what the shared stream said before."""
+        self.feed = feed
         self.seen: C | None = None
         self.seen_at: str | None = None
 
@@ -85,11 +102,10 @@ class NamespaceStreams(Generic[C]):
         self._tasks = tasks
         self._emptied = emptied
         self._members: dict[str, _Member[C]] = {}
-        # The wanted ones among them, mostly none; in their order, in which changes are told.
-        self._uncovered: dict[str, None] = {}
-        self._wide: NamespaceWatch[C] | None = None
-        self._leaving = False
-        self._slow = False
+        # Those with the feed JOINING, mostly none; in their order, in which changes are told.
+        self._joining: dict[str, None] = {}
+        self._phase = Phase.INDIVIDUAL
+        self._shared: NamespaceWatch[C] | None = None
         self._refusal: Refusal | None = None
         self._decision = Decision(Shape.INDIVIDUAL, "nothing is needed yet")
         self._replanning = False
@@ -116,9 +132,9 @@ class NamespaceStreams(Generic[C]):
         member.needed = False
         if member.watch is not None:
             member.watch.stop()  # and kept: it knows from where to go on
-        if not member.covered:
+        if member.feed is not Feed.SHARED:
             self._part(member)
-            entry.hide()
+            entry.happened(EntryEvent.STREAM_CLOSED)
         self._replan_soon()
 
     def release(self, entry: ObjectEntry[C]) -> None:
@@ -137,7 +153,7 @@ class NamespaceStreams(Generic[C]):
             for name, member in self._members.items()
             if member.watch is not None and member.watch.running
         ]
-        if self._wide is not None:
+        if self._shared is not None:
             streams.append(OpenStream(self.namespace, None, reason))
         return streams
 
@@ -159,24 +175,24 @@ class NamespaceStreams(Generic[C]):
         self._decision = decide(
             self._limits,
             needed=sum(member.needed for member in self._members.values()),
-            is_open=self._wide is not None and not self._leaving,
+            is_open=self._phase not in {Phase.INDIVIDUAL, Phase.LEAVING},
             refusal=self._refusal,
             now=now,
         )
         if self._decision.shape is Shape.NAMESPACE:
             self._enter_namespace()
-        elif self._wide is not None:
+        elif self._shared is not None:
             self._leave_namespace()
         self._open_watches()
         self._close_if_left()
-        if not self._members and self._wide is None and self._refusal is None:
+        if not self._members and self._shared is None and self._refusal is None:
             self._emptied(self)
 
     def _enter_namespace(self) -> None:
-        if self._wide is None:
-            self._slow = False
+        if self._phase is Phase.INDIVIDUAL:
+            self._phase = Phase.LOADING
             seen = newest(it.entry.version for it in self._members.values() if it.entry.known)
-            self._wide = wide = NamespaceWatch(
+            self._shared = shared = NamespaceWatch(
                 self._settings,
                 self.namespace,
                 self,
@@ -187,14 +203,14 @@ class NamespaceStreams(Generic[C]):
             for member in self._members.values():
                 if member.needed:
                     self._join(member)
-            wide.start(self._tasks)
+            shared.start(self._tasks)
             self._tasks.start(
-                self._lose_patience(wide), name=f"patience with namespace {self.namespace}"
+                self._wait_for_first_state(shared), name=f"loading of namespace {self.namespace}"
             )
-        elif self._leaving:
-            self._leaving = False
+        elif self._phase is Phase.LEAVING:
+            self._phase = Phase.SHARED
             for member in self._members.values():
-                if member.covered:
+                if member.feed is Feed.SHARED:
                     member.drop_watch()
                 elif member.needed:
                     self._join(member)
@@ -203,15 +219,18 @@ class NamespaceStreams(Generic[C]):
         return any(member.entry.is_awaited() for member in self._members.values())
 
     def _leave_namespace(self) -> None:
-        self._leaving = True
-        if self._wide is not None and not self._wide.synced:
+        if self._phase is Phase.SHARED:
+            self._phase = Phase.LEAVING
+        elif self._phase is not Phase.LEAVING:
             self._close_namespace()  # it never had anything to hand over
 
     def _open_watches(self) -> None:
         """Give a stream of its own to every entry that needs one and has no other."""
-        loading = self._wide is not None and not (self._wide.synced or self._slow or self._leaving)
+        if self._phase is Phase.LOADING:
+            return
         for member in self._members.values():
-            if member.needed and not loading and (self._leaving or not member.covered):
+            has_other = member.feed is Feed.SHARED and self._phase is not Phase.LEAVING
+            if member.needed and not has_other:
                 self._open_watch(member)
 
     def _open_watch(self, member: _Member[C]) -> None:
@@ -219,42 +238,41 @@ class NamespaceStreams(Generic[C]):
             member.watch = ObjectWatch(self._settings, member.entry, shown=self._shown)
         member.watch.start(self._tasks)
 
-    async def _lose_patience(self, wide: NamespaceWatch[C]) -> None:
-        await self._clock.sleep(self._limits.patience)
-        if self._wide is wide and not wide.synced:
-            self._slow = True
+    async def _wait_for_first_state(self, shared: NamespaceWatch[C]) -> None:
+        await self._clock.sleep(self._limits.loading_timeout)
+        if self._shared is shared and self._phase is Phase.LOADING:
+            self._phase = Phase.SLOW
             self._replan_soon()
 
-    # Moving into the stream of the namespace
+    # Moving into the shared stream
 
     def _join(self, member: _Member[C]) -> None:
-        """Let the stream of the namespace tell of an entry."""
-        wide, name = self._wide, member.entry.name
-        if wide is None or self._leaving or member.covered or wide.wants(name):
+        """Let the shared stream tell of an entry."""
+        shared, name = self._shared, member.entry.name
+        if shared is None or self._phase is Phase.LEAVING or member.feed is not Feed.OWN:
             return
-        member.forget()
-        wide.want(name)
-        member.joined = wide.reached
-        self._uncovered[name] = None
+        member.fed_by(Feed.JOINING)
+        shared.want(name)
+        member.joined = shared.reached
+        self._joining[name] = None
 
     def _part(self, member: _Member[C]) -> None:
-        """Let the stream of the namespace tell no more of an entry."""
-        member.covered = False
-        member.forget()
-        self._uncovered.pop(member.entry.name, None)
-        if self._wide is not None:
-            self._wide.unwant(member.entry.name)
+        """Let the shared stream tell no more of an entry."""
+        member.fed_by(Feed.OWN)
+        self._joining.pop(member.entry.name, None)
+        if self._shared is not None:
+            self._shared.unwant(member.entry.name)
 
     def _settle_all(self) -> None:
-        for name in tuple(self._uncovered):
+        for name in tuple(self._joining):
             self._settle(self._members[name])
 
     def _settle(self, member: _Member[C]) -> None:
-        """Move an entry into the stream of the namespace, if that has come far enough."""
-        wide, entry = self._wide, member.entry
-        if wide is None or not wide.synced or self._leaving or member.covered:
+        """Move an entry into the shared stream, if that has come far enough."""
+        shared, entry = self._shared, member.entry
+        if shared is None or self._phase is not Phase.SHARED or member.feed is Feed.SHARED:
             return
-        if entry.known and not is_at_least(wide.version, entry.version):
+        if entry.known and not is_at_least(shared.version, entry.version):
             return
         if member.seen_at is not None:
             found, version = member.seen, member.seen_at
@@ -262,9 +280,8 @@ class NamespaceStreams(Generic[C]):
             found, version = entry.object, entry.version
         else:
             return
-        member.covered = True
-        member.forget()
-        self._uncovered.pop(entry.name, None)
+        member.fed_by(Feed.SHARED)
+        self._joining.pop(entry.name, None)
         member.drop_watch()
         entry.show(found, version)
 
@@ -281,7 +298,7 @@ class NamespaceStreams(Generic[C]):
         """An entry's own stream has brought something."""
         entry = watch.entry
         member = self._members[entry.name]
-        if member.covered:
+        if member.feed is Feed.SHARED:
             if not is_at_least(watch.version, entry.version):
                 return
             self._part(member)
@@ -289,40 +306,42 @@ class NamespaceStreams(Generic[C]):
             self._replan_soon()
             return
         entry.show(watch.object, watch.claim)
-        if entry.name in self._uncovered:
+        if member.feed is Feed.JOINING:
             self._settle(member)
 
     def _close_if_left(self) -> None:
-        if self._wide is None or not self._leaving:
+        if self._phase is not Phase.LEAVING:
             return
-        if not any(member.covered and member.needed for member in self._members.values()):
+        members = self._members.values()
+        if not any(member.needed and member.feed is Feed.SHARED for member in members):
             self._close_namespace()
 
     def _close_namespace(self) -> None:
-        wide, self._wide = self._wide, None
-        self._leaving = False
-        self._uncovered.clear()
-        if wide is not None:
-            wide.stop()
+        shared, self._shared = self._shared, None
+        self._phase = Phase.INDIVIDUAL
+        self._joining.clear()
+        if shared is not None:
+            shared.stop()
         for member in self._members.values():
-            if member.covered:
-                # It has not come as far as what readers have seen; the next one is asked to.
+            if member.feed is Feed.SHARED:
+                # Its own has not come as far as what readers have seen; the next is asked to.
                 member.drop_watch()
                 if not member.needed:
-                    member.entry.hide()
-            member.covered = False
-            member.forget()
+                    member.entry.happened(EntryEvent.STREAM_CLOSED)
+            member.fed_by(Feed.OWN)
 
-    # What the stream of the namespace brings
+    # What the shared stream brings
 
     def filled(self, found: Mapping[str, C], unknown: frozenset[str]) -> None:
         """Show the wanted objects; the unknown ones need streams of their own for a while."""
-        wide = self._wide
-        if wide is None:
+        shared = self._shared
+        if shared is None:
             return
+        if self._phase is not Phase.LEAVING:
+            self._phase = Phase.SHARED
         for name, member in self._members.items():
-            if wide.wants(name) and name not in unknown:
-                self._saw(member, found.get(name), wide.version)
+            if member.feed is not Feed.OWN and name not in unknown:
+                self._saw(member, found.get(name), shared.version)
         self._settle_all()
         self._replan_soon()
 
@@ -338,7 +357,7 @@ class NamespaceStreams(Generic[C]):
         self._settle_all()
 
     def _saw(self, member: _Member[C], found: C | None, version: str) -> None:
-        if member.covered:
+        if member.feed is Feed.SHARED:
             member.entry.show(found, version)
         else:
             member.seen, member.seen_at = found, version

@@ -1,7 +1,6 @@
 """One stream for all objects of a namespace that somebody refers to.
 
-Owns: the reflector of a namespace and its task, and what is said of a namespace that must not
-be watched as a whole.  Must not know individual streams, nor who reads.
+It also says when a namespace may not, or should not, be watched as a whole.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, assert_never
 
+from reflet.api.resource_versions import rank
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import Forbidden
 from reflet.informer.reflector.reflector import Reflector
-from reflet.managers.object_kinds import C
-from reflet.managers.resource_versions import rank
+from reflet.managers.object_store import C
 from reflet.managers.watches.namespace_filter import NamespaceFilter
 from reflet.managers.watches.object_watch import MINIMUM_WATCH_TIMEOUT, OF_AN_OBJECT, StreamSettings
 from reflet.runtime.tasks import TaskOwner
@@ -115,10 +114,6 @@ class NamespaceWatch(Generic[C]):
     def unwant(self, name: str) -> None:
         """Hear of a name no more."""
         self._wanted.discard(name)
-
-    def wants(self, name: str) -> bool:
-        """Whether a name is heard of."""
-        return name in self._wanted
 
     @property
     def running(self) -> bool:

@@ -1,12 +1,16 @@
-"""The stream of one object, straight into a place for one object.
+"""The stream of one object: its reflector, its task, and the object as the stream shows it.
 
-Owns: the reflector of an object, its task, and the object as this stream shows it.  Must not
-know who reads, nor when a stream is worth having, nor whether readers see what it shows.
+That a stream is stopped because its object is immutable, or because nobody reads it, is decided
+in ``managers.watched`` (``_stop_if_immutable``, ``stop_if_idle``).
+
+Upstream: pkg/kubelet/util/manager/watch_based_manager.go, objectCacheItem: its reflector,
+stopThreadUnsafe and restartReflectorIfNeeded
 """
 
 from __future__ import annotations
 
 import asyncio
+import enum
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +20,7 @@ from reflet.api.selectors.fields import FieldSelector
 from reflet.informer.reflector.reflector import Reflector
 from reflet.informer.reflector.source import Source
 from reflet.managers.object_entry import ObjectEntry
-from reflet.managers.object_kinds import C
-from reflet.managers.object_store import ObjectServer
+from reflet.managers.object_store import C, ObjectServer
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics
 from reflet.runtime.tasks import TaskOwner
@@ -51,6 +54,15 @@ class StreamSettings(Generic[C]):
         return self.server.resource(self.kind, namespace=namespace)
 
 
+class WatchState(enum.Enum):
+    """Whether a watch is started; two runs of one reflector never overlap."""
+
+    STOPPED = enum.auto()  # never started, or its run was told to end
+    RUNNING = enum.auto()
+    RESTARTING = enum.auto()  # is to run as soon as the run before has ended
+    CALLED_OFF = enum.auto()  # was to, and was stopped before that
+
+
 class ObjectWatch(Generic[C]):
     """Follows the object of an entry while it is started.  Is a ``Sink``.
 
@@ -65,10 +77,9 @@ class ObjectWatch(Generic[C]):
 
     __slots__ = (
         "_reflector",
-        "_running",
         "_shown",
+        "_state",
         "_task",
-        "_waits",
         "claim",
         "entry",
         "object",
@@ -90,8 +101,7 @@ class ObjectWatch(Generic[C]):
         self.synced = False
         self._shown = shown
         self._task: asyncio.Task[None] | None = None
-        self._running = False
-        self._waits = False  # for the end of the run before
+        self._state = WatchState.STOPPED
         self._reflector = Reflector(
             settings.source(entry.namespace),
             self,
@@ -110,13 +120,13 @@ class ObjectWatch(Generic[C]):
         )
 
     def __repr__(self) -> str:
-        state = "running" if self._running else "stopped"
+        state = "running" if self.running else "stopped"
         return f"<ObjectWatch {self._reflector.name} {state} at {self.last_version!r}>"
 
     @property
     def running(self) -> bool:
         """Whether it is started and not stopped."""
-        return self._running
+        return self._state in {WatchState.RUNNING, WatchState.RESTARTING}
 
     @property
     def last_version(self) -> str:
@@ -125,29 +135,34 @@ class ObjectWatch(Generic[C]):
 
     def start(self, tasks: TaskOwner) -> None:
         """Follow the object, from where it was left; harmless when it is followed."""
-        if self._running:
+        if self.running:
             return
-        self._running = True
-        if self._waits:
+        if self._state is WatchState.CALLED_OFF:
+            self._state = WatchState.RESTARTING  # its task waits still
             return
         if self._task is None:
+            self._state = WatchState.RUNNING
             run = self._reflector.run()
         else:
-            self._waits = True
+            self._state = WatchState.RESTARTING
             run = self._run_after(self._task)
         self._task = tasks.start(run, name=f"reflector {self._reflector.name}")
 
     def stop(self) -> None:
         """Close the stream, without waiting for its end; nothing is shown from now on."""
-        if not self._running:
+        if not self.running:
             return
-        self._running = self.synced = False
-        if self._task is not None and not self._waits:
+        self.synced = False
+        if self._state is WatchState.RESTARTING:
+            self._state = WatchState.CALLED_OFF
+            return
+        self._state = WatchState.STOPPED
+        if self._task is not None:
             self._task.cancel()
 
     def apply(self, delta: Delta[C], /) -> None:
         """Take what the reflector learned."""
-        if not self._running or self._waits:
+        if self._state is not WatchState.RUNNING:
             # This run was stopped, and the source has swallowed that: asyncio.wait_for of Python
             # 3.11 does so when something comes in the same moment.
             raise asyncio.CancelledError
@@ -176,9 +191,11 @@ class ObjectWatch(Generic[C]):
         # Two runs of one reflector at a time would disagree about where it is.
         await asyncio.wait((previous,))
         del previous
-        self._waits = False
-        if self._running:
-            await self._reflector.run()
+        if self._state is WatchState.CALLED_OFF:
+            self._state = WatchState.STOPPED
+            return
+        self._state = WatchState.RUNNING
+        await self._reflector.run()
 
     def _report(self, error: Exception) -> None:
         logger.warning("%s: %s", self._reflector.name, error)

@@ -1,7 +1,7 @@
 """Which streams a manager keeps open, and why.
 
-Owns: the decision between a stream for each object and one for the whole namespace, and the
-picture of what is open.  Pure: whoever asks opens and closes.  Must not know streams.
+The decision between a stream for each object and one for the whole namespace, and the picture of
+what is open.  Pure: whoever asks opens and closes.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class StreamLimits:
     A namespace that has, or comes to have, more than *most_objects* objects is not watched as a
     whole: most of what came would be for nobody.
 
-    While the stream of a namespace is loading for more than *patience* seconds, objects get
+    While the stream of a namespace is loading for more than *loading_timeout* seconds, objects get
     streams of their own until it is there.  A refusal is remembered for *refused_for* seconds.
     """
 
     namespace_from: int = 10
     namespace_until: int = 3
     most_objects: int = 10_000
-    patience: float = 2.0
+    loading_timeout: float = 2.0
     refused_for: float = 600.0
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ def decide(
 ) -> Decision:
     """Say how a namespace should be watched of which *needed* objects are needed.
 
-    *is_open* says that it is watched as a whole already.
+    *is_open* says that it is watched as a whole already.  Pure.
     """
     if refusal is not None and now < refusal.until:
         return Decision(Shape.INDIVIDUAL, refusal.reason)

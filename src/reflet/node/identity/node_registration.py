@@ -17,7 +17,7 @@ from reflet.api.options import PatchType
 from reflet.client.client import Client
 from reflet.errors import AlreadyExists, Forbidden, NotFound, RefletError
 from reflet.node.identity.machine import read_pressure
-from reflet.node.identity.node_object import NodeFacts, is_worth_telling, new_node, node_status
+from reflet.node.identity.node_status import NodeFacts, is_worth_telling, new_node, node_status
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 

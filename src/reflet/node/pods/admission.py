@@ -1,25 +1,91 @@
-"""What a pod asks for that a runtime of plain processes does not give.
+"""Admission: whether this agent runs a pod at all, and as whom its containers run.
 
-Owns: the rules, and the words in which a pod is refused.  Only compares a pod with what the
-agent allows; must not know how a process is started, nor read the disk.
+``refusals_of`` says everything that a pod asks for and a runtime of processes does not give; a pod
+with refusals ends as Failed, "Pod was rejected", before anything is made for it.  ``left_out_of``
+says what a pod asks for and does without.  Whom containers run as is decided here, too, because
+it is what most refusals are about: ``run_as`` and, from the flags of the administrator,
+``grants_of``.
+
+A range of ``--allow-users`` never holds somebody who has a name on this machine: else
+``1000-2000`` would let a pod be a user who logs in here.
+
+Everything here is pure: a pod and an ``Allowance`` in, words out.  Accounts are handed in.
+
+Upstream: pkg/kubelet/kubelet.go, HandlePodAdditions (admission, rejectPod);
+pkg/kubelet/lifecycle/handlers.go, PodAdmitHandler;
+pkg/kubelet/kuberuntime/security_context.go, verifyRunAsNonRoot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod, PodSecurityContext
 from reflet.api.core.volumes import Volume
-from reflet.node.pods.granted_ids import GROUPS_FLAG, NOBODY_ELSE, ROOT, USERS_FLAG, IdGrants
+from reflet.errors import ConfigurationError
 from reflet.resolution.places import PlacedContainer, containers_of
 
 REFUSED: Final = "ProcessRuntimeRefused"
 """The reason of the status and of the event of a pod that is not run."""
 
+USERS_FLAG: Final = "--allow-users"
+GROUPS_FLAG: Final = "--allow-groups"
+LARGEST_ID: Final = 2**32 - 2  # the next one means "no change" to the kernel
+ROOT: Final = 0
+
+_RANGE: Final = re.compile(r"([0-9]{1,10})-([0-9]{1,10})")
+_NUMBER: Final = re.compile(r"[0-9]{1,10}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounts:
+    """What the machine knows: users by name, each with number and group, and groups by name."""
+
+    users: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    groups: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantedIds:
+    """Numbers of users, or of groups, that pods may have.
+
+    One that is in *taken* belongs to somebody of this machine and is in no range: only
+    *named* gives it.
+    """
+
+    ranges: tuple[range, ...] = ()
+    named: frozenset[int] = frozenset()
+    taken: frozenset[int] = frozenset()
+
+    def __contains__(self, number: int) -> bool:
+        if number in self.named:
+            return True
+        return number not in self.taken and any(number in each for each in self.ranges)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdGrants:
+    """Whom pods may be besides the agent's own choice; *own_groups* are those of known users."""
+
+    users: GrantedIds = field(default_factory=GrantedIds)
+    groups: GrantedIds = field(default_factory=GrantedIds)
+    own_groups: Mapping[int, int] = field(default_factory=dict)
+
+    def group_of(self, user: int) -> int:
+        """The group of a user that names none: its own of this machine, or the same number.
+
+        Not one that all pods share: the folder of a pod is open to the group of its container,
+        and users of their own are what keeps pods apart.
+        """
+        return self.own_groups.get(user, user)
+
+
+NOBODY_ELSE: Final = IdGrants()
 _FILLED: Final = ("config_map", "secret", "downward_api", "projected", "empty_dir", "host_path")
 
 
@@ -133,13 +199,13 @@ def _refusals(pod: Pod, allowance: Allowance) -> Iterator[str]:
     if allowance.namespaces and namespace not in allowance.namespaces:
         allowed = ", ".join(sorted(allowance.namespaces))
         yield f"namespace {namespace} is not among those of this agent: {allowed}"
-    for field, is_asked in (
+    for name, is_asked in (
         ("hostNetwork", spec.host_network),
         ("hostPID", spec.host_pid),
         ("hostIPC", spec.host_ipc),
     ):
         if is_asked:
-            yield f"spec.{field}: namespaces of the host are not given to pods"
+            yield f"spec.{name}: namespaces of the host are not given to pods"
     if spec.runtime_class_name:
         yield f"spec.runtimeClassName: there is no runtime {spec.runtime_class_name!r} here"
     context = spec.security_context
@@ -160,9 +226,9 @@ def _pod_context_refusals(context: PodSecurityContext, allowance: Allowance) -> 
             yield f"{where}: {option.replace('_', ' ')} are not supported"
     asked = [("fsGroup", context.fs_group)] if context.fs_group is not None else []
     asked += [("supplementalGroups", group) for group in context.supplemental_groups]
-    for field, group in dict.fromkeys(asked):
+    for name, group in dict.fromkeys(asked):
         if not _may_be_in(group, allowance):
-            yield f"{where}.{field}: group {_not_given(group, GROUPS_FLAG, allowance)}"
+            yield f"{where}.{name}: group {_not_given(group, GROUPS_FLAG, allowance)}"
 
 
 def _volume_refusals(index: int, volume: Volume, allowance: Allowance) -> Iterator[str]:
@@ -174,7 +240,7 @@ def _volume_refusals(index: int, volume: Volume, allowance: Allowance) -> Iterat
         elif not any(path.is_relative_to(allowed) for allowed in allowance.host_paths):
             allowed = ", ".join(allowance.host_paths) or "none"
             yield f"{where}: hostPath {path} is not below a path that is allowed here ({allowed})"
-    elif all(getattr(volume, field) is None for field in _FILLED):
+    elif all(getattr(volume, source) is None for source in _FILLED):
         yield f"{where}: only configMap, secret, downwardAPI, projected, emptyDir and hostPath"
 
 
@@ -241,3 +307,69 @@ def _may_be_in(group: int, allowance: Allowance) -> bool:
     if group == ROOT and allowance.gives_root:
         return True
     return group == allowance.default.group or group in allowance.grants.groups
+
+
+# The words of --allow-users and --allow-groups
+
+
+def grants_of(users: Iterable[str], groups: Iterable[str], accounts: Accounts) -> IdGrants:
+    """Read what the flags name; ConfigurationError names the flag and the mistake.
+
+    Whoever may be a user may have that user's group, too: the pod could run as that user.
+    """
+    known_users = {name: number for name, (number, _) in accounts.users.items()}
+    user_ranges, named_users = _read(users, known_users, USERS_FLAG, "user")
+    group_ranges, named_groups = _read(groups, accounts.groups, GROUPS_FLAG, "group")
+    own_groups = {
+        number: group
+        for number, group in accounts.users.values()
+        if number in named_users and group != ROOT
+    }
+    alone = tuple(range(each, each + 1) for each in sorted(named_users - own_groups.keys()))
+    return IdGrants(
+        users=GrantedIds(
+            ranges=user_ranges, named=named_users, taken=frozenset(known_users.values())
+        ),
+        groups=GrantedIds(
+            ranges=(*group_ranges, *user_ranges, *alone),
+            named=named_groups | frozenset(own_groups.values()),
+            taken=frozenset(accounts.groups.values()),
+        ),
+        own_groups=own_groups,
+    )
+
+
+def _read(
+    texts: Iterable[str], known: Mapping[str, int], flag: str, kind: str
+) -> tuple[tuple[range, ...], frozenset[int]]:
+    ranges: list[range] = []
+    named: set[int] = set()
+    for text in texts:
+        if (found := _RANGE.fullmatch(text)) is not None:
+            ranges.append(_range(int(found[1]), int(found[2]), f"{flag} {text}"))
+        elif _NUMBER.fullmatch(text):
+            named.add(_checked(int(text), f"{flag} {text}"))
+        elif text in known:
+            named.add(_checked(known[text], f"{flag} {text}"))
+        else:
+            raise ConfigurationError(
+                f"{flag}: {text!r} is neither a {kind} of this machine, nor a number, nor a range "
+                "as 5000-5999"
+            )
+    return tuple(ranges), frozenset(named)
+
+
+def _range(first: int, last: int, where: str) -> range:
+    _checked(first, where)
+    _checked(last, where)
+    if first > last:
+        raise ConfigurationError(f"{where}: the range ends before it begins")
+    return range(first, last + 1)
+
+
+def _checked(number: int, where: str) -> int:
+    if number == ROOT:
+        raise ConfigurationError(f"{where}: root, which is 0, is given by --user alone")
+    if number > LARGEST_ID:
+        raise ConfigurationError(f"{where}: the largest number is {LARGEST_ID}")
+    return number

@@ -1,7 +1,8 @@
-"""Unbound pods that a selector chooses, bound to this node.
+"""Unbound pods that a selector chooses, bound to this node: a scheduler for those and no others.
 
-Owns: being the scheduler for those pods, and for no others: one that is bound, or has another
-scheduler, is left alone.  Must not know what becomes of them.
+A pod that is bound, or has another scheduler, is left alone.
+
+Upstream: pkg/scheduler/framework/plugins/defaultbinder/default_binder.go, Bind
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The configurations of this node's pods: registered, resolved, and listened to.
+"""The configurations of this node's pods, by uid: registered, resolved, and listened to.
 
-Owns: which pods are registered, and that a pod knows its address before the server does.  What
-one pod gets is ``delivery``.  Must not know what is done with the results.
+What one pod gets is ``podconfig``; a pod is registered and unregistered by ``pods.registrar``.
+Here a pod also learns its address before the server does: the kubelet takes it from the sandbox.
+
+Upstream: pkg/kubelet/kubelet.go, SyncPod and SyncTerminatedPod, as far as they register pods
 """
 
 from __future__ import annotations
@@ -11,18 +13,17 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from reflet.api.core.nodes import Node
-from reflet.api.core.pod_status import HostIP, PodIP
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import HostIP, Pod, PodIP
 from reflet.api.core.services import Service
 from reflet.errors import NotRegistered
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
-from reflet.managers.registry import PodKey
-from reflet.podconfig.object_news import ObjectNews
 from reflet.podconfig.pod_configuration import PodConfiguration
+from reflet.podconfig.pod_wakeups import PodWakeups, Wake
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens, token_keys
 from reflet.podconfig.trust_bundle_watch import TrustBundles
+from reflet.pods.registrar import PodRegistrar
 from reflet.resolution.env_files import MountedVolume
 from reflet.runtime.clock import Clock
 
@@ -41,7 +42,7 @@ class Configurations:
         self,
         config_maps: ConfigMapManager,
         secrets: SecretManager,
-        news: ObjectNews,
+        wakeups: PodWakeups,
         *,
         services: Mirror[Service],
         node: Callable[[], Node | None],
@@ -54,7 +55,8 @@ class Configurations:
     ) -> None:
         self._config_maps = config_maps
         self._secrets = secrets
-        self._news = news
+        self._registrar = PodRegistrar((config_maps, secrets))
+        self._wakeups = wakeups
         self._services = services
         self._node = node
         self._tokens = tokens
@@ -63,20 +65,20 @@ class Configurations:
         self._mounted = mounted
         self._skip_invalid_names = skip_invalid_names
         self._clock = clock
-        self._open: dict[str, tuple[PodConfiguration, Callable[[], None]]] = {}
+        self._open: dict[str, PodConfiguration] = {}
 
     def __len__(self) -> int:
         """How many pods are registered."""
         return len(self._open)
 
-    async def register(self, pod: Pod, wake: Callable[[], None]) -> None:
+    async def register(self, pod: Pod, wake: Wake) -> None:
         """Keep what the pod refers to, and call *wake* when any of it changes.
 
         Never waits for the server; a pod that is registered is brought up to date.
         """
         known = self._open.get(pod.metadata.uid)
         if known is not None:
-            known[0].update(self._addressed(pod))
+            known.update(self._addressed(pod))
             return
         configuration = PodConfiguration(
             self._addressed(pod),
@@ -88,27 +90,25 @@ class Configurations:
             bundles=self._bundles,
             volumes=self._mounted,
             skip_invalid_names=self._skip_invalid_names,
-            news=self._news,
+            registrar=self._registrar,
+            wakeups=self._wakeups,
+            wake=wake,
             clock=self._clock,
         )
-        await configuration.__aenter__()
-        self._news.follow(PodKey.of(pod), wake)
-        self._open[pod.metadata.uid] = (configuration, wake)
+        self._open[pod.metadata.uid] = await configuration.__aenter__()
 
     async def unregister(self, pod: Pod) -> None:
         """Keep nothing for the pod any more; harmless when it is not registered."""
         known = self._open.pop(pod.metadata.uid, None)
         if known is not None:
-            configuration, wake = known
-            self._news.unfollow(PodKey.of(pod), wake)
-            await configuration.__aexit__(None, None, None)
+            await known.__aexit__(None, None, None)
 
     async def resolve(self, pod: Pod) -> ResolvedPod:
         """Compute what the registered pod gets, errors and problems included."""
         known = self._open.get(pod.metadata.uid)
         if known is None:
             raise NotRegistered(pod.metadata.namespace, pod.metadata.name)
-        return await known[0].resolve()
+        return await known.resolve()
 
     def refresh_due(self, pod: Pod) -> float | None:
         """In how many seconds a token of the pod should be replaced; None when it has none."""
@@ -116,7 +116,7 @@ class Configurations:
 
     async def close(self) -> None:
         """Unregister every pod."""
-        for configuration, _ in self._open.values():
+        for configuration in self._open.values():
             await configuration.__aexit__(None, None, None)
         self._open.clear()
 

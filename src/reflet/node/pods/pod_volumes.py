@@ -17,8 +17,8 @@ from typing import Final
 
 from reflet.api.core.pods import Pod
 from reflet.api.core.volumes import Volume
+from reflet.node.pods.container_mounts import MountLayout, MountLink, MountSource
 from reflet.node.pods.host_paths import TOP, HostPaths
-from reflet.node.pods.mount_layout import MountLayout, MountLink
 from reflet.node.shim.container_records import write_private
 from reflet.podconfig.mounted_folders import mounted_folder
 from reflet.podconfig.resolved_pod import ResolvedPod
@@ -47,20 +47,6 @@ class Written:
 
     changed: frozenset[str] = frozenset()
     errors: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class MountSource:
-    """What a mount shows: what is *beneath* a folder, empty for all of it.
-
-    *path* is where it is seen, relative to the container's root.  Whoever mounts it opens it once
-    more beneath the folder, without following links: a container may move what it has.
-    """
-
-    folder: Path
-    beneath: str = field(repr=False)  # a variable of a sub-path may hold a secret
-    path: str
-    read_only: bool
 
 
 class PodVolumes:

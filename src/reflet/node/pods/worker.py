@@ -16,14 +16,18 @@ from typing import Final
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
 from reflet.node.pods.admission import REFUSED, left_out_of, refusals_of
-from reflet.node.pods.agenda import Agenda, Due, concerns_us
-from reflet.node.pods.container_starts import ContainerStarter, tell_skipped_names
-from reflet.node.pods.dry_runs import NOT_RUN, WHY_NOT, describe_instead
-from reflet.node.pods.endings import ContainerStopper, end_pod, end_pod_in_time, grace_of
-from reflet.node.pods.pod_files import Delivered, PodFiles
-from reflet.node.pods.pod_starts import fingerprint_of, gate_group
+from reflet.node.pods.dry_run import NOT_RUN, WHY_NOT, describe_instead
+from reflet.node.pods.killing import ContainerStopper, end_pod, end_pod_in_time, grace_of
+from reflet.node.pods.pod_actions import PodActions, decide, is_running
 from reflet.node.pods.pod_volumes import Written
-from reflet.node.pods.sync import Decision, decide, is_running
+from reflet.node.pods.starting import (
+    ContainerStarter,
+    fingerprint_of,
+    gate_group,
+    tell_skipped_names,
+)
+from reflet.node.pods.volume_manager import Delivered, VolumeManager
+from reflet.node.pods.work_queue import Due, WorkQueue, concerns_us
 from reflet.node.pods.worker_parts import WorkerParts
 from reflet.node.probes.lifecycle_hooks import has_post_start
 from reflet.node.probes.prober import PodProber
@@ -60,8 +64,8 @@ class PodWorker:
         self._shorter = asyncio.Event()
         self._starter = ContainerStarter(parts, self._shorter, self._patiently)
         self._stopper = ContainerStopper(parts, self._shorter, self._patiently)
-        self._files = PodFiles(parts)
-        self._agenda = Agenda(parts.clock, parts.chance)
+        self._files = VolumeManager(parts)
+        self._agenda = WorkQueue(parts.clock, parts.chance)
         self._prober = PodProber(pod, parts, self._probed)
         self._seen = RuntimeStatus(uid=self.uid)
         self._last_sync = LONG_AGO
@@ -306,7 +310,7 @@ class PodWorker:
         }
         return frozenset(others | self._to_restart)
 
-    async def _start(self, pod: Pod, seen: RuntimeStatus, decision: Decision) -> bool:
+    async def _start(self, pod: Pod, seen: RuntimeStatus, decision: PodActions) -> bool:
         if self._files.resolved is None:
             return False
         started = False

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from reflet.api.core.pod_status import PodStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import Pod, PodStatus
 from reflet.node.pods.admission import Allowance
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.probes.handler_actions import HandlerRunner
+from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status.events import EventRecorder
 from reflet.pleg.relist import Pleg

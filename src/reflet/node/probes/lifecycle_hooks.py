@@ -15,7 +15,7 @@ from typing import Any, Final, assert_never
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
 from reflet.node.pods.worker_parts import WorkerParts
-from reflet.node.probes.handler_actions import HandlerFailed, Target
+from reflet.node.probes.handlers import HandlerFailed, Target
 from reflet.node.probes.http_probes import PLAIN_ANSWER, BrokenAnswer, NoAnswer
 from reflet.node.probes.probe_spec import (
     ExecAction,

@@ -1,8 +1,10 @@
-"""What the results of probes add up to.
+"""The result of a probe, and what the results of all probes say about a container.
 
-Owns: how many results in a row change a probe's verdict, what holds before the first, and what
-the verdicts of all probes say about a container.  Only computes.  Must not know how a probe is
-run, nor when.
+One run of a probe has an outcome; so many outcomes in a row, its threshold, change the probe's
+result.  Everything here is pure; ``prober`` runs the probes and keeps these states.
+
+Upstream: pkg/kubelet/prober/results/results_manager.go, Result;
+pkg/kubelet/prober/worker.go, doProbe (thresholds, initialValue).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Final
 from reflet.node.probes.probe_spec import Probe, ProbeKind
 
 
-class Verdict(Enum):
+class ProbeResult(Enum):
     """What a probe says of a container by now."""
 
     SUCCESS = auto()
@@ -24,49 +26,49 @@ class Verdict(Enum):
     UNKNOWN = auto()
 
 
-FIRST_VERDICT: Final[Mapping[ProbeKind, Verdict]] = MappingProxyType(
+FIRST_RESULT: Final[Mapping[ProbeKind, ProbeResult]] = MappingProxyType(
     {
-        ProbeKind.STARTUP: Verdict.UNKNOWN,
-        ProbeKind.READINESS: Verdict.FAILURE,
-        ProbeKind.LIVENESS: Verdict.SUCCESS,
+        ProbeKind.STARTUP: ProbeResult.UNKNOWN,
+        ProbeKind.READINESS: ProbeResult.FAILURE,
+        ProbeKind.LIVENESS: ProbeResult.SUCCESS,
     }
 )
-"""What holds until enough results are there."""
+"""What holds until a threshold is reached, as initialValue of the kubelet's probe worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeState:
-    """A probe's *verdict*, and how many results in a row were the *last* one.
+    """A probe's *result*, and how many outcomes in a row were the *last* one.
 
     With *is_done* it is not run again in this life of the container.
     """
 
-    verdict: Verdict
+    result: ProbeResult
     last: bool | None = None
     in_a_row: int = 0
     is_done: bool = False
 
 
 def first_state(kind: ProbeKind, *, has_passed: bool = False) -> ProbeState:
-    """The state before the first result; *has_passed* when an earlier agent saw it succeed."""
+    """The state before the first outcome; *has_passed* when an earlier agent saw it succeed."""
     if not has_passed:
-        return ProbeState(FIRST_VERDICT[kind])
-    return ProbeState(Verdict.SUCCESS, is_done=kind is ProbeKind.STARTUP)
+        return ProbeState(FIRST_RESULT[kind])
+    return ProbeState(ProbeResult.SUCCESS, is_done=kind is ProbeKind.STARTUP)
 
 
 def next_state(kind: ProbeKind, probe: Probe, state: ProbeState, succeeded: bool) -> ProbeState:
-    """The state after one more result.
+    """The state after one more outcome.
 
-    A startup probe has done its work with its first verdict.  So has a liveness probe with a
+    A startup probe has done its work with its first result.  So has a liveness probe with a
     failure: the container is about to be restarted, and is left in peace until then.
     """
     in_a_row = state.in_a_row + 1 if state.last is succeeded else 1
     counted = replace(state, last=succeeded, in_a_row=in_a_row)
     if in_a_row < (probe.successes if succeeded else probe.failures):
         return counted
-    verdict = Verdict.SUCCESS if succeeded else Verdict.FAILURE
+    result = ProbeResult.SUCCESS if succeeded else ProbeResult.FAILURE
     is_done = kind is ProbeKind.STARTUP or (kind is ProbeKind.LIVENESS and not succeeded)
-    return replace(counted, verdict=verdict, is_done=is_done)
+    return replace(counted, result=result, is_done=is_done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +83,19 @@ class ContainerHealth:
     failed: ProbeKind | None = None
 
 
-def container_health(verdicts: Mapping[ProbeKind, Verdict]) -> ContainerHealth:
-    """Add up the verdicts of the probes that a container has."""
-    startup = verdicts.get(ProbeKind.STARTUP, Verdict.SUCCESS)
-    is_started = startup is Verdict.SUCCESS
+def container_health(results: Mapping[ProbeKind, ProbeResult]) -> ContainerHealth:
+    """Add up the results of the probes that a container has."""
+    startup = results.get(ProbeKind.STARTUP, ProbeResult.SUCCESS)
+    is_started = startup is ProbeResult.SUCCESS
     failed = None
-    if verdicts.get(ProbeKind.LIVENESS) is Verdict.FAILURE:
+    if results.get(ProbeKind.LIVENESS) is ProbeResult.FAILURE:
         failed = ProbeKind.LIVENESS
-    elif startup is Verdict.FAILURE:
+    elif startup is ProbeResult.FAILURE:
         failed = ProbeKind.STARTUP
     return ContainerHealth(
         is_started=is_started,
         is_ready=is_started
-        and verdicts.get(ProbeKind.READINESS, Verdict.SUCCESS) is Verdict.SUCCESS,
+        and results.get(ProbeKind.READINESS, ProbeResult.SUCCESS) is ProbeResult.SUCCESS,
         failed=failed,
     )
 

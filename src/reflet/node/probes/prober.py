@@ -16,13 +16,13 @@ from typing import Final, Self
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
-from reflet.node.pods.sync import is_running, is_sidecar
+from reflet.node.pods.pod_actions import is_running, is_sidecar
 from reflet.node.pods.worker_parts import WorkerParts
-from reflet.node.probes.handler_actions import HandlerFailed, Outcome, Target
+from reflet.node.probes.handlers import HandlerFailed, Outcome, Target
 from reflet.node.probes.probe_results import (
     PodHealth,
+    ProbeResult,
     ProbeState,
-    Verdict,
     container_health,
     first_state,
     next_state,
@@ -51,7 +51,7 @@ class _Running:
 
 
 class PodProber:
-    """Runs the probes of a pod while the context is open; *changed* hears of new verdicts.
+    """Runs the probes of a pod while the context is open; *changed* hears of new results.
 
     Can be entered again.
     """
@@ -86,10 +86,10 @@ class PodProber:
     @property
     def health(self) -> PodHealth:
         """What the probes say by now."""
-        verdicts: dict[str, dict[ProbeKind, Verdict]] = {}
+        results: dict[str, dict[ProbeKind, ProbeResult]] = {}
         for (life, kind), running in self._probes.items():
-            verdicts.setdefault(life, {})[kind] = running.state.verdict
-        return PodHealth({life: container_health(found) for life, found in verdicts.items()})
+            results.setdefault(life, {})[kind] = running.state.result
+        return PodHealth({life: container_health(found) for life, found in results.items()})
 
     def attend(self, pod: Pod, seen: RuntimeStatus, *, is_ending: bool) -> None:
         """Probe what runs, and nothing else.
@@ -128,7 +128,7 @@ class PodProber:
 
     def _is_started(self, life: str) -> bool:
         startup = self._probes.get((life, ProbeKind.STARTUP))
-        return startup is None or startup.state.verdict is Verdict.SUCCESS
+        return startup is None or startup.state.result is ProbeResult.SUCCESS
 
     @staticmethod
     def _stop(running: _Running) -> None:
@@ -195,9 +195,9 @@ class PodProber:
         return await handlers.probe(probe.handler, running.target, probe.timeout)
 
     def _note(self, running: _Running, succeeded: bool) -> None:
-        before = running.state.verdict
+        before = running.state.result
         running.state = next_state(running.kind, running.probe, running.state, succeeded)
-        if running.state.verdict is before:
+        if running.state.result is before:
             return
         if running.kind is ProbeKind.STARTUP:
             for other in self._probes.values():
@@ -230,7 +230,7 @@ def _probed(pod: Pod, seen: RuntimeStatus) -> Iterator[tuple[Container, RuntimeC
 def _was_told_to_pass(pod: Pod, kind: ProbeKind, life: RuntimeContainerStatus) -> bool:
     """Whether the pod's last status says that this life has passed the probe.
 
-    It can only when an earlier agent said so, and then it holds until there are other results:
+    It can only when an earlier agent said so, and then it holds until there are other outcomes:
     an agent that is restarted must not take healthy pods out of service.
     """
     for told in (*pod.status.container_statuses, *pod.status.init_container_statuses):

@@ -17,15 +17,14 @@ from typing import Any, Final
 import msgspec
 
 from reflet.api.codec import encode
-from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import PodStatus
 from reflet.api.core.services import Service
 from reflet.errors import CacheNotSynced, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ObjectManager
-from reflet.node.identity.heartbeat import Heartbeat
-from reflet.node.identity.node_object import LEASE_DURATION
+from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
-from reflet.node.pods.pod_feeds import PodFeed
+from reflet.node.identity.node_status import LEASE_DURATION
 from reflet.node.pods.worker_parts import StatusSink
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.server.http_answers import Answer, Question, text
@@ -33,8 +32,9 @@ from reflet.node.server.log_service import LogService
 from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.pod_statuses import LocalStatuses
 from reflet.pleg.relist import Pleg
+from reflet.pods.pod_sources import PodFeed
 from reflet.runtime.clock import Clock
-from reflet.runtime.metric_text import CONTENT_TYPE, MetricText
+from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
 
 CONTAINER_STATUSES: Final = (
@@ -56,7 +56,7 @@ class AgentPages:
     workers: PodWorkers
     statuses: StatusSink
     registration: Callable[[], NodeRegistration | None]
-    heartbeat: Callable[[], Heartbeat | None]
+    heartbeat: Callable[[], NodeLease | None]
     logs: LogService
     permanent: PermanentTasks
     metrics: MetricText

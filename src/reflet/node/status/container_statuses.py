@@ -12,14 +12,14 @@ from datetime import datetime
 from typing import Final
 
 from reflet.api.core.containers import Container
-from reflet.api.core.pod_status import (
+from reflet.api.core.pods import (
     ContainerState,
     ContainerStateRunning,
     ContainerStateTerminated,
     ContainerStateWaiting,
     ContainerStatus,
 )
-from reflet.node.pods.sync import is_sidecar
+from reflet.node.pods.pod_actions import is_sidecar
 from reflet.node.probes.probe_results import NO_PROBES, ContainerHealth
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
 from reflet.processes.exit_status import UNKNOWN

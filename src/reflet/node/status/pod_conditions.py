@@ -12,10 +12,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from reflet.api.core.pod_status import ContainerStatus
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStatus, Pod
 from reflet.api.meta import Condition
-from reflet.node.pods.sync import is_sidecar
+from reflet.node.pods.pod_actions import is_sidecar
 
 ISOLATED: Final = "reflet.dev/Isolated"
 """Whether a pod's containers have namespaces of their own, which an agent may go without."""

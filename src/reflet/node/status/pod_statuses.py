@@ -16,9 +16,8 @@ from datetime import datetime
 from typing import Final
 
 from reflet.api.core.containers import Container
-from reflet.api.core.pod_status import ContainerStatus, HostIP, PodIP, PodStatus
-from reflet.api.core.pods import Pod
-from reflet.node.pods.sync import (
+from reflet.api.core.pods import ContainerStatus, HostIP, Pod, PodIP, PodStatus
+from reflet.node.pods.pod_actions import (
     init_policy_of,
     is_initialized,
     is_sidecar,

@@ -1,7 +1,9 @@
 """Certificates and keys as settings give them, and how they get into a TLS context.
 
-Owns: PEM in files or in memory, and the words for each way it can be wrong.  Must not know
-servers, credentials or kubeconfig; a ``Pem`` brings the name of its setting along.
+PEM in files or in memory, and the words for each way it can be wrong; a ``Pem`` brings the name
+of its setting along.  When files are looked at again is ``http.cert_rotation``.
+
+Upstream: client-go/transport/transport.go, TLSConfigFor, loadTLSFiles
 """
 
 from __future__ import annotations

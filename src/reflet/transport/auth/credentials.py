@@ -1,8 +1,11 @@
 """Who we say we are: headers, and sometimes a client certificate, that may change over time.
 
-Owns: the ``Credentials`` protocol and the kinds that need no other program.  Must not know how
-requests are sent, where the values were configured, or exec plugins (``exec_plugin``).
-Nothing here shows a secret in a repr, an error or a log.
+The ``Credentials`` protocol and the kinds that need no other program; ``exec_plugin`` has the one
+that does.  ``TokenFile`` is a service account's token that the kubelet renews.  Nothing here shows
+a secret in a repr, an error or a log.
+
+Upstream: client-go/transport/token_source.go, fileTokenSource, cachingTokenSource;
+    client-go/transport/round_trippers.go, bearerAuthRoundTripper, basicAuthRoundTripper
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Credentials from another program: ``client.authentication.k8s.io`` exec plugins.
+"""Credentials from another program: ``client.authentication.k8s.io`` exec credential plugins.
 
-Owns: running the plugin, its input and output, and how long its answer is good for.  Must not
-know kubeconfig or how requests are sent.  Neither a token nor a key is ever part of a message,
-a repr, a log or an argument list; the plugin's standard error is the user's own.
+Runs the plugin, tells it what it may know, reads its answer, and knows for how long that is good.
+Neither a token nor a key is ever part of a message, a repr, a log or an argument list; the
+plugin's standard error is the user's own.
+
+Upstream: client-go/plugin/pkg/client/auth/exec/exec.go, Authenticator
 """
 
 from __future__ import annotations

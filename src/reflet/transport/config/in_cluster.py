@@ -1,7 +1,6 @@
 """Settings for a program that runs in a pod: its service account and the cluster's address.
 
-Owns: where the kubelet puts these.  Must not know kubeconfig, or when in-cluster settings are
-the ones to use.
+Upstream: client-go/rest/config.go, InClusterConfig
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Which proxy the environment asks for: ``HTTPS_PROXY``, ``HTTP_PROXY`` and ``NO_PROXY``.
 
-Owns: the reading of these variables, by the rules that kubectl follows.  Must not know how a
-proxy is spoken to.  Pure: the environment comes in as a mapping.
+Pure: the environment comes in as a mapping.
+
+Upstream: golang.org/x/net/http/httpproxy/proxy.go, which net/http.ProxyFromEnvironment calls
 """
 
 from __future__ import annotations

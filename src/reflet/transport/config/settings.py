@@ -1,8 +1,8 @@
-"""Everything it takes to reach one API server, as one frozen value.
+"""Everything it takes to reach one API server, as one frozen value, and the TLS context of it.
 
-Owns: ``ConnectionSettings``, the checks of its small texts, and the TLS context made from it.
-Must not know where settings come from (``kubeconfig``, ``in_cluster``) or how HTTP is spoken;
-ALPN is set by whoever speaks it.
+Made by ``kubeconfig`` or ``in_cluster``, or by hand.
+
+Upstream: client-go/rest/config.go, Config; client-go/transport/transport.go, TLSConfigFor
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urlsplit
 
 from reflet.errors import ConfigurationError
+from reflet.gotext.durations import LONGEST_DURATION, parse_duration
 from reflet.runtime.clock import SystemClock
 from reflet.transport.auth.certificates import ClientCertificate, Pem, present, trust
 from reflet.transport.auth.credentials import Credentials, NoCredentials
@@ -29,11 +30,6 @@ SYSTEM_CLOCK: Final = SystemClock()
 
 _HEADER_NAME_CHARACTERS: Final = frozenset(
     b"!#$&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-)
-_DURATION_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
-_LONGEST_DURATION: Final = 100  # characters
-_UNIT_SECONDS: Final[Mapping[str, float]] = MappingProxyType(
-    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 )
 
 
@@ -154,14 +150,14 @@ def parse_request_timeout(text: str) -> float | None:
     """Seconds for ``--request-timeout``: ``30``, ``10s``, ``1m30s``; None for ``0``, no limit."""
     if text.isascii() and text.removeprefix("+").isdecimal():
         return float(text) or None
-    parts = list(_DURATION_PART.finditer(text[:_LONGEST_DURATION]))
-    if not parts or "".join(part.group() for part in parts) != text:
+    try:
+        return parse_duration(text) or None
+    except ValueError:
         shown = text if text.isprintable() else ascii(text)
         raise ConfigurationError(
-            f"--request-timeout {shown[:_LONGEST_DURATION]}: not a time: write seconds (30) or a "
+            f"--request-timeout {shown[:LONGEST_DURATION]}: not a time: write seconds (30) or a "
             "unit (10s, 5m, 1h), 0 for no limit"
-        )
-    return sum(float(part[1]) * _UNIT_SECONDS[part[2]] for part in parts) or None
+        ) from None
 
 
 def _url_parts(text: str, setting: str) -> SplitResult:

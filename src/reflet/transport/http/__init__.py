@@ -1,1 +1,9 @@
-"""HTTP/1.1 and HTTP/2 behind the seam of ``send`` and ``stream``."""
+"""HTTP behind the seam of ``send`` and ``stream``.
+
+- ``http2``: one HTTP/2 connection: GOAWAY, RST_STREAM, SETTINGS, flow control, pings
+- ``http2_stream``: one request and its answer on such a connection, and its limit on silence
+- ``http2_pool``: the connection pool: which stream runs where, what is sent again
+- ``http1``: HTTP/1.1 with aiohttp: proxies, plain HTTP, servers without HTTP/2
+- ``cert_rotation``: replaces connections when certificates, keys or authorities have changed
+- ``grpc_health``: the question of a gRPC probe, on a connection of its own
+"""

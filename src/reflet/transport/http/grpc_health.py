@@ -1,7 +1,10 @@
-"""One question to a gRPC health service, on a connection of its own.
+"""The question of a gRPC probe: ``grpc.health.v1.Health/Check``, on a connection of its own.
 
-Owns: the call ``grpc.health.v1.Health/Check`` over HTTP/2, and the little of its messages that is
-needed.  Must not know who asks, nor what an answer means.
+Written over h2, with the little of the messages that is needed: a gRPC library would be the
+heaviest dependency of all, for two bytes.  Here and not with the probes, because only transport
+speaks HTTP.
+
+Upstream: pkg/probe/grpc/grpc.go, Probe
 """
 
 from __future__ import annotations

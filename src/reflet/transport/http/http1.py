@@ -1,8 +1,8 @@
-"""The seam over HTTP/1.1: one connection for each stream.
+"""The seam over HTTP/1.1: one connection for each stream.  Everything that concerns aiohttp.
 
-Owns: everything that concerns aiohttp.  Used for plain HTTP (``kubectl proxy``, a development
-server without TLS), through forward proxies, and with servers that do not offer HTTP/2.  Must
-not know credentials or Kubernetes.
+Used for plain HTTP (``kubectl proxy``, a development server without TLS), through forward
+proxies, and with servers that do not offer HTTP/2.  HTTP/1.1 has no pings: half-open connections
+are found by TCP keepalive (``KEEPALIVE``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import yarl
 
 from reflet.errors import DeadlineExceeded, TransportError
 from reflet.transport.failures import ConnectionReplaced, connection_failure
-from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 
 READ_BUFFER: Final = 256 * 1024
 
@@ -110,7 +110,7 @@ class Http1Transport:
         """Send and collect the whole answer."""
         try:
             async with self._request(
-                request, aiohttp.ClientTimeout(total=request.timeout, sock_read=ANSWER_PATIENCE)
+                request, aiohttp.ClientTimeout(total=request.timeout, sock_read=ANSWER_TIMEOUT)
             ) as answer:
                 with self._reading(answer):
                     body = await answer.read()
@@ -125,8 +125,8 @@ class Http1Transport:
         """Send, and hand out the answer's body while it arrives."""
         try:
             # Not aiohttp's own limits: they would go on to hold for the body.
-            patience = ANSWER_PATIENCE if request.timeout is None else request.timeout
-            async with asyncio.timeout(patience):
+            limit = ANSWER_TIMEOUT if request.timeout is None else request.timeout
+            async with asyncio.timeout(limit):
                 answer = await self._request(request, aiohttp.ClientTimeout(total=None))
         except (aiohttp.ClientError, OSError) as error:
             raise _failure(error, self._server, self._proxy) from error
@@ -139,7 +139,7 @@ class Http1Transport:
             _end(answer)
 
     def retire(self) -> Sequence[Callable[[], None]]:
-        """Leave every request its connection; see ``wires.Wire``."""
+        """Leave every request its connection; see ``cert_rotation.Replaceable``."""
         return [partial(self._give_way, body) for body in self._streams]
 
     def _give_way(self, body: aiohttp.StreamReader) -> None:
@@ -234,8 +234,8 @@ async def _note_reuse(
 def _end(answer: aiohttp.ClientResponse) -> None:
     """Let go of an answer, and of its connection unless the answer was read to its end.
 
-    A half-read answer cannot be reused, and closing its connection tells the server.  Without
-    the farewell of TLS: asyncio would wait half a minute for the other side's, and a stream often
+    A half-read answer cannot be reused, and closing its connection tells the server.  Without the
+    close_notify of TLS: asyncio would wait half a minute for the other side's, and a stream often
     ends because the other side is gone.
     """
     transport = answer.connection.transport if answer.connection is not None else None

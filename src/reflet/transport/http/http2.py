@@ -1,9 +1,18 @@
-"""One HTTP/2 connection that carries many exchanges.
+"""One HTTP/2 connection that carries many streams: frames, flow control, GOAWAY, pings.
 
-Owns: the connection's frames, flow-control windows, liveness pings and the exchanges on it.
 The h2 library keeps the protocol's state; DATA frames of streaming answers, which are nearly
-all of a busy watch, are cut here and never reach it, which is about twice as fast.  Must not
-know other connections (``http2_pool``), credentials or Kubernetes.
+all of a busy watch, are cut here and never reach it, which is about twice as fast.
+
+- GOAWAY: the connection drains: no new stream, those the server did not see are ``Unprocessed``
+- RST_STREAM: fails one stream; REFUSED_STREAM is ``Unprocessed``
+- SETTINGS: MAX_CONCURRENT_STREAMS limits ``room``; ``http2_pool`` opens another connection
+- flow control: a stream's window is its reader's back-pressure (``http2_stream``), the
+  connection's is never the limit
+- half-open connections (the peer vanished without a FIN): a PING after READ_IDLE_TIMEOUT seconds
+  without a byte, and no answer in PING_TIMEOUT ends the connection
+
+Upstream: golang.org/x/net/http2/transport.go, ClientConn, processGoAway, healthCheck;
+    apimachinery/pkg/util/net/http.go, readIdleTimeoutSeconds, pingTimeoutSeconds
 """
 
 from __future__ import annotations
@@ -24,7 +33,7 @@ import h2.settings
 
 from reflet.errors import DeadlineExceeded, TransportError
 from reflet.transport.failures import Unprocessed, connection_failure, own_failure
-from reflet.transport.http.http2_stream import STREAM_WINDOW, Exchange
+from reflet.transport.http.http2_stream import STREAM_WINDOW, Http2Stream
 from reflet.transport.interface import Request
 
 FRAME_HEAD: Final = 9
@@ -37,18 +46,18 @@ STREAM_ID: Final = 0x7FFFFFFF
 LARGEST_FRAME: Final = 256 * 1024
 LARGEST_HEAD: Final = 256 * 1024
 CONNECTION_WINDOW: Final = 1 << 30
-"""Never the limit: one slow reader must not hold back the other exchanges."""
+"""Never the limit: one slow reader must not hold back the other streams."""
 
-QUIET_BEFORE_PING: Final = 30.0
-PING_PATIENCE: Final = 15.0
-"""client-go's figures: a dead connection is noticed 45 seconds after its last byte."""
+READ_IDLE_TIMEOUT: Final = 30.0
+PING_TIMEOUT: Final = 15.0
+"""client-go's figures: a half-open connection is noticed 45 seconds after its last byte."""
 
 
 class Http2Connection(asyncio.Protocol):
-    """A connection on which ``open`` starts exchanges, up to ``room`` more.
+    """A connection on which ``open`` starts streams, up to ``room`` more.
 
-    Closed by the server's farewell (GOAWAY) or by ``retire`` to new exchanges only; by its end,
-    by an unanswered ping or by ``abort`` to all.
+    A GOAWAY of the server, or ``retire``, makes it drain: closed to new streams only.  Its end, an
+    unanswered ping or ``abort`` closes it to all.
     """
 
     def __init__(
@@ -63,11 +72,11 @@ class Http2Connection(asyncio.Protocol):
         self.ready: asyncio.Future[None] = self.loop.create_future()
         self.offered = False  # the server chose HTTP/2 in the TLS handshake
         self.on_room = on_room
-        self.farewell = False
-        self.used = False  # an exchange has been opened on it before
+        self.draining = False  # takes no new stream: GOAWAY, retired, or out of stream ids
+        self.used = False  # a stream has been opened on it before
         self.idle_since = self.loop.time()  # means something while it is idle
         self._authority = authority
-        self._exchanges: dict[int, Exchange] = {}
+        self._streams: dict[int, Http2Stream] = {}
         self._transport: asyncio.Transport | None = None
         self._lost: TransportError | None = None
         self._gone: asyncio.Future[None] = self.loop.create_future()
@@ -83,24 +92,24 @@ class Http2Connection(asyncio.Protocol):
 
     @property
     def room(self) -> int:
-        """How many more exchanges the server allows on this connection now."""
-        if self._lost is not None or self.farewell:
+        """How many more streams the server allows on this connection now."""
+        if self._lost is not None or self.draining:
             return 0
-        return self._state.remote_settings.max_concurrent_streams - len(self._exchanges)
+        return self._state.remote_settings.max_concurrent_streams - len(self._streams)
 
     @property
     def idle(self) -> bool:
-        """No exchange is open."""
-        return not self._exchanges
+        """No stream is open."""
+        return not self._streams
 
     @property
     def lost(self) -> bool:
         """The connection has ended."""
         return self._lost is not None
 
-    async def open(self, request: Request) -> Exchange:
-        """Send *request*; the answer's head is the caller's to wait for (``Exchange.head``)."""
-        if self._lost is not None or self.farewell:
+    async def open(self, request: Request) -> Http2Stream:
+        """Send *request*; the answer's head is the caller's to wait for (``Http2Stream.head``)."""
+        if self._lost is not None or self.draining:
             raise Unprocessed(f"{self.server}: the connection was closed")
         target = request.path
         if request.query:
@@ -118,22 +127,22 @@ class Http2Connection(asyncio.Protocol):
             stream_id = self._state.get_next_available_stream_id()
             self._state.send_headers(stream_id, headers, end_stream=not request.body)
         except h2.exceptions.NoAvailableStreamIDError as error:
-            self.farewell = True  # ours: after a thousand million exchanges
+            self.draining = True  # after a thousand million streams
             raise Unprocessed(f"{self.server}: {error}") from error
         except h2.exceptions.TooManyStreamsError as error:
             raise Unprocessed(f"{self.server}: {error}") from error
-        exchange = self._exchanges[stream_id] = Exchange(self, stream_id)
+        stream = self._streams[stream_id] = Http2Stream(self, stream_id)
         self.used = True
         self._flush()
         try:
-            await self._send_body(exchange, request.body)
+            await self._send_body(stream, request.body)
         except BaseException:
-            exchange.close()
+            stream.close()
             raise
-        return exchange
+        return stream
 
-    def grant(self, stream_id: int, size: int) -> None:
-        """Let the server send *size* more bytes on the exchange."""
+    def send_window_update(self, stream_id: int, size: int) -> None:
+        """Flow control: let the server send *size* more bytes on the stream."""
         self._write(_window_update(stream_id, size))
 
     def acknowledge(self, stream_id: int, size: int) -> None:
@@ -141,28 +150,28 @@ class Http2Connection(asyncio.Protocol):
         self._state.acknowledge_received_data(size, stream_id)
         self._flush()
 
-    def forget(self, exchange: Exchange, *, reset: bool) -> None:
-        """The exchange is over for its owner; *reset* tells the server so."""
-        if self._exchanges.pop(exchange.stream_id, None) is None:
+    def forget(self, stream: Http2Stream, *, reset: bool) -> None:
+        """The stream is over for its owner; *reset* tells the server so."""
+        if self._streams.pop(stream.stream_id, None) is None:
             return
         if reset and self._lost is None:
             with contextlib.suppress(h2.exceptions.ProtocolError):  # the server was quicker
-                self._state.reset_stream(exchange.stream_id, h2.errors.ErrorCodes.CANCEL)
+                self._state.reset_stream(stream.stream_id, h2.errors.ErrorCodes.CANCEL)
             self._flush()
-        if not self._exchanges:
+        if not self._streams:
             self.idle_since = self.loop.time()
-            if self.farewell:
+            if self.draining:
                 self.abort()
         self.on_room()
 
     def retire(self) -> None:
-        """Take no new exchange, and end with the last that is open."""
-        self.farewell = True
-        if not self._exchanges:
+        """Take no new stream, and end with the last that is open."""
+        self.draining = True
+        if not self._streams:
             self.abort()
 
     def abort(self, failure: TransportError | None = None) -> None:
-        """Close now; open exchanges fail."""
+        """Close now; open streams fail."""
         self._lose(failure or TransportError(f"{self.server}: the connection was closed"))
         if self._transport is not None:
             self._transport.abort()
@@ -197,7 +206,7 @@ class Http2Connection(asyncio.Protocol):
         self._state.increment_flow_control_window(CONNECTION_WINDOW)
         self._flush()
         self._last_received = self.loop.time()
-        self._timer = self.loop.call_later(QUIET_BEFORE_PING, self._check_liveness)
+        self._timer = self.loop.call_later(READ_IDLE_TIMEOUT, self._check_health)
 
     def data_received(self, data: bytes) -> None:
         """Cut the bytes into frames; keep DATA of streaming answers, pass on the rest."""
@@ -208,7 +217,7 @@ class Http2Connection(asyncio.Protocol):
         size = len(data)
         start = 0  # of the frame looked at
         passed = 0  # everything before it is dealt with
-        exchanges = self._exchanges
+        streams = self._streams
         read_head = READ_HEAD
         while size - start >= FRAME_HEAD:
             high, low, kind, flags, stream_id = read_head(data, start)
@@ -224,16 +233,16 @@ class Http2Connection(asyncio.Protocol):
                 if passed < start:
                     self._pass_on(data[passed:start])
                     passed = start
-                exchange = exchanges.get(stream_id & STREAM_ID)
-                if exchange is None or exchange.cut_here:
+                stream = streams.get(stream_id & STREAM_ID)
+                if stream is None or stream.cut_here:
                     passed = end
                     self._ungranted += length
-                    if exchange is not None and length:
-                        exchange.take_data(data[start + FRAME_HEAD : end])
+                    if stream is not None and length:
+                        stream.take_data(data[start + FRAME_HEAD : end])
             elif kind == GOAWAY:
                 self._pass_on(data[passed:start])
                 passed = end
-                self._take_farewell(data[start + FRAME_HEAD : end])
+                self._take_goaway(data[start + FRAME_HEAD : end])
             start = end
         if passed < start:
             self._pass_on(data[passed:start])
@@ -260,15 +269,15 @@ class Http2Connection(asyncio.Protocol):
 
     # inside
 
-    async def _send_body(self, exchange: Exchange, body: bytes) -> None:
+    async def _send_body(self, stream: Http2Stream, body: bytes) -> None:
         view = memoryview(body)
         while view:
-            if exchange.failure is not None:
-                raise exchange.failure
-            if exchange.ended:
+            if stream.failure is not None:
+                raise stream.failure
+            if stream.ended:
                 return  # answered before we finished: the answer says why
             allowed = min(
-                self._state.local_flow_control_window(exchange.stream_id),
+                self._state.local_flow_control_window(stream.stream_id),
                 self._state.max_outbound_frame_size,
             )
             if allowed <= 0:
@@ -277,9 +286,9 @@ class Http2Connection(asyncio.Protocol):
                 await asyncio.shield(self._body_room)
                 continue
             piece, view = view[:allowed], view[allowed:]
-            self._state.send_data(exchange.stream_id, bytes(piece), end_stream=not view)
+            self._state.send_data(stream.stream_id, bytes(piece), end_stream=not view)
             self._flush()
-        exchange.sent = True
+        stream.sent = True
 
     def _pass_on(self, data: bytes) -> None:
         """Let the library read whole frames, and act on what it finds."""
@@ -295,7 +304,7 @@ class Http2Connection(asyncio.Protocol):
 
     def _break_off(self, why: str, *, cause: Exception | None = None) -> None:
         """The server does not speak HTTP/2 as it should: nothing it says can be trusted."""
-        self._flush()  # the library may have words of farewell
+        self._flush()  # the library may have a GOAWAY to send
         failure = TransportError(f"{self.server}: the server broke HTTP/2: {why}")
         failure.__cause__ = cause
         self.abort(failure)
@@ -305,11 +314,11 @@ class Http2Connection(asyncio.Protocol):
             case h2.events.DataReceived() | h2.events.ResponseReceived():
                 self._act_on_answer(event)
             case h2.events.StreamEnded() | h2.events.StreamReset():
-                exchange = self._exchanges.get(event.stream_id or 0)
-                if exchange is not None and isinstance(event, h2.events.StreamReset):
-                    exchange.take_failure(self._reset_failure(event))
-                elif exchange is not None:
-                    exchange.take_end()
+                stream = self._streams.get(event.stream_id or 0)
+                if stream is not None and isinstance(event, h2.events.StreamReset):
+                    stream.take_failure(self._reset_failure(event))
+                elif stream is not None:
+                    stream.take_end()
                 self._offer_body_room()
             case h2.events.WindowUpdated():
                 self._offer_body_room()
@@ -322,14 +331,14 @@ class Http2Connection(asyncio.Protocol):
                 pass  # acknowledgements, trailers and priorities change nothing here
 
     def _act_on_answer(self, event: h2.events.DataReceived | h2.events.ResponseReceived) -> None:
-        exchange = self._exchanges.get(event.stream_id or 0)
+        stream = self._streams.get(event.stream_id or 0)
         if isinstance(event, h2.events.ResponseReceived):
-            if exchange is not None:
-                exchange.take_head(*_head(event.headers or ()))
+            if stream is not None:
+                stream.take_head(*_head(event.headers or ()))
             return
         size = event.flow_controlled_length or 0
-        if exchange is not None and event.data:
-            exchange.take_counted_data(event.data, size)
+        if stream is not None and event.data:
+            stream.take_counted_data(event.data, size)
         else:
             self._state.acknowledge_received_data(size, event.stream_id or 0)
 
@@ -340,21 +349,21 @@ class Http2Connection(asyncio.Protocol):
             return Unprocessed(f"{self.server}: the server refused the stream")
         return TransportError(f"{self.server}: the server reset the stream ({name})")
 
-    def _take_farewell(self, payload: bytes) -> None:
-        """The server will take no new exchange; those it has not seen are safe to repeat.
+    def _take_goaway(self, payload: bytes) -> None:
+        """GOAWAY: the server will take no new stream; those it has not seen are safe to repeat.
 
         Kept from the library, which would take it for the end of the connection.
         """
         if len(payload) < 8:
-            self._break_off("a farewell that does not say what was seen")
+            self._break_off("a GOAWAY that does not say what was seen")
             return
-        self.farewell = True
+        self.draining = True
         last_seen = int.from_bytes(payload[:4], "big") & STREAM_ID
-        for stream_id, exchange in tuple(self._exchanges.items()):
+        for stream_id, stream in tuple(self._streams.items()):
             if stream_id > last_seen:
-                exchange.take_failure(Unprocessed(f"{self.server}: the server is going away"))
+                stream.take_failure(Unprocessed(f"{self.server}: the server is going away"))
         self._offer_body_room()
-        if not self._exchanges:
+        if not self._streams:
             self.abort()
         self.on_room()
 
@@ -363,15 +372,16 @@ class Http2Connection(asyncio.Protocol):
         if room is not None and not room.done():
             room.set_result(None)
 
-    def _check_liveness(self) -> None:
+    def _check_health(self) -> None:
+        """Ping a connection that has gone quiet, and end one that does not answer: half open."""
         quiet = self.loop.time() - self._last_received
-        if quiet < QUIET_BEFORE_PING:
-            self._timer = self.loop.call_later(QUIET_BEFORE_PING - quiet, self._check_liveness)
+        if quiet < READ_IDLE_TIMEOUT:
+            self._timer = self.loop.call_later(READ_IDLE_TIMEOUT - quiet, self._check_health)
         elif not self._ping_sent:
             self._ping_sent = True
             self._state.ping(b"areuhere")
             self._flush()
-            self._timer = self.loop.call_later(PING_PATIENCE, self._check_liveness)
+            self._timer = self.loop.call_later(PING_TIMEOUT, self._check_health)
         else:
             self.abort(
                 DeadlineExceeded(f"{self.server}: the connection is dead: a ping went unanswered")
@@ -386,8 +396,8 @@ class Http2Connection(asyncio.Protocol):
         if not self.ready.done():
             self.ready.set_exception(failure)
             self.ready.exception()  # nobody may be waiting any more
-        for exchange in tuple(self._exchanges.values()):
-            exchange.take_failure(own_failure(failure))
+        for stream in tuple(self._streams.values()):
+            stream.take_failure(own_failure(failure))
         self._offer_body_room()
         self.on_room()
 

@@ -1,7 +1,11 @@
 """As many HTTP/2 connections to one server as its stream limit makes necessary.
 
-Owns: which connection an exchange runs on, when another is opened and when one is let go.
-Must not know frames (``http2``), credentials or Kubernetes.
+Decides on which connection a stream runs, when another is opened, when an idle one is closed,
+and what is sent again: what the server certainly did not act on (``Unprocessed``), and reads
+that a kept connection lost when it turned out to be dead.
+
+Upstream: golang.org/x/net/http2/client_conn_pool.go; golang.org/x/net/http2/transport.go,
+    RoundTripOpt, shouldRetryRequest
 """
 
 from __future__ import annotations
@@ -14,8 +18,8 @@ from typing import Final
 from reflet.errors import TransportError
 from reflet.transport.failures import Unprocessed, connection_failure, own_failure
 from reflet.transport.http.http2 import Http2Connection
-from reflet.transport.http.http2_stream import Exchange
-from reflet.transport.interface import ANSWER_PATIENCE, Request, Response, Stream
+from reflet.transport.http.http2_stream import Http2Stream
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 
 IDLE_CONNECTION_LIFE: Final = 90.0
 """Seconds an unused connection is kept, as Go's client keeps it."""
@@ -30,13 +34,13 @@ Dial = Callable[[Callable[[], None]], Awaitable[Http2Connection]]
 
 
 class Http2Transport:
-    """The seam over HTTP/2.  Connections are opened on demand and shared by all exchanges."""
+    """The seam over HTTP/2.  Connections are opened on demand and shared by all streams."""
 
     def __init__(self, server: str, dial: Dial) -> None:
         self._server = server
         self._dial = dial
         self._connections: list[Http2Connection] = []
-        self._streams: set[Exchange] = set()  # whose bodies are being read
+        self._streams: set[Http2Stream] = set()  # whose bodies are being read
         self._dialling = asyncio.Lock()
         self._failed_dials = 0
         self._failed_dial: TransportError | None = None  # the last one
@@ -58,12 +62,12 @@ class Http2Transport:
         """Send and collect the whole answer."""
         try:
             async with asyncio.timeout(request.timeout):
-                exchange = await self._open(request)
+                stream = await self._open(request)
                 try:
-                    body = await exchange.read_all()
-                    return Response(status=exchange.status, headers=exchange.headers, body=body)
+                    body = await stream.read_all()
+                    return Response(status=stream.status, headers=stream.headers, body=body)
                 finally:
-                    exchange.close()
+                    stream.close()
         except TimeoutError as error:
             raise connection_failure(error, self._server) from error
 
@@ -73,31 +77,31 @@ class Http2Transport:
         """Send, and hand out the answer's body while it arrives."""
         return _OpenStream(self, request, silence)
 
-    async def begin(self, request: Request, silence: float | None) -> Exchange:
-        """An exchange whose body is about to be read, until ``end``."""
+    async def begin(self, request: Request, silence: float | None) -> Http2Stream:
+        """A stream whose body is about to be read, until ``end``."""
         try:
             async with asyncio.timeout(request.timeout):
-                exchange = await self._open(request)
+                stream = await self._open(request)
         except TimeoutError as error:
             raise connection_failure(error, self._server) from error
-        self._streams.add(exchange)
-        exchange.limit_silence(silence)
-        if exchange.status == 200:
+        self._streams.add(stream)
+        stream.limit_silence(silence)
+        if stream.status == 200:
             # Each of thousands of quiet watches would keep half a kilobyte that nobody reads.
-            wanted = NEEDED_OF_A_STREAM & exchange.headers.keys()
-            exchange.headers = {name: exchange.headers[name] for name in wanted}
-        return exchange
+            wanted = NEEDED_OF_A_STREAM & stream.headers.keys()
+            stream.headers = {name: stream.headers[name] for name in wanted}
+        return stream
 
-    def end(self, exchange: Exchange) -> None:
-        """The body of *exchange* is read no more."""
-        self._streams.discard(exchange)
-        exchange.close()
+    def end(self, stream: Http2Stream) -> None:
+        """The body of *stream* is read no more."""
+        self._streams.discard(stream)
+        stream.close()
 
     def retire(self) -> Sequence[Callable[[], None]]:
-        """Close idle connections, and the others with their last exchange; see ``wires.Wire``."""
+        """Close idle connections, and the others with their last stream; see ``Replaceable``."""
         for connection in self._connections:
             connection.retire()
-        return [exchange.give_way for exchange in self._streams]
+        return [stream.give_way for stream in self._streams]
 
     @property
     def is_unused(self) -> bool:
@@ -105,7 +109,7 @@ class Http2Transport:
         return not self._dialling.locked() and all(each.lost for each in self._connections)
 
     async def close(self) -> None:
-        """Close every connection; open exchanges fail."""
+        """Close every connection; open streams fail."""
         self._closed = True
         if self._reaper is not None:
             self._reaper.cancel()
@@ -115,34 +119,34 @@ class Http2Transport:
         for connection in connections:
             await connection.closed()
 
-    async def _open(self, request: Request) -> Exchange:
-        """An exchange whose head has arrived; repeats only what cannot have had an effect."""
+    async def _open(self, request: Request) -> Http2Stream:
+        """A stream whose head has arrived; repeats only what cannot have had an effect."""
         for attempt in range(1, ATTEMPTS + 1):
             connection = await self._with_room()
             reused = connection.used
-            exchange: Exchange | None = None
+            stream: Http2Stream | None = None
             try:
-                exchange = await connection.open(request)
-                exchange.limit_silence(ANSWER_PATIENCE)
-                await exchange.head()
+                stream = await connection.open(request)
+                stream.limit_silence(ANSWER_TIMEOUT)
+                await stream.head()
             except Unprocessed:
-                if exchange is not None:
-                    exchange.close()
+                if stream is not None:
+                    stream.close()
                 if attempt == ATTEMPTS:
                     raise
             except TransportError:
-                if exchange is not None:
-                    exchange.close()
+                if stream is not None:
+                    stream.close()
                 # An idle connection may have died unnoticed; reading again is always safe.
                 died = reused and connection.lost
                 if not died or request.method not in ("GET", "HEAD") or attempt == ATTEMPTS:
                     raise
             except BaseException:
-                if exchange is not None:
-                    exchange.close()
+                if stream is not None:
+                    stream.close()
                 raise
             else:
-                return exchange
+                return stream
         raise AssertionError  # the loop returns or raises
 
     async def _with_room(self) -> Http2Connection:
@@ -214,21 +218,21 @@ class _OpenStream:
     may be thousands of quiet watches.
     """
 
-    __slots__ = ("_exchange", "_pool", "_request", "_silence")
+    __slots__ = ("_pool", "_request", "_silence", "_stream")
 
     def __init__(self, pool: Http2Transport, request: Request, silence: float | None) -> None:
         self._pool = pool
         self._request: Request | None = request
         self._silence = silence
-        self._exchange: Exchange | None = None
+        self._stream: Http2Stream | None = None
 
     async def __aenter__(self) -> Stream:
         if self._request is None:
             raise RuntimeError("a stream can be opened once")
         request, self._request = self._request, None
-        self._exchange = await self._pool.begin(request, self._silence)
-        return self._exchange
+        self._stream = await self._pool.begin(request, self._silence)
+        return self._stream
 
     async def __aexit__(self, *_: object) -> None:
-        if self._exchange is not None:
-            self._pool.end(self._exchange)
+        if self._stream is not None:
+            self._pool.end(self._stream)

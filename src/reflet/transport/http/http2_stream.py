@@ -1,8 +1,11 @@
-"""One request on an HTTP/2 connection and its answer.
+"""One request on an HTTP/2 connection and its answer: an HTTP/2 stream.
 
-Owns: the answer's head and the bytes of its body between arrival and reading, the reader's
-back-pressure and the limit on silence.  Must not know frames or other exchanges: the connection
-(``http2``) tells it what arrived.
+Holds the answer's head, and the bytes of its body between arrival and reading.  What is not read
+is not granted again, so a slow reader holds its own server back and nobody else's (flow control).
+``limit_silence`` is the last resort against a server that keeps the connection alive and sends
+nothing.  The connection (``http2``) tells it what arrived.
+
+Upstream: golang.org/x/net/http2/transport.go, clientStream
 """
 
 from __future__ import annotations
@@ -15,29 +18,29 @@ from reflet.errors import DeadlineExceeded, TransportError
 from reflet.transport.failures import ConnectionReplaced
 
 STREAM_WINDOW: Final = 1024 * 1024
-"""What one exchange may have in flight: the back-pressure on a server whose reader is slow."""
+"""Bytes that a stream may have in flight: back-pressure on a server whose reader is slow."""
 
 
-class ExchangeOwner(Protocol):
-    """What an exchange asks of its connection."""
+class StreamOwner(Protocol):
+    """What a stream asks of its connection."""
 
     server: str
     loop: asyncio.AbstractEventLoop
 
-    def grant(self, stream_id: int, size: int) -> None:
-        """Let the server send *size* more bytes."""
+    def send_window_update(self, stream_id: int, size: int) -> None:
+        """Flow control: let the server send *size* more bytes."""
         ...
 
     def acknowledge(self, stream_id: int, size: int) -> None:
         """Bytes that the h2 library counted have been read: it may let the server send more."""
         ...
 
-    def forget(self, exchange: Exchange, *, reset: bool) -> None:
-        """The exchange is over; *reset* tells the server so."""
+    def forget(self, stream: Http2Stream, *, reset: bool) -> None:
+        """The stream is over; *reset* tells the server so."""
         ...
 
 
-class Exchange:
+class Http2Stream:
     """One request and its answer, the body readable while it arrives.  Is a ``Stream``."""
 
     __slots__ = (
@@ -58,7 +61,7 @@ class Exchange:
         "stream_id",
     )
 
-    def __init__(self, connection: ExchangeOwner, stream_id: int) -> None:
+    def __init__(self, connection: StreamOwner, stream_id: int) -> None:
         self._connection = connection
         self.stream_id = stream_id
         self.status = 0  # 0 until the head of the answer has arrived
@@ -100,7 +103,7 @@ class Exchange:
         if not self.ended:
             self._to_grant += len(data)
             if self._to_grant >= STREAM_WINDOW // 2:
-                self._connection.grant(self.stream_id, self._to_grant)
+                self._connection.send_window_update(self.stream_id, self._to_grant)
                 self._to_grant = 0
         return data
 
@@ -112,7 +115,7 @@ class Exchange:
         return b"".join(parts)
 
     def limit_silence(self, seconds: float | None) -> None:
-        """From now on, *seconds* without a byte fail the exchange; None waits for ever."""
+        """From now on, *seconds* without a byte fail the stream; None waits for ever."""
         if self._silence_timer is not None:
             self._silence_timer.cancel()
         self._silence = seconds or 0.0
@@ -123,7 +126,7 @@ class Exchange:
         self._silence_timer = loop.call_later(seconds, self._check_silence)
 
     def close(self) -> None:
-        """Give the exchange up; the server is told when it has not finished."""
+        """Give the stream up; the server is told when it has not finished."""
         if self._silence_timer is not None:
             self._silence_timer.cancel()
         self._chunks.clear()

@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from reflet.api.core.containers import Container, EphemeralContainer, ResourceRequirements
-from reflet.api.reading import reader
+from reflet.api.json_reader import reader
 from reflet.errors import DecodeError
 
 

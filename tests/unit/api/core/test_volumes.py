@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from reflet.api.core.volumes import ConfigMapVolumeSource, Volume
-from reflet.api.reading import reader
+from reflet.api.json_reader import reader
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 import pytest
 
-from reflet.api.yaml.nodes import DEEPEST, documents
+from reflet.api.yaml.nodes import ManifestDialect, documents
 from reflet.errors import DecodeError
 
 
 def values(text: str) -> list[object]:
-    return [node.value for node in documents(text, "f.yaml")]
+    return [node.value for node in documents(text, ManifestDialect("f.yaml"))]
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,7 @@ def values(text: str) -> list[object]:
         ("yes: a\n1: b\n1.5: c\n0x10: d", [{"true": "a", "1": "b", "1.5": "c", "16": "d"}]),
         ("a: &x {k: v}\nb: *x", [{"a": {"k": "v"}, "b": {"k": "v"}}]),
         ("a: &x 5\n*x : b", [{"a": 5, "5": "b"}]),
+        ("&x a: *x", [{"a": "a"}]),
         ("a: &x {k: 1, l: 2}\nb: {<<: *x, k: 3}", [{"a": {"k": 1, "l": 2}, "b": {"k": 3, "l": 2}}]),
         ("b: {<<: [{k: 1}, {k: 2, m: 3}]}", [{"b": {"k": 1, "m": 3}}]),
         ('"<<": 1', [{"<<": 1}]),
@@ -37,7 +38,7 @@ def test_documents_become_values(text: str, expected: list[object]) -> None:
         ("yes: 1\non: 2", 'f.yaml:2: the key "true" is there twice'),
         ("a: [1,\n2", "f.yaml:2: did not find"),
         ("a:\n\tb: c", "f.yaml:2: found character"),
-        ("a: *b", "f.yaml:1: an alias of something"),
+        ("a: *b", "f.yaml:1: an alias names no anchor"),
         ("a: &a [*a]", "f.yaml:1: a value that contains itself"),
         ("? [a]\n: b", "f.yaml:1: a key must be"),
         ("~: b", "f.yaml:1: a key must be"),
@@ -77,7 +78,9 @@ def test_long_texts_cannot_be_multiplied_either() -> None:
 
 def test_aliases_cannot_nest_without_bound() -> None:
     lines = ["a0: &a0 [x]"]
-    lines += [f"a{level}: &a{level} [*a{level - 1}]" for level in range(1, DEEPEST + 1)]
+    lines += [
+        f"a{level}: &a{level} [*a{level - 1}]" for level in range(1, ManifestDialect.deepest + 1)
+    ]
 
     with pytest.raises(DecodeError, match="nested too deeply"):
         values("\n".join(lines))
@@ -111,6 +114,6 @@ def test_a_syntax_error_does_not_quote_the_text() -> None:
 def test_a_path_has_a_line(path: str, line: int) -> None:
     text = "kind: Pod\nspec:\n  containers:\n  - name: a\n  - name: b\ndata:\n  tls.crt: x\n"
 
-    (node,) = documents(text, "f.yaml")
+    (node,) = documents(text, ManifestDialect("f.yaml"))
 
     assert node.line_of(path) == line

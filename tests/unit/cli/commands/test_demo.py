@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
+from reflet.cli import demo_story as story
 from reflet.cli.commands.demo import demo
-from reflet.cli.demo import story
-from reflet.cli.options.stop_signals import STOP_SIGNALS
+from reflet.cli.stop_signals import STOP_SIGNALS
 
 
 @pytest.fixture(autouse=True)

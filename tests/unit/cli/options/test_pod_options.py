@@ -7,7 +7,6 @@ import pytest
 
 from reflet.cli.options.connection_options import ConnectionChoice
 from reflet.cli.options.pod_options import PodChoice, choose_container, pod_target, tell_default
-from reflet.cli.options.targets import Target
 from reflet.errors import ConfigurationError
 from tests.unit.resolution.scenes import pod_with
 
@@ -28,13 +27,13 @@ def choice(
 @pytest.mark.parametrize(
     ("arguments", "target"),
     [
-        ((), None),
-        (("web",), Target("pod", "web")),
-        (("deploy/web",), Target("deploy", "web")),
-        (("deploy", "web"), Target("deploy", "web")),
+        ((), ""),
+        (("web",), "pod/web"),
+        (("deploy/web",), "deploy/web"),
+        (("deploy", "web"), "deploy/web"),
     ],
 )
-def test_a_target_has_three_forms(arguments: tuple[str, ...], target: Target | None) -> None:
+def test_a_target_has_three_forms(arguments: tuple[str, ...], target: str) -> None:
     assert pod_target(arguments) == target
 
 

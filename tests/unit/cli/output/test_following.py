@@ -22,7 +22,7 @@ from reflet.errors import (
     Unauthorized,
 )
 from reflet.informer.handlers.changes import Change
-from reflet.informer.reflector.filling import ListFailed
+from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.reflector.reflector import Reflector
 from reflet.store.deltas import Changed, Replaced, Resynced
 from reflet.testing.scripted_source import ScriptedSource

@@ -4,7 +4,7 @@ import pytest
 
 from reflet.apirules.schema.kinds import Kinds
 from reflet.devserver.http.front_pages import FrontPages, Page
-from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.request_info import ApiRequest
 from reflet.errors import MethodNotSupported, NotFound
 from tests.unit.devserver.object_scene import DEFINITION
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from reflet.devserver.http.node_logs import NodeLogs
-from reflet.devserver.storage.changes import Key
+from reflet.devserver.request.authentication import TokenIssuer
 from reflet.devserver.storage.storage import Storage
+from reflet.devserver.storage.stored import Key
 from reflet.devserver.verbs.state import LogRequest, State
-from reflet.devserver.verbs.tokens import TokenIssuer
 from reflet.errors import ApiError, NotFound
 
 WANTED = LogRequest("default", "web", "main")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from reflet.apirules.schema.yaml_reading import DEEPEST
 from reflet.devserver.patches.json_patch import MOST_COPIED, Operation, OperationFailed, json_patch
-from reflet.devserver.patches.json_values import DEEPEST
 from reflet.errors import Invalid
 
 

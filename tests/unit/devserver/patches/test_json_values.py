@@ -4,14 +4,8 @@ from typing import Any
 
 import pytest
 
-from reflet.devserver.patches.json_values import (
-    DEEPEST,
-    check_depth,
-    copied,
-    equivalent,
-    identity,
-    same,
-)
+from reflet.apirules.schema.yaml_reading import DEEPEST
+from reflet.devserver.patches.json_values import check_depth, copied, equivalent, identity, same
 from reflet.errors import DecodeError
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from reflet.apirules.schema.yaml_reading import DEEPEST
 from reflet.devserver.patches.json_patch import MISSING, Operation
-from reflet.devserver.patches.json_values import DEEPEST
 from reflet.devserver.patches.patch_bodies import (
     MOST_OPERATIONS,
     read_applied,

@@ -9,21 +9,21 @@ from reflet.devserver.patches.managed_fields import managed_fields_of
 from reflet.devserver.patches.server_side_apply import (
     LAST_APPLIED,
     MOST_ANNOTATIONS,
-    Target,
+    ApplyTarget,
     apply,
     track_update,
 )
 from reflet.errors import ApiError, BadRequest, Conflict
 from tests.unit.devserver.small_schemas import KIND
 
-THINGS: Final = Target(
+THINGS: Final = ApplyTarget(
     schema=KIND,
     api_version="example.test/v1",
     kind="Thing",
     blank={"metadata": {}, "spec": {}, "status": {}},
     reset=FieldSet.of([("f:status",)]),
 )
-STATUS: Final = Target(
+STATUS: Final = ApplyTarget(
     schema=KIND,
     api_version="example.test/v1",
     kind="Thing",

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflet.apirules.schema.schema_protocol import ANYTHING
-from reflet.apirules.schema.schemas import Schema
+from reflet.apirules.schema.schemas import ANYTHING, Schema
 from reflet.devserver.patches.typed_values import (
     form_of,
     is_declared,

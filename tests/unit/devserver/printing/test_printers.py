@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reflet.apirules.schema.columns import COLUMNS
+from reflet.devserver.printing.columns import COLUMNS
 from reflet.devserver.printing.printers import PRINTERS, selector_text
 
 NOW = datetime(2026, 1, 1, 1, tzinfo=UTC)

@@ -12,9 +12,9 @@ from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.printing.answers import ListAnswer, ObjectAnswer
 from reflet.devserver.printing.representations import EventForms, Form, negotiate, render
-from reflet.devserver.request.request import ApiRequest
-from reflet.devserver.storage.changes import Key, stored_at
-from reflet.devserver.watches.watch_events import CHUNKED_JSON_LINES, addition
+from reflet.devserver.request.request_info import ApiRequest
+from reflet.devserver.storage.stored import Key, stored_at
+from reflet.devserver.watches.event_lines import CHUNKED_JSON_LINES, addition
 from reflet.errors import NotAcceptable
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.devserver.request.request import ApiRequest
+from reflet.devserver.request.request_info import ApiRequest
 from reflet.devserver.request.request_options import (
     DeleteOptions,
     read_delete_options,

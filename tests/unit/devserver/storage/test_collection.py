@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.devserver.storage.changes import Change, Stored, moved_to, stored_at
 from reflet.devserver.storage.collection import SNAPSHOTS_KEPT, Collection
+from reflet.devserver.storage.stored import Stored, StoredChange, moved_to, stored_at
 from reflet.errors import Expired
 from tests.unit.devserver.watch_scene import config_map, key
 
@@ -17,13 +17,13 @@ def put(into: Collection, name: str, revision: int, *, namespace: str = "shop") 
     stored = stored_at(
         key(name, namespace), config_map(name, str(revision), namespace=namespace), revision, 0
     )
-    into.apply(Change("ADDED" if previous is None else "MODIFIED", stored, previous))
+    into.apply(StoredChange("ADDED" if previous is None else "MODIFIED", stored, previous))
 
 
 def remove(from_: Collection, name: str, revision: int) -> None:
     previous = from_.get(key(name).path)
     assert previous is not None
-    from_.apply(Change("DELETED", moved_to(previous, revision), previous))
+    from_.apply(StoredChange("DELETED", moved_to(previous, revision), previous))
 
 
 def summary(states: tuple[Stored, ...]) -> list[str]:
@@ -87,7 +87,7 @@ def test_a_window_full_of_changes_is_cut_in_bulk() -> None:
     floors = []
     for revision in range(2, 14):
         stored = stored_at(key(f"n{revision}"), config_map("n"), revision, revision)
-        change = Change("ADDED", stored)
+        change = StoredChange("ADDED", stored)
         floors.append(objects.floor_after(change))
         objects.apply(change)
 
@@ -100,12 +100,12 @@ def test_a_window_full_of_bytes_is_cut_too() -> None:
     put(objects, "b", 3)
     large = stored_at(key("c"), config_map("c", "x" * 1000), 4, 4)
 
-    assert objects.floor_after(Change("ADDED", large)) == 3
+    assert objects.floor_after(StoredChange("ADDED", large)) == 3
 
 
 def test_a_change_larger_than_the_window_is_still_kept() -> None:
     objects = collection(most_bytes=10)
-    change = Change("ADDED", stored_at(key("c"), config_map("c", "x" * 1000), 4, 4))
+    change = StoredChange("ADDED", stored_at(key("c"), config_map("c", "x" * 1000), 4, 4))
 
     assert objects.floor_after(change) is None
 

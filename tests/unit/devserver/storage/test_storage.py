@@ -6,8 +6,8 @@ import pytest
 
 from reflet.api.status import is_too_large_version
 from reflet.apirules.refusals import status_document
-from reflet.devserver.storage.changes import Change, Key
-from reflet.devserver.storage.storage import Kept, Storage
+from reflet.devserver.storage.storage import JournalContents, Storage
+from reflet.devserver.storage.stored import Key, StoredChange
 from reflet.errors import AlreadyExists, Conflict, Expired, InternalError, NotFound, Timeout
 from tests.unit.devserver.watch_scene import config_map, key
 
@@ -15,10 +15,10 @@ from tests.unit.devserver.watch_scene import config_map, key
 class FullDisk:
     """A journal that can write nothing."""
 
-    def read(self) -> Kept:
-        return Kept()
+    def read(self) -> JournalContents:
+        return JournalContents()
 
-    def record(self, change: Change, /, *, floor: int | None) -> None:
+    def record(self, change: StoredChange, /, *, floor: int | None) -> None:
         raise InternalError("the disk is full", code=500)
 
     def expire(self, revision: int, /) -> None:
@@ -179,7 +179,7 @@ def test_after_expiry_every_version_seen_before_is_too_old() -> None:
 
 def test_a_write_that_cannot_be_kept_has_not_happened() -> None:
     storage = Storage(FullDisk())
-    told: list[Change] = []
+    told: list[StoredChange] = []
     storage.subscribe(told.append)
 
     with pytest.raises(InternalError):
@@ -226,7 +226,7 @@ def test_a_subscriber_of_one_resource_hears_of_no_other() -> None:
 def test_a_subscriber_that_writes_does_not_disturb_the_order_of_the_others() -> None:
     storage = Storage()
 
-    def make_account(change: Change) -> None:
+    def make_account(change: StoredChange) -> None:
         if change.key.resource == "namespaces":
             account = Key("serviceaccounts", change.key.name, "default")
             storage.create(account, {"metadata": {"name": "default"}})
@@ -246,7 +246,7 @@ def test_a_subscriber_that_fails_is_logged_and_harms_nobody(
     storage = Storage()
     heard: list[int] = []
 
-    def fail(change: Change) -> None:
+    def fail(change: StoredChange) -> None:
         raise ValueError("no")
 
     storage.subscribe(fail)

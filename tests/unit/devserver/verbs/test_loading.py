@@ -34,9 +34,22 @@ def test_every_document_knows_its_line_and_namespaces_come_first(tmp_path: Path)
 
 def test_a_list_is_its_items(tmp_path: Path) -> None:
     file = tmp_path / "list.yaml"
-    file.write_text("{kind: List, apiVersion: v1, items: [{kind: A}, {kind: B}]}")
+    file.write_text("{kind: List, apiVersion: v1, items: [{kind: A},\n {kind: B}]}")
 
-    assert [each.document["kind"] for each in read_manifests([str(file)])] == ["A", "B"]
+    found = read_manifests([str(file)])
+
+    assert [(each.document["kind"], each.place) for each in found] == [
+        ("A", f"{file}:1"),
+        ("B", f"{file}:2"),
+    ]
+
+
+def test_a_key_that_is_there_twice_is_a_mistake(tmp_path: Path) -> None:
+    file = tmp_path / "twice.yaml"
+    file.write_text("kind: ConfigMap\nkind: Secret\n")
+
+    with pytest.raises(ConfigurationError, match=r'twice\.yaml:2: the key "kind" is there twice'):
+        read_manifests([str(file)])
 
 
 def test_empty_documents_are_nothing(tmp_path: Path) -> None:
@@ -70,7 +83,7 @@ def test_what_is_nested_without_end_is_refused_soon(tmp_path: Path) -> None:
     path = tmp_path / "deep.yaml"
     path.write_text("kind: Pod\nspec: " + "[" * 100_000)
 
-    with pytest.raises(ConfigurationError, match=r"deep\.yaml:2: exceeded max depth"):
+    with pytest.raises(ConfigurationError, match=r"deep\.yaml:2: nested too deeply"):
         read_manifests([str(path)])
 
 

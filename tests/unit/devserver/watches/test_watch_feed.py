@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.watches.watch_events import Event, Representation, json_line
-from reflet.devserver.watches.watch_feed import SLICE_OBJECTS, Backlog, WatchEnding
+from reflet.devserver.watches.event_lines import Representation, ServedEvent, json_line
+from reflet.devserver.watches.watch_feed import SLICE_OBJECTS, WatchBacklog, WatchEnding
 from reflet.devserver.watches.watchers import Watchers
 from tests.unit.devserver.watch_scene import (
     Reader,
@@ -325,8 +325,8 @@ async def test_initial_events_wait_for_a_slow_client() -> None:
         assert len(reader.events) == 3 * SLICE_OBJECTS
 
 
-@pytest.mark.parametrize("backlog", [Backlog(events=3), Backlog(content=600)])
-async def test_a_client_that_falls_too_far_behind_is_abandoned(backlog: Backlog) -> None:
+@pytest.mark.parametrize("backlog", [WatchBacklog(events=3), WatchBacklog(content=600)])
+async def test_a_client_that_falls_too_far_behind_is_abandoned(backlog: WatchBacklog) -> None:
     storage = shop()
     watchers = Watchers(storage, backlog=backlog)
 
@@ -342,7 +342,7 @@ async def test_a_client_that_falls_too_far_behind_is_abandoned(backlog: Backlog)
 
 async def test_many_changes_at_once_are_not_taken_for_a_slow_client() -> None:
     storage = shop()
-    watchers = Watchers(storage, backlog=Backlog(events=3))
+    watchers = Watchers(storage, backlog=WatchBacklog(events=3))
 
     async with reading(watchers, request(resource_version=4)) as reader:
         for value in range(20):
@@ -389,7 +389,7 @@ async def test_the_error_of_waiting_for_room_is_raised() -> None:
 # Representations
 
 
-def upper(event: Event) -> bytes:
+def upper(event: ServedEvent) -> bytes:
     return json_line(event).upper()
 
 

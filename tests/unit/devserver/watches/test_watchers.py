@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from reflet.devserver.storage.changes import JsonObject
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.watches.watch_events import Event, Representation, json_line
+from reflet.devserver.storage.stored import JsonObject
+from reflet.devserver.watches.event_lines import Representation, ServedEvent, json_line
 from reflet.devserver.watches.watch_feed import WatchEnding, WatchFeed
 from reflet.devserver.watches.watchers import (
     FLUSHED_AT_ONCE,
@@ -114,9 +114,9 @@ async def test_a_write_returns_before_anybody_is_written_to() -> None:
 async def test_all_watchers_share_the_bytes_of_a_change() -> None:
     storage = Storage()
     watchers = Watchers(storage)
-    rendered: list[Event] = []
+    rendered: list[ServedEvent] = []
 
-    def render(event: Event) -> bytes:
+    def render(event: ServedEvent) -> bytes:
         rendered.append(event)
         return json_line(event)
 

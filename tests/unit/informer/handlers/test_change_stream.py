@@ -10,9 +10,9 @@ import pytest
 from reflet.api.core.config import ConfigMap
 from reflet.informer.handlers.change_stream import ChangeStream
 from reflet.informer.handlers.changes import Change
-from reflet.informer.handlers.handler_set import Audience
+from reflet.informer.handlers.handler_set import HandlerSet
 from reflet.informer.handlers.registration import Registration
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.runtime.clock import SystemClock
 from reflet.runtime.metrics import NO_METRICS
 from tests.unit.store.config_maps import config_map
@@ -23,7 +23,7 @@ A1, B1 = config_map("a", "1"), config_map("b", "1")
 
 
 def stream_of(
-    audience: Audience[ConfigMap], *present: ConfigMap, only_changes: bool = True
+    audience: HandlerSet[ConfigMap], *present: ConfigMap, only_changes: bool = True
 ) -> ChangeStream[ConfigMap]:
     registration: Registration[ConfigMap] = Registration(
         print, name="test", clock=SystemClock(), metrics=NO_METRICS
@@ -34,7 +34,7 @@ def stream_of(
 
 
 async def test_changes_come_one_by_one() -> None:
-    stream = stream_of(Audience(0), A1, B1)
+    stream = stream_of(HandlerSet(0), A1, B1)
 
     keys = [(await anext(stream)).key, (await anext(stream)).key]
 
@@ -42,7 +42,7 @@ async def test_changes_come_one_by_one() -> None:
 
 
 async def test_leaving_the_loop_is_enough() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
 
     async for _ in stream_of(audience, A1, B1):
         break
@@ -51,7 +51,7 @@ async def test_leaving_the_loop_is_enough() -> None:
 
 
 async def test_an_error_inside_the_loop_leaves_it_too() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
 
     async def follow() -> None:
         async for change in stream_of(audience, A1):
@@ -65,7 +65,7 @@ async def test_an_error_inside_the_loop_leaves_it_too() -> None:
 
 
 async def test_cancelling_who_iterates_leaves_it_too() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
 
     async def follow() -> None:
         async for _ in stream_of(audience):
@@ -82,7 +82,7 @@ async def test_cancelling_who_iterates_leaves_it_too() -> None:
 
 
 async def test_a_context_leaves_at_its_end() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
 
     with stream_of(audience, A1) as stream:
         inside = len(audience)
@@ -92,7 +92,7 @@ async def test_a_context_leaves_at_its_end() -> None:
 
 
 async def test_the_iteration_ends_when_the_registration_is_stopped() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     stream = stream_of(audience, A1)
 
     seen = []
@@ -112,7 +112,7 @@ async def test_the_iteration_ends_when_the_registration_is_stopped() -> None:
 async def test_what_is_only_repeated_is_left_out_where_only_changes_count(
     only_changes: bool, keys: list[str]
 ) -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     stream = stream_of(audience, only_changes=only_changes)
 
     audience.tell([Change("UPDATED", A1, A1)], repeated=True)
@@ -122,7 +122,7 @@ async def test_what_is_only_repeated_is_left_out_where_only_changes_count(
 
 
 async def test_repetitions_alone_do_not_end_the_waiting() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     stream = stream_of(audience)
     waiting = asyncio.create_task(stream.next_batch())
 

@@ -11,7 +11,7 @@ import pytest
 from reflet.api.core.config import ConfigMap
 from reflet.informer.handlers.changes import Change
 from reflet.informer.handlers.handler_queue import AT_A_TIME, HandlerQueue
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.queues.delta_fifo import QueueClosed
 from tests.unit.store.config_maps import config_map
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reflet.api.core.config import ConfigMap
 from reflet.informer.handlers.changes import Change
-from reflet.informer.handlers.handler_set import Audience
+from reflet.informer.handlers.handler_set import HandlerSet
 from reflet.informer.handlers.registration import Registration
 from reflet.runtime.metrics import NO_METRICS
 from reflet.testing.manual_clock import ManualClock
@@ -14,7 +14,7 @@ A1, A2, B1 = config_map("a", "1"), config_map("a", "2"), config_map("b", "1")
 
 
 def member_of(
-    audience: Audience[ConfigMap], *present: ConfigMap, resync_every: float = 0.0
+    audience: HandlerSet[ConfigMap], *present: ConfigMap, resync_every: float = 0.0
 ) -> Registration[ConfigMap]:
     member: Registration[ConfigMap] = Registration(
         print, name="test", clock=ManualClock(), metrics=NO_METRICS
@@ -29,7 +29,7 @@ async def heard(member: Registration[ConfigMap]) -> list[Change[ConfigMap]]:
 
 
 async def test_everybody_is_told_what_changed() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     audience.initial_complete()
     members = [member_of(audience), member_of(audience)]
     change = Change("UPDATED", A2, A1)
@@ -40,7 +40,7 @@ async def test_everybody_is_told_what_changed() -> None:
 
 
 async def test_what_is_only_repeated_goes_to_those_whose_turn_it_is() -> None:
-    audience = Audience[ConfigMap](1)
+    audience = HandlerSet[ConfigMap](1)
     never, due = member_of(audience), member_of(audience, resync_every=1)
     audience.initial_complete()
     audience.plan.check(5.0)
@@ -52,7 +52,7 @@ async def test_what_is_only_repeated_goes_to_those_whose_turn_it_is() -> None:
 
 
 async def test_who_joins_late_hears_the_present_state_first() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     audience.initial_complete()
 
     member = member_of(audience, A1, B1)
@@ -66,14 +66,14 @@ async def test_who_joins_late_hears_the_present_state_first() -> None:
 
 
 async def test_who_joins_an_empty_collection_late_is_synced_at_once() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     audience.initial_complete()
 
     assert member_of(audience).synced.is_set
 
 
 async def test_nobody_is_synced_before_the_first_list() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     member = member_of(audience)
     before = member.synced.is_set
 
@@ -83,7 +83,7 @@ async def test_nobody_is_synced_before_the_first_list() -> None:
 
 
 async def test_changes_that_are_not_initial_do_not_count_for_being_synced() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     member = member_of(audience)
 
     audience.tell([Change("ADDED", A1)], repeated=False)
@@ -94,7 +94,7 @@ async def test_changes_that_are_not_initial_do_not_count_for_being_synced() -> N
 
 
 async def test_who_has_left_is_told_nothing_and_leaves_twice_unharmed() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     member = member_of(audience, A1)
 
     audience.leave(member)
@@ -105,8 +105,8 @@ async def test_who_has_left_is_told_nothing_and_leaves_twice_unharmed() -> None:
 
 
 async def test_a_stranger_may_leave() -> None:
-    audience = Audience[ConfigMap](0)
-    stranger = member_of(Audience[ConfigMap](0), A1)
+    audience = HandlerSet[ConfigMap](0)
+    stranger = member_of(HandlerSet[ConfigMap](0), A1)
 
     audience.leave(stranger)
 
@@ -114,7 +114,7 @@ async def test_a_stranger_may_leave() -> None:
 
 
 async def test_nothing_to_tell_is_not_told() -> None:
-    audience = Audience[ConfigMap](0)
+    audience = HandlerSet[ConfigMap](0)
     audience.initial_complete()
     member = member_of(audience)
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from reflet.api.core.config import ConfigMap
-from reflet.informer.handlers.changes import Change
-from reflet.informer.handlers.registration import Handler, Registration, is_asynchronous
-from reflet.informer.queues.queued_deltas import QueueClosed
+from reflet.informer.handlers.changes import Change, Handler, is_asynchronous
+from reflet.informer.handlers.registration import Registration
+from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.testing.virtual_time import VirtualClock

@@ -11,8 +11,7 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.watch_events import WatchEvent
-from reflet.informer.queues.delta_fifo import DeltaFifo
-from reflet.informer.queues.queued_deltas import DeltaType, QueueClosed, QueuedDelta
+from reflet.informer.queues.delta_fifo import DeltaFifo, DeltaType, QueueClosed, QueuedDelta
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store

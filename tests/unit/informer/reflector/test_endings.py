@@ -17,12 +17,12 @@ from reflet.errors import (
 )
 from reflet.informer.reflector.endings import (
     AFTER_LIST,
-    AFTER_STREAMING_LIST,
     AFTER_WATCH,
+    AFTER_WATCH_LIST,
     AFTER_WATCH_REQUEST,
     Ending,
-    StreamingAttempts,
-    StreamingStep,
+    WatchListAttempts,
+    WatchListStep,
     WatchStep,
     ending_of_request,
     ending_of_stream,
@@ -102,7 +102,7 @@ def test_every_ending_of_a_request_has_a_next_step(error: Exception) -> None:
 
     assert ending in AFTER_WATCH_REQUEST
     assert ending in AFTER_LIST
-    assert ending in AFTER_STREAMING_LIST
+    assert ending in AFTER_WATCH_LIST
 
 
 @pytest.mark.parametrize("forgiven", [True, False])
@@ -119,7 +119,7 @@ def test_every_ending_of_a_watch_has_a_next_step(
 def test_every_ending_of_a_streaming_list_has_a_next_step(
     error: Exception | None, lasted: float
 ) -> None:
-    assert ending_of_stream(error, lasted=lasted, events=0) in AFTER_STREAMING_LIST
+    assert ending_of_stream(error, lasted=lasted, events=0) in AFTER_WATCH_LIST
 
 
 def test_only_a_version_that_is_lost_or_a_broken_stream_of_sense_needs_a_new_list() -> None:
@@ -139,24 +139,24 @@ def test_only_a_version_that_is_lost_or_a_broken_stream_of_sense_needs_a_new_lis
 
 
 def test_a_streaming_list_that_ends_early_is_repeated_at_once_then_later_then_listed() -> None:
-    attempts = StreamingAttempts()
+    attempts = WatchListAttempts()
 
     steps = [attempts.after(Ending.CLOSED, newest=True) for _ in range(3)]
 
-    assert steps == [StreamingStep.REPEAT, StreamingStep.WAIT_THEN_REPEAT, StreamingStep.LIST]
+    assert steps == [WatchListStep.REPEAT, WatchListStep.WAIT_THEN_REPEAT, WatchListStep.LIST]
 
 
 def test_a_throttled_streaming_list_is_repeated_however_often() -> None:
-    attempts = StreamingAttempts()
+    attempts = WatchListAttempts()
 
     steps = {attempts.after(Ending.THROTTLED, newest=True) for _ in range(50)}
 
-    assert steps == {StreamingStep.WAIT_THEN_REPEAT}
+    assert steps == {WatchListStep.WAIT_THEN_REPEAT}
 
 
 @pytest.mark.parametrize("ending", [Ending.EXPIRED, Ending.TOO_LARGE])
 def test_a_version_is_forgotten_only_where_there_is_one(ending: Ending) -> None:
-    attempts = StreamingAttempts()
+    attempts = WatchListAttempts()
 
-    assert attempts.after(ending, newest=False) is StreamingStep.REPEAT_WITHOUT_VERSION
-    assert attempts.after(ending, newest=True) is StreamingStep.LIST
+    assert attempts.after(ending, newest=False) is WatchListStep.REPEAT_WITHOUT_VERSION
+    assert attempts.after(ending, newest=True) is WatchListStep.LIST

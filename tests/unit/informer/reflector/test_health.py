@@ -10,7 +10,7 @@ from reflet.errors import (
     TransportError,
 )
 from reflet.informer.reflector.endings import Ending
-from reflet.informer.reflector.health import Liveness
+from reflet.informer.reflector.health import ServerHealth
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.testing.manual_clock import START, ManualClock
@@ -19,13 +19,13 @@ LAST_PROGRESS = "reflet_reflector_last_progress_timestamp_seconds"
 
 
 class Scene:
-    """A liveness with a clock, and what its follower was told."""
+    """A health with a clock, and what its follower was told."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.metrics = MemoryMetrics()
         self.told: list[Exception | None] = []
-        self.liveness = Liveness(
+        self.health = ServerHealth(
             "test",
             clock=self.clock,
             metrics=ReflectorMetrics(self.metrics, "configmaps"),
@@ -34,41 +34,41 @@ class Scene:
 
 
 def test_what_never_began_is_not_live() -> None:
-    assert not Scene().liveness.is_live(1000)
+    assert not Scene().health.is_live(1000, is_watching=False)
 
 
 def test_what_has_just_begun_is_live_without_a_sign_of_life() -> None:
     scene = Scene()
-    scene.liveness.begun()
+    scene.health.begun()
     scene.clock.advance(60)
 
-    assert scene.liveness.is_live(60)
-    assert not scene.liveness.is_live(59)
-    assert scene.liveness.last_progress is None
+    assert scene.health.is_live(60, is_watching=False)
+    assert not scene.health.is_live(59, is_watching=False)
+    assert scene.health.last_progress is None
 
 
 def test_signs_of_life_keep_it_live() -> None:
     scene = Scene()
-    scene.liveness.begun()
+    scene.health.begun()
     scene.clock.advance(500)
-    scene.liveness.progressed()
+    scene.health.progressed()
     scene.clock.advance(60)
 
-    assert scene.liveness.is_live(60)
-    assert scene.liveness.last_progress == 500
+    assert scene.health.is_live(60, is_watching=False)
+    assert scene.health.last_progress == 500
 
 
 def test_the_time_of_the_last_sign_is_shown_at_most_once_a_second() -> None:
     scene = Scene()
     began = START.timestamp()
 
-    scene.liveness.progressed()
+    scene.health.progressed()
     scene.clock.advance(0.5)
-    scene.liveness.progressed()
+    scene.health.progressed()
     assert scene.metrics.level(LAST_PROGRESS, resource="configmaps") == began
 
     scene.clock.advance(0.5)
-    scene.liveness.progressed()
+    scene.health.progressed()
     assert scene.metrics.level(LAST_PROGRESS, resource="configmaps") == began + 1
 
 
@@ -76,15 +76,15 @@ def test_losing_and_finding_the_server_is_told_once_each() -> None:
     scene = Scene()
     refused = ConnectionRefused("refused")
 
-    connected = [scene.liveness.connected]
-    scene.liveness.reached()
-    connected.append(scene.liveness.connected)
-    scene.liveness.failed(Ending.REFUSED, refused)
-    scene.liveness.failed(Ending.REFUSED, ConnectionRefused("again"))
-    connected.append(scene.liveness.connected)
-    scene.liveness.reached()
-    scene.liveness.reached()
-    connected.append(scene.liveness.connected)
+    connected = [scene.health.connected]
+    scene.health.reached()
+    connected.append(scene.health.connected)
+    scene.health.failed(Ending.REFUSED, refused)
+    scene.health.failed(Ending.REFUSED, ConnectionRefused("again"))
+    connected.append(scene.health.connected)
+    scene.health.reached()
+    scene.health.reached()
+    connected.append(scene.health.connected)
 
     assert scene.told == [refused, None]
     assert connected == [False, True, False, True]
@@ -107,7 +107,7 @@ def test_only_a_server_that_does_not_serve_is_lost(
 ) -> None:
     scene = Scene()
 
-    scene.liveness.failed(ending, error, refused=refused)
+    scene.health.failed(ending, error, refused=refused)
 
     assert scene.told == ([error] if lost else [])
 
@@ -119,7 +119,7 @@ def test_an_expected_error_is_told_and_not_worth_a_warning(
     caplog: pytest.LogCaptureFixture, error: Exception, level: str
 ) -> None:
     told: list[Exception | None] = []
-    liveness = Liveness(
+    health = ServerHealth(
         "test",
         clock=ManualClock(),
         metrics=ReflectorMetrics(MemoryMetrics(), "configmaps"),
@@ -128,7 +128,7 @@ def test_an_expected_error_is_told_and_not_worth_a_warning(
     )
 
     with caplog.at_level("DEBUG"):
-        liveness.failed(Ending.FAILED, error, refused=True)
+        health.failed(Ending.FAILED, error, refused=True)
 
     assert [record.levelname for record in caplog.records] == [level]
     assert told == [error]
@@ -139,17 +139,17 @@ def test_a_follower_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> No
         raise ValueError("a follower's bug")
 
     metrics = ReflectorMetrics(MemoryMetrics(), "configmaps")
-    liveness = Liveness("test", clock=ManualClock(), metrics=metrics, on_connection=fail)
+    health = ServerHealth("test", clock=ManualClock(), metrics=metrics, on_connection=fail)
 
-    liveness.failed(Ending.REFUSED, ConnectionRefused("no"))
+    health.failed(Ending.REFUSED, ConnectionRefused("no"))
 
     assert "a follower's bug" in caplog.text
 
 
 def test_nobody_needs_to_follow() -> None:
     metrics = ReflectorMetrics(MemoryMetrics(), "configmaps")
-    liveness = Liveness("test", clock=ManualClock(), metrics=metrics, on_connection=None)
+    health = ServerHealth("test", clock=ManualClock(), metrics=metrics, on_connection=None)
 
-    liveness.failed(Ending.REFUSED, ConnectionRefused("no"))
+    health.failed(Ending.REFUSED, ConnectionRefused("no"))
 
-    assert not liveness.connected
+    assert not health.connected

@@ -18,8 +18,7 @@ from reflet.errors import (
     Forbidden,
     TransportError,
 )
-from reflet.informer.reflector.consistency import Consistency
-from reflet.informer.reflector.reflector import Reflector
+from reflet.informer.reflector.reflector import Consistency, Reflector
 from reflet.runtime.gate import Gate
 from reflet.store.deltas import Delta, Resynced
 from reflet.store.store import Store

@@ -7,7 +7,7 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.errors import Expired, RefletError
-from reflet.informer.reflector.health import Liveness
+from reflet.informer.reflector.health import ServerHealth
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.informer.reflector.requests import ReflectorRequests, Selection
 from reflet.runtime.metrics import MemoryMetrics
@@ -18,7 +18,7 @@ A, B = (ConfigMap(metadata=ObjectMeta(name=name)) for name in "ab")
 
 
 class Scene:
-    """Requests to a scripted source, and the liveness beside them."""
+    """Requests to a scripted source, and the health beside them."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Scene:
         self.source = ScriptedSource[ConfigMap](lists=lists)
         clock = ManualClock()
         clock.advance(100)
-        self.liveness = Liveness(
+        self.health = ServerHealth(
             "test",
             clock=clock,
             metrics=ReflectorMetrics(MemoryMetrics(), "test"),
@@ -41,7 +41,7 @@ class Scene:
             description="ConfigMap",
             clock=clock,
             chance=lambda: chance,
-            liveness=self.liveness,
+            health=self.health,
         )
 
 
@@ -52,7 +52,7 @@ async def test_a_list_collects_pages_at_the_version_of_the_first() -> None:
 
     assert (listed.items, listed.version, listed.paginated) == ([A, B], "7", True)
     assert scene.source.requests == ["list at '0'", "page 'more'"]
-    assert scene.liveness.last_progress == 100
+    assert scene.health.last_progress == 100
 
 
 async def test_a_token_that_expires_on_the_way_begins_the_list_anew() -> None:
@@ -89,7 +89,7 @@ async def test_a_refused_list_raises_and_is_no_sign_of_life() -> None:
     with pytest.raises(Expired):
         await scene.requests.list("5")
 
-    assert scene.liveness.last_progress is None
+    assert scene.health.last_progress is None
 
 
 async def test_a_table_is_not_a_list() -> None:

@@ -15,14 +15,14 @@ def config_map(version: str) -> ConfigMap:
 def test_the_first_list_takes_whatever_is_cached_and_the_first_stream_the_newest() -> None:
     cursor = VersionCursor()
 
-    assert (cursor.list_version, cursor.streaming_list_version) == ("0", "")
+    assert (cursor.list_version, cursor.watch_list_version) == ("0", "")
 
 
 def test_later_lists_ask_for_what_is_known() -> None:
     cursor = VersionCursor()
     cursor.synced("7")
 
-    assert (cursor.list_version, cursor.streaming_list_version) == ("7", "7")
+    assert (cursor.list_version, cursor.watch_list_version) == ("7", "7")
 
 
 def test_a_version_that_the_server_does_not_have_is_not_asked_for() -> None:
@@ -30,7 +30,7 @@ def test_a_version_that_the_server_does_not_have_is_not_asked_for() -> None:
     cursor.synced("7")
     cursor.forget()
 
-    assert (cursor.list_version, cursor.streaming_list_version) == ("", "")
+    assert (cursor.list_version, cursor.watch_list_version) == ("", "")
     assert cursor.last == "7"
 
 

@@ -8,7 +8,7 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import WatchOptions
 from reflet.errors import TransportError
-from reflet.informer.reflector.open_watch import OpenWatch
+from reflet.informer.reflector.requests import OpenWatch
 from reflet.informer.reflector.watch_list import InitialEvents, read_initial_events
 from reflet.testing.scripted_source import (
     After,

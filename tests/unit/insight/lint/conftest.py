@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reflet.cli.commands.lint import subjects_of
 from reflet.insight.lint.linting import Live, lint
 from reflet.insight.lint.rules import UNUSED, Finding
 from reflet.manifests.applied import read_applied
+from reflet.podconfig.gather_subjects import subjects_of
 
 Linted = Callable[..., tuple[Finding, ...]]
 

@@ -19,8 +19,8 @@ from reflet.errors import (
 )
 from reflet.node.identity import node_registration
 from reflet.node.identity.machine import Pressure, read_machine, read_pressure
-from reflet.node.identity.node_object import NodeFacts
 from reflet.node.identity.node_registration import LOOK_EVERY, TELL_EVERY, NodeRegistration
+from reflet.node.identity.node_status import NodeFacts
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.fake_cluster import FakeCluster
 

@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 
 from reflet.node.pods.admission import (
+    Accounts,
     Allowance,
     RunAs,
+    grants_of,
     left_out_of,
     refusals_of,
     root_refusal,
     run_as,
 )
-from reflet.node.pods.granted_ids import Accounts, grants_of
 from tests.unit.node.pod_scenes import container, only, pod
 
 NOBODY = RunAs(65534, 65534)

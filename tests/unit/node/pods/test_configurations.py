@@ -13,7 +13,7 @@ from reflet.api.core.services import Service
 from reflet.errors import NotRegistered
 from reflet.informer.mirror import Mirror
 from reflet.node.pods.configurations import Configurations
-from reflet.podconfig.object_news import ObjectNews
+from reflet.podconfig.pod_wakeups import PodWakeups
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.podconfig.scenes import FILES, LINKED, Served, TokenDesk, served, web_pod
@@ -47,12 +47,12 @@ async def opened(
     desk: Any = TokenDesk(clock)
     async with (
         served(strategy=strategy) as objects,
-        ObjectNews(objects.config_maps, objects.secrets, clock=clock) as news,
+        PodWakeups(objects.config_maps, objects.secrets, clock=clock) as wakeups,
     ):
         configurations = Configurations(
             objects.config_maps,
             objects.secrets,
-            news,
+            wakeups,
             services=cast("Mirror[Service]", ()),
             node=lambda: None,
             tokens=ServiceAccountTokens(desk, clock=clock),

@@ -16,8 +16,8 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY
 from reflet.api.meta import ObjectMeta
-from reflet.node.pods.mount_layout import mount_layout
-from reflet.node.pods.pod_volumes import MountSource, PodVolumes
+from reflet.node.pods.container_mounts import MountSource, mount_layout
+from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reflet.node.probes.handler_actions import HandlerFailed, Target
+from reflet.node.probes.handlers import HandlerFailed, Target
 from reflet.node.probes.http_probes import PLAIN_ANSWER, BrokenAnswer, HttpAnswer, NoAnswer
 from reflet.node.probes.lifecycle_hooks import HookFailed, run_hook, unless_told
 from reflet.node.probes.probe_spec import (

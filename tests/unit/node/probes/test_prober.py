@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reflet.api.core.pods import Pod
-from reflet.node.probes.handler_actions import HandlerFailed, Outcome
+from reflet.node.probes.handlers import HandlerFailed, Outcome
 from reflet.node.probes.probe_results import ContainerHealth
 from reflet.node.probes.probe_spec import ProbeKind
 from reflet.node.probes.prober import PodProber

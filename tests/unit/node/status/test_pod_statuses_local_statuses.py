@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from reflet.api.core.pod_status import PodStatus
+from reflet.api.core.pods import PodStatus
 from reflet.node.pods.worker_parts import StatusSink
 from reflet.node.status.pod_statuses import LocalStatuses
 from tests.unit.node.pod_scenes import pod

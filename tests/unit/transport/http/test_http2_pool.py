@@ -232,7 +232,7 @@ async def test_a_stream_that_is_silent_too_long_fails() -> None:
 async def test_an_answer_without_a_byte_is_not_waited_for_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http2_pool, "ANSWER_PATIENCE", 0.05)
+    monkeypatch.setattr(http2_pool, "ANSWER_TIMEOUT", 0.05)
     async with Http2Server(never) as server, transport_to(server) as transport:
         with pytest.raises(DeadlineExceeded):
             await transport.send(GET)

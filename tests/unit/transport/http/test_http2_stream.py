@@ -8,7 +8,7 @@ from h2.settings import SettingCodes
 
 from reflet.errors import DeadlineExceeded, TransportError
 from reflet.transport.failures import ConnectionReplaced
-from reflet.transport.http.http2_stream import STREAM_WINDOW, Exchange
+from reflet.transport.http.http2_stream import STREAM_WINDOW, Http2Stream
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import body_of, connection_to, exchange_on
 from tests.unit.transport.scripted_servers import Http2Request, Http2Server
@@ -25,18 +25,18 @@ class RecordingOwner:
         self.acknowledged = 0
         self.forgotten: list[bool] = []
 
-    def grant(self, stream_id: int, size: int) -> None:
+    def send_window_update(self, stream_id: int, size: int) -> None:
         self.granted += size
 
     def acknowledge(self, stream_id: int, size: int) -> None:
         self.acknowledged += size
 
-    def forget(self, exchange: Exchange, *, reset: bool) -> None:
+    def forget(self, exchange: Http2Stream, *, reset: bool) -> None:
         self.forgotten.append(reset)
 
 
-def exchange_with(owner: RecordingOwner, **headers: str) -> Exchange:
-    exchange = Exchange(owner, 1)
+def exchange_with(owner: RecordingOwner, **headers: str) -> Http2Stream:
+    exchange = Http2Stream(owner, 1)
     exchange.sent = True
     exchange.take_head(200, {name.replace("_", "-"): value for name, value in headers.items()})
     return exchange

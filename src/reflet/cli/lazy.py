@@ -1,0 +1,125 @@
+"""Modules that a command needs once it runs, and that its ``--help`` need not wait for.
+
+``lazy.cluster`` is the module ``reflet.cluster``, imported when it is first used.  Commands take
+from here whatever is slow to import: ``reflet --help`` imports none of it and answers in a tenth
+of a second, where everything together takes most of one.  Type checkers and editors read the
+imports below; at run time only the table counts, and a test compares the two.
+"""
+
+# What is imported here is for others to use.
+# mypy: implicit-reexport
+# ruff: noqa: F401
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import asyncio
+    import difflib
+
+    from click import shell_completion
+
+    from reflet import cluster
+    from reflet.api import options, resources
+    from reflet.api.selectors import labels
+    from reflet.api.yaml import text as yaml_text
+    from reflet.cli import demo_story, stop_signals
+    from reflet.cli.output import (
+        change_output,
+        environment_output,
+        explain_output,
+        following,
+        lint_output,
+        problem_output,
+        volume_files,
+        why_output,
+    )
+    from reflet.client import client
+    from reflet.devserver import server as devserver
+    from reflet.informer.reflector import reflector
+    from reflet.insight import explain, rbac, used_by, why
+    from reflet.insight.lint import linting
+    from reflet.insight.lint import rules as lint_rules
+    from reflet.manifests import applied
+    from reflet.node import agent as node_agent
+    from reflet.node import options as node_options
+    from reflet.node.pods import admission
+    from reflet.node.server import serving_certificates
+    from reflet.podconfig import gather, gather_files, gather_subjects
+    from reflet.processes import process_table, program
+    from reflet.resolution import places, pod_inputs, references
+    from reflet.runtime import descriptors, structured_logs
+    from reflet.supervisor import (
+        configuration_changes,
+        configuration_sources,
+        container_configuration,
+        run_options,
+        running,
+        supervisor,
+    )
+    from reflet.transport.config import kubeconfig
+
+_HOMES: Final = {
+    "admission": "reflet.node.pods.admission",
+    "applied": "reflet.manifests.applied",
+    "asyncio": "asyncio",
+    "change_output": "reflet.cli.output.change_output",
+    "client": "reflet.client.client",
+    "cluster": "reflet.cluster",
+    "configuration_changes": "reflet.supervisor.configuration_changes",
+    "configuration_sources": "reflet.supervisor.configuration_sources",
+    "container_configuration": "reflet.supervisor.container_configuration",
+    "demo_story": "reflet.cli.demo_story",
+    "descriptors": "reflet.runtime.descriptors",
+    "devserver": "reflet.devserver.server",
+    "difflib": "difflib",
+    "environment_output": "reflet.cli.output.environment_output",
+    "explain": "reflet.insight.explain",
+    "explain_output": "reflet.cli.output.explain_output",
+    "following": "reflet.cli.output.following",
+    "gather": "reflet.podconfig.gather",
+    "gather_files": "reflet.podconfig.gather_files",
+    "gather_subjects": "reflet.podconfig.gather_subjects",
+    "kubeconfig": "reflet.transport.config.kubeconfig",
+    "labels": "reflet.api.selectors.labels",
+    "lint_output": "reflet.cli.output.lint_output",
+    "lint_rules": "reflet.insight.lint.rules",
+    "linting": "reflet.insight.lint.linting",
+    "node_agent": "reflet.node.agent",
+    "node_options": "reflet.node.options",
+    "options": "reflet.api.options",
+    "places": "reflet.resolution.places",
+    "pod_inputs": "reflet.resolution.pod_inputs",
+    "problem_output": "reflet.cli.output.problem_output",
+    "process_table": "reflet.processes.process_table",
+    "program": "reflet.processes.program",
+    "rbac": "reflet.insight.rbac",
+    "references": "reflet.resolution.references",
+    "reflector": "reflet.informer.reflector.reflector",
+    "resources": "reflet.api.resources",
+    "run_options": "reflet.supervisor.run_options",
+    "running": "reflet.supervisor.running",
+    "serving_certificates": "reflet.node.server.serving_certificates",
+    "shell_completion": "click.shell_completion",
+    "stop_signals": "reflet.cli.stop_signals",
+    "structured_logs": "reflet.runtime.structured_logs",
+    "supervisor": "reflet.supervisor.supervisor",
+    "used_by": "reflet.insight.used_by",
+    "volume_files": "reflet.cli.output.volume_files",
+    "why": "reflet.insight.why",
+    "why_output": "reflet.cli.output.why_output",
+    "yaml_text": "reflet.api.yaml.text",
+}
+
+
+if not TYPE_CHECKING:  # a type checker would believe that every name is there
+
+    def __getattr__(name: str) -> ModuleType:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Bound at once, so that the next use costs nothing.
+        module = globals()[name] = import_module(_HOMES[name])
+        return module

@@ -1,0 +1,72 @@
+"""What people type behind a command: ``TYPE/NAME`` as kubectl reads it, and names of files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import click
+
+from reflet.cli import lazy
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    Text = click.ParamType[str]
+else:
+    Text = click.ParamType  # older versions of click have no types here
+
+
+class Target(NamedTuple):
+    """A type, as it was typed, and the name of one object or None for all of them."""
+
+    type: str
+    name: str | None
+
+
+def parse_targets(arguments: Sequence[str]) -> list[Target]:
+    """Read ``cm``, ``cm a b``, ``cm,secret`` or ``cm/a secret/b``; the forms do not mix."""
+    if not arguments:
+        raise click.UsageError("name the type of the objects, as in: configmaps, cm/NAME")
+    if any("/" in argument for argument in arguments):
+        return [_slashed(argument) for argument in arguments]
+    types, names = arguments[0].split(","), arguments[1:]
+    if not all(types):
+        raise click.UsageError(f"an empty type in {arguments[0]!r}")
+    if not all(names):
+        raise click.UsageError("an empty name: is a variable not set?")
+    if not names:
+        return [Target(kind, None) for kind in types]
+    return [Target(kind, name) for kind in types for name in names]
+
+
+def _slashed(argument: str) -> Target:
+    kind, slash, name = argument.partition("/")
+    if not slash:
+        raise click.UsageError(
+            f"{argument!r} has no name beside arguments that have one: write TYPE/NAME for each"
+        )
+    if not kind or not name or "/" in name or "," in argument:
+        raise click.UsageError(f"{argument!r} is not of the form TYPE/NAME")
+    return Target(kind, name)
+
+
+class FileName(Text):
+    """A text that names a file or folder, which Tab completes.
+
+    It stays the text it is, because ``-`` and names of files that do not exist yet are good too.
+    """
+
+    name = "file"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's shape
+        param: click.Parameter,  # noqa: ARG002 - the same
+        incomplete: str,
+    ) -> list[CompletionItem[str]]:
+        """Leave it to the shell, which knows its files."""
+        return [lazy.shell_completion.CompletionItem(incomplete, type="file")]
+
+
+FILE_NAME: Final = FileName()

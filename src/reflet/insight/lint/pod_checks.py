@@ -1,0 +1,175 @@
+"""Problems and refusals become findings: which rule each of them breaks.
+
+Problems are those of resolution: what is missing, unresolved, too large or refused by the kubelet.
+Refusals are the API server's words, sorted into the rules that say more than that.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from reflet.errors import Cause
+from reflet.insight.fixes import Advice
+from reflet.insight.lint import rules
+from reflet.insight.lint.rules import Finding, Rule
+from reflet.insight.lint.subjects import Subject
+from reflet.insight.pod_problems import (
+    MissingPullSecret,
+    MissingSubPath,
+    PodProblems,
+    UnusablePullSecret,
+)
+from reflet.resolution.problems import (
+    InvalidVariableName,
+    MissingKey,
+    MissingObject,
+    MissingSubPathVariables,
+    ObjectProblem,
+    OversizedEnvironment,
+    OversizedObject,
+    OversizedValue,
+    Problem,
+    UnreadableObject,
+    UnresolvedReference,
+    UnsupportedSource,
+    ZeroInValue,
+)
+
+# Services that are not in the files may be in the cluster.
+_OF_A_SERVICE: Final = re.compile(
+    r".+_(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)"
+)
+
+
+def broken_references(subject: Subject, found: PodProblems, advice: Advice) -> Iterator[Finding]:
+    """Yield a finding for each problem of a pod that breaks a rule."""
+    for problem in found.problems:
+        rule = _rule_for(problem, found, advice)
+        if rule is not None:
+            yield subject.finding(
+                rule,
+                f"{problem.place}: {problem.message}",
+                path=subject.path_of(_field(problem)),
+                fix=advice.about(problem),
+                kubelet=problem.kubelet,
+            )
+
+
+def _field(problem: Problem) -> str:
+    path = problem.place.path
+    if isinstance(problem, MissingKey) and ".env[" in path:
+        return f"{path}.key"
+    return path
+
+
+def _rule_for(problem: Problem, found: PodProblems, advice: Advice) -> Rule | None:
+    match problem:
+        case UnreadableObject():
+            return None  # said by who could not read it
+        case UnsupportedSource():
+            return None  # a kubelet fills it, though Reflet does not
+        case MissingObject() | MissingKey():
+            return _rule_for_missing(problem, advice)
+        case MissingSubPath():
+            return rules.MISSING_SUB_PATH
+        case OversizedEnvironment() | OversizedObject() | OversizedValue():
+            return rules.OVERSIZED
+        case UnusablePullSecret():
+            return rules.PULL_SECRET_TYPE
+        case InvalidVariableName():
+            return rules.INVALID_NAME
+        case UnresolvedReference():
+            return _rule_for_unresolved(problem, found)
+        case MissingSubPathVariables():
+            return rules.UNRESOLVED
+        case ZeroInValue():
+            return rules.KUBELET_REFUSES
+        case _:
+            return rules.KUBELET_REFUSES if problem.blocking else None
+
+
+def _rule_for_missing(problem: ObjectProblem, advice: Advice) -> Rule:
+    whole = isinstance(problem, MissingObject)
+    if whole and advice.other_namespaces(problem.object_kind, problem.namespace, problem.name):
+        return rules.OTHER_NAMESPACE
+    if not problem.blocking and not isinstance(problem, MissingPullSecret):
+        return rules.MASKED
+    return rules.MISSING_OBJECT if whole else rules.MISSING_KEY
+
+
+def _rule_for_unresolved(problem: UnresolvedReference, found: PodProblems) -> Rule | None:
+    if problem.defined_later:
+        return rules.DEFINED_LATER
+    links = found.pod.spec.enable_service_links is not False
+    return None if links and _OF_A_SERVICE.fullmatch(problem.name) else rules.UNRESOLVED
+
+
+# The field, the words, the rule, and what to do.
+_KNOWN: Final = tuple(
+    (re.compile(field), re.compile(words), rule, fix)
+    for field, words, rule, fix in (
+        (
+            r"\.mountPath$",
+            r"must be unique",
+            rules.DUPLICATE_MOUNT,
+            "mount one of them elsewhere",
+        ),
+        (
+            r"\.env\[\d+\]\.name$|\.envFrom\[\d+\]\.prefix$",
+            r"environment variable|Required value",
+            rules.INVALID_NAME,
+            "rename it: letters, digits and '_' work everywhere",
+        ),
+        (
+            r"\.path$|\.subPath$|\.subPathExpr$",
+            r"must not contain '\.\.'|must be a relative path|must not start with '\.\.'",
+            rules.ESCAPING_PATH,
+            "use a relative path without '..'",
+        ),
+        (
+            r"",
+            r"conflicting duplicate paths",
+            rules.PATH_CONFLICT,
+            "give one of the files another path",
+        ),
+        (
+            r"^(\[\]|data|)$",
+            r"Too long",
+            rules.OVERSIZED,
+            "split it into several objects",
+        ),
+        (
+            r"",
+            r"field is immutable when `immutable` is set",
+            rules.CHANGED_IMMUTABLE,
+            "give the changed object a new name, and use that",
+        ),
+    )
+)
+
+_VOLUME: Final = re.compile(r"(^|\.)spec\.volumes\[")
+
+
+def refused_objects(subject: Subject) -> Iterator[Finding]:
+    """Yield a finding for each cause of the refusal, or one for all when there are none."""
+    causes = subject.causes or (Cause(message=subject.message),)
+    bad_volumes = any(_VOLUME.search(cause.field) for cause in causes)
+    for cause in causes:
+        if bad_volumes and cause.type == "FieldValueNotFound" and ".volumeMounts[" in cause.field:
+            continue  # the volume that is mounted is the one that is wrong
+        rule, fix = _rule_for_cause(cause)
+        words = f"{cause.field}: {cause.message}" if cause.field else cause.message
+        yield subject.finding(
+            rule,
+            f"the API server refuses {subject}: {words}",
+            path=cause.field,
+            fix=fix,
+            kubelet=subject.message,
+        )
+
+
+def _rule_for_cause(cause: Cause) -> tuple[rules.Rule, str]:
+    for field, words, rule, fix in _KNOWN:
+        if field.search(cause.field) and words.search(cause.message):
+            return rule, fix
+    return rules.REFUSED, ""

@@ -1,0 +1,76 @@
+"""The end of an agent that was told to stop.
+
+Owns: ending what runs, clearing what was written for it, and saying how it ended.  Must not know
+whether any of that is wanted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from reflet.errors import RefletError
+from reflet.node.pods.killing import USUAL_GRACE
+from reflet.node.pods.pod_volumes import PodVolumes
+from reflet.node.pods.worker import PodWorker
+from reflet.node.pods.workers import PodWorkers
+from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.shim.shim_client import ShimClient
+from reflet.node.status.status_manager import StatusManager
+from reflet.pleg.runtime_status import RuntimeState
+from reflet.volumes.volume_errors import VolumeError
+
+logger = logging.getLogger(__name__)
+
+
+async def end_containers(
+    runtime: ProcessRuntime, shim: ShimClient, workers: Sequence[PodWorker] = ()
+) -> bool:
+    """End everything that runs, each pod within its grace period; whether nothing runs any more.
+
+    Pods that one of *workers* knows end in their order and with their hooks.
+    """
+    graces = {each.uid: each.grace for each in runtime.sandboxes}
+    try:
+        await shim.up()
+        listed = await shim.listed()
+    except RefletError as error:
+        logger.warning("the containers cannot be ended: %s", error)
+        return False
+    running = [each for each in listed if each[3] == RuntimeState.RUNNING]
+    known = {worker.uid: worker for worker in workers}
+    results = await asyncio.gather(
+        *(known[uid].wind_up() for uid in {each[1] for each in running} & known.keys()),
+        *(
+            runtime.end(container, graces.get(uid, USUAL_GRACE))
+            for container, uid, *_ in running
+            if uid not in known
+        ),
+        return_exceptions=True,
+    )
+    failures = [result for result in results if isinstance(result, BaseException)]
+    for failure in failures:
+        logger.warning("a container was not ended: %s", failure)
+    return not failures
+
+
+def clear_volumes(runtime: ProcessRuntime, volumes: PodVolumes) -> None:
+    """Remove the configuration of pods that have ended; the next agent writes it again."""
+    for sandbox in runtime.sandboxes:
+        try:
+            volumes.clear(sandbox.uid)
+        except VolumeError as error:
+            logger.warning("left behind of pod %s: %s", sandbox.uid, error)
+
+
+async def tell_ends(
+    workers: PodWorkers, runtime: ProcessRuntime, reporter: StatusManager | None
+) -> None:
+    """Tell how every pod ended, and return when *reporter*, if there is one, has written it."""
+    for worker in workers.workers:
+        pod = await runtime.find_pod(worker.uid)
+        if pod is not None:
+            worker.conclude(await runtime.pod_status(pod))
+            if reporter is not None:
+                await reporter.written(worker.uid)

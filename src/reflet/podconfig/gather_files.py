@@ -1,0 +1,131 @@
+"""A pod and what it needs, from files alone, read as if they had been applied.
+
+What only a server knows stays unknown: tokens, addresses of services, events, and the node unless
+the files hold it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from reflet.api.core.pods import Pod
+from reflet.insight.used_by import Candidates, PossibleUsers
+from reflet.manifests.applied import AppliedManifests, read_applied
+from reflet.manifests.pod_targets import PodTarget, choose_pod, no_pods, pod_targets
+from reflet.resolution.objects import ObjectKey
+from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
+from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
+from reflet.resolution.templates import parse_target
+from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
+
+FILES_NAMESPACE: Final = "default"
+"""The namespace of objects in files that name none, when nobody else does."""
+
+Fingerprint = frozenset[tuple[str, int, int, int]]
+
+
+def pod_inputs_from_files(
+    paths: Sequence[str], target: str = "", *, namespace: str = ""
+) -> PodInputs:
+    """Get a pod, or the pod that a workload makes, and everything its containers get, from files.
+
+    *paths* are files, folders and ``-`` for standard input.  *target* is that of ``pod_inputs``;
+    without one, the files must hold exactly one pod.  *namespace* is that of objects which name
+    none, and leaves out pods of others.  ::
+
+        inputs = reflet.pod_inputs_from_files(["deploy/"], "deploy/web")
+        inputs.environment("web").values
+
+    Raises ConfigurationError and DecodeError for mistakes in files or names, and Invalid for a pod
+    that an API server would refuse.
+    """
+    applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
+    wanted = parse_target(target) if target else None
+    return _inputs_of(choose_pod(applied, wanted, namespace or None), applied)
+
+
+def inputs_of_every_pod(applied: AppliedManifests, *, namespace: str = "") -> list[PodInputs]:
+    """Return every pod of files that were read, of one namespace if one is given.
+
+    Raises ConfigurationError when there is none.
+    """
+    found = [
+        _inputs_of(each, applied)
+        for each in pod_targets(applied)
+        if not namespace or each.namespace == namespace
+    ]
+    if not found:
+        raise no_pods(applied)
+    return found
+
+
+def _inputs_of(chosen: PodTarget, applied: AppliedManifests) -> PodInputs:
+    node, remarks = _node_of(chosen.pod, applied)
+    return PodInputs(
+        pod=chosen.pod,
+        kind=chosen.kind,
+        name=chosen.name,
+        objects=applied.object_source(),
+        services=applied.services(),
+        node=node,
+        token=unknown_token,
+        bundles=applied.trust_bundles() or UNKNOWN_BUNDLES,
+        place=chosen.place,
+        remarks=(*map(str, applied.remarks), *chosen.assumptions, *remarks),
+        refusals=tuple(
+            RefusedObject(each.place, each.kind, each.namespace, each.name, each.message)
+            for each in applied.refusals
+        ),
+        known_objects=tuple(_keys_of(applied)),
+    )
+
+
+def _keys_of(applied: AppliedManifests) -> Iterator[ObjectKey]:
+    for config_map in applied.config_maps():
+        yield "ConfigMap", config_map.metadata.namespace, config_map.metadata.name
+    for secret in applied.secrets():
+        yield "Secret", secret.metadata.namespace, secret.metadata.name
+
+
+def _node_of(pod: Pod, applied: AppliedManifests) -> tuple[NodeInHand, tuple[str, ...]]:
+    nodes = applied.nodes()
+    name = pod.spec.node_name
+    if name:
+        return next((node for node in nodes if node.metadata.name == name), UNKNOWN_NODE), ()
+    if len(nodes) == 1:
+        said = f"the pod has no node; its limits are told as if it were on {nodes[0].metadata.name}"
+        return nodes[0], (said,)
+    return UNKNOWN_NODE, ()
+
+
+def possible_users_from_files(paths: Sequence[str], *, namespace: str = "") -> PossibleUsers:
+    """Take the objects of files as if they were applied."""
+    applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
+    return PossibleUsers(
+        candidates=Candidates(
+            pods=applied.pods(),
+            workloads=applied.workloads(),
+            service_accounts=applied.service_accounts(),
+            ingresses=applied.ingresses(),
+        ),
+        namespace=namespace or FILES_NAMESPACE,
+        # Services do not use ConfigMaps, so remarks about them are of no interest here.
+        notes=tuple(f"{refusal}; so it is left out" for refusal in applied.refusals),
+    )
+
+
+def fingerprint(paths: Sequence[str]) -> Fingerprint:
+    """What tells files that were edited from those that were not."""
+    return frozenset(mark for path in paths for mark in _marks(Path(path)))
+
+
+def _marks(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        try:
+            found = os.stat(file)  # noqa: PTH116 - the result is what counts
+        except OSError:
+            continue  # an editor replaces it just now
+        yield (str(file), found.st_mtime_ns, found.st_size, found.st_ino)

@@ -1,0 +1,198 @@
+"""Everything that a pod's configuration is made from, whoever got it: the one currency.
+
+``PodInputs`` is what ``reflet.pod_inputs`` returns, what a node agent resolves, and what every
+analysis in ``insight`` takes: the pod, its ConfigMaps and Secrets, the services, the node, tokens
+and trust bundles.  ``environment`` and ``volume`` compute what its containers get.  ``Needs`` says
+which of it is wanted, so that whoever gathers asks for nothing else.  Pure: everything is in hand.
+
+The kubelet has no such struct: there, makeEnvironmentVariables and the volume plugins each ask
+their managers while they compute.
+
+Upstream: pkg/kubelet/kubelet_pods.go, GenerateRunContainerOptions
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, final
+
+from msgspec import structs
+
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.api.core.small_kinds import Event
+from reflet.errors import RefletError
+from reflet.resolution.env_files import MountedVolume
+from reflet.resolution.environment import resolve_environment
+from reflet.resolution.file_contents import FileContent, VolumeContents
+from reflet.resolution.objects import ObjectKey, ObjectSource
+from reflet.resolution.origins import TokenOrigin
+from reflet.resolution.places import containers_of
+from reflet.resolution.projected_contents import TokenSource
+from reflet.resolution.references import Reference
+from reflet.resolution.resource_fields import NodeInHand
+from reflet.resolution.trust_bundles import BundlesInHand
+from reflet.resolution.variables import Environment
+from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+
+
+def every_reference(_: Pod, __: Reference) -> bool:
+    """Tell that every ConfigMap and Secret that the pod names is read."""
+    return True
+
+
+def no_reference(_: Pod, __: Reference) -> bool:
+    """Tell that no ConfigMap or Secret is read."""
+    return False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What somebody wants to know of a pod, so that nothing else is asked for.
+
+    ``references`` tells which of the pod's ConfigMaps and Secrets are read; ``tokens`` asks the
+    server for tokens of the pod's service account, which makes them; ``bundles`` reads the trust
+    bundles of the cluster, for a pod that shows some.
+    """
+
+    references: Callable[[Pod, Reference], bool] = every_reference
+    services: bool = True
+    node: bool = True
+    tokens: bool = False
+    bundles: bool = False
+    events: bool = False
+
+
+ONLY_THE_POD: Final = Needs(references=no_reference, services=False, node=False)
+"""For whoever looks at the pod and at nothing that it names."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RefusedObject:
+    """An object of the files that an API server would not take, and its words."""
+
+    place: str
+    kind: str
+    namespace: str
+    name: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: the API server would refuse it: {self.message}"
+
+
+def unknown_token(_audience: str, _seconds: int) -> str:
+    """Stand for a token that nobody has asked for: its file is there, and its content not known."""
+    return ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodInputs:
+    """A pod, and all that is known of what its containers get.
+
+    What resolution takes, as ``resolve_environment`` and ``resolve_volume`` describe it:
+    ``objects``, ``services``, ``services_read``, ``node``, ``token``, ``bundles``, ``mounted``
+    (the volumes in which environment files may be) and ``skip_invalid_names``.
+
+    Where it comes from: ``kind`` and ``name`` are those of the object that was asked for, a
+    workload perhaps, and the pod's own where they are left out; ``place`` is its file and line.
+    ``events`` are the pod's.  ``known_objects`` are ConfigMaps and Secrets that exist, for
+    suggestions; ``refusals`` are objects of the files that a server would not take; ``remarks``
+    are sentences about what is assumed or missing.
+
+    ::
+
+        inputs = await reflet.pod_inputs(cluster, "deploy/web")
+        inputs.environment("web").values
+        inputs.volume("settings").files
+    """
+
+    pod: Pod
+    objects: ObjectSource | None = field(repr=False)
+    services: Sequence[Service] | RefletError | None = None
+    services_read: bool = True
+    node: NodeInHand = None
+    token: TokenSource | None = field(default=None, repr=False)
+    bundles: BundlesInHand = None
+    mounted: Mapping[str, MountedVolume | None] | None = field(default=None, repr=False)
+    skip_invalid_names: bool = False
+    kind: str = "Pod"
+    name: str = ""
+    place: str = ""
+    events: tuple[Event, ...] = ()
+    known_objects: tuple[ObjectKey, ...] = ()
+    refusals: tuple[RefusedObject, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            metadata = self.pod.metadata
+            object.__setattr__(self, "name", metadata.name or metadata.generate_name)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the pod, and of all ConfigMaps and Secrets that it can name."""
+        return self.pod.metadata.namespace
+
+    @property
+    def target(self) -> str:
+        """The object that was asked for, as ``deployment/web``."""
+        return f"{self.kind.lower()}/{self.name}"
+
+    @property
+    def from_template(self) -> bool:
+        """Whether the pod is not made yet."""
+        return self.kind != "Pod"
+
+    def environment(self, container: str) -> Environment:
+        """Return the environment of a container.
+
+        Raises ConfigurationError for a container that the pod does not have.
+        """
+        return resolve_environment(
+            self.pod,
+            container,
+            self.objects,
+            node=self.node,
+            services=self.services,
+            services_read=self.services_read,
+            volumes=self.mounted,
+            skip_invalid_names=self.skip_invalid_names,
+        )
+
+    def environments(self) -> dict[str, Environment]:
+        """Return the environments of all containers by their names, in the kubelet's order."""
+        names = [placed.container.name for placed in containers_of(self.pod.spec)]
+        return {name: self.environment(name) for name in names}
+
+    def volume(self, name: str) -> VolumeContents:
+        """Return the contents of a volume; a token that nobody asked for is a file not known.
+
+        Raises ConfigurationError for a volume that the pod does not have.
+        """
+        contents = resolve_volume(
+            self.pod,
+            name,
+            self.objects,
+            node=self.node,
+            token=self.token,
+            bundles=self.bundles,
+        )
+        if not any(_was_not_asked_for(file) for file in contents.files.values()):
+            return contents
+        files = {
+            path: structs.replace(file, known=False) if _was_not_asked_for(file) else file
+            for path, file in contents.files.items()
+        }
+        return structs.replace(contents, files=files)
+
+    def volumes(self, names: Sequence[str] = ()) -> dict[str, VolumeContents]:
+        """Return the named volumes, or all that hold configuration, by their names."""
+        chosen = dict.fromkeys(names) or configuration_volumes(self.pod)
+        return {name: self.volume(name) for name in chosen}
+
+
+def _was_not_asked_for(file: FileContent) -> bool:
+    return isinstance(file.origin, TokenOrigin) and not file.data
