@@ -6,13 +6,13 @@ NewSimpleConfigMapManager and NewSimpleSecretManager
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Generic, Self
 
 from reflet.api.options import GetOptions
 from reflet.errors import CacheNotSynced, ConfigurationError
 from reflet.managers.object_store import C, Follower, ObjectServer
 from reflet.managers.watches.stream_plan import StreamPlan
+from reflet.runtime.tasks import Failure
 
 
 class DirectObjects(Generic[C]):
@@ -26,12 +26,7 @@ class DirectObjects(Generic[C]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         """Leave nothing behind: nothing was begun."""
 
     def add_reference(self, namespace: str, name: str, referrer: str, /) -> None:

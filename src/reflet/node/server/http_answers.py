@@ -17,7 +17,6 @@ import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from types import TracebackType
 from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -26,7 +25,7 @@ from reflet.node.descriptor_budget import MOST_CONNECTIONS
 from reflet.node.server.connection_places import ConnectionPlace, ConnectionPlaces, peer_of
 from reflet.node.server.listening import accept_all, listening_sockets
 from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 LONGEST_REQUEST: Final = 16 * 1024  # bytes of a request's head
 REQUEST_TIMEOUT: Final = 10.0  # seconds for a request to arrive, or a piece to be read
@@ -109,14 +108,9 @@ class HttpAnswers:
         self._permanent.keep(self._tasks, self._accept, name=name)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
         finally:
             for each in self._listening:
                 each.close()
