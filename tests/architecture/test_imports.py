@@ -39,8 +39,8 @@ MAY_USE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     }
 )
 
-# What the development server may share with the clients it tests: the meaning of values, each
-# held to recorded answers of the Go code by conformance tests of its own.
+# What the development server may share with the clients it tests: the meaning of values, held to
+# recorded answers of the Go code (tests/conformance) or to the real server (tests/real).
 SHARED_WITH_CLIENTS: Final = frozenset(
     {
         "reflet.api.quantities",

@@ -194,7 +194,7 @@ def test_a_data_folder_in_use_is_one_line(tmp_path: Path) -> None:
         (SECRET.format("data: canary"), 1, "data of the Secret is no mapping"),
         (SECRET.format("stringData: {p: {canary: x}}"), 1, "stringData['p'] of the Secret is no"),
         (SECRET.format("data: {p: [canary]}"), 1, "data['p'] of the Secret is no text"),
-        (SECRET.format("stringData: {p: *canary}"), 1, "a text that begins with * needs quotes"),
+        (SECRET.format("stringData: {p: *canary}"), 4, "a text that begins with * needs quotes"),
     ],
 )
 def test_a_bad_manifest_is_one_line_with_its_place(

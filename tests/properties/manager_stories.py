@@ -1,7 +1,7 @@
 """Stories of managers among API servers that lag.
 
-Owns: what may happen in a story and how often, and making one that fails short.  Must not know
-what is claimed: ``manager_world`` does.
+What may happen in a story and how often, and making one that fails short; what is claimed of it is
+in ``manager_world``.
 """
 
 from __future__ import annotations

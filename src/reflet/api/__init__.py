@@ -4,40 +4,30 @@ Every struct can be imported from here; a module is loaded when one of its names
 for, so that nobody pays for structs they do not use.
 
 Structs
-    ``frozen``            the base of all structs: names, read-only mappings
-    ``micro_time``        times, and times with six digits
-    ``quantity_text``     how structs hold quantities
-    ``meta``              metadata of objects and lists, references, conditions
-    ``config``            ConfigMap, Secret
-    ``containers``        containers, their environment and mounts
-    ``volumes``           volumes of a pod
-    ``pod_status``        what a pod's containers are doing
-    ``pods``              Pod and the pod template
-    ``services``, ``nodes``, ``namespaces``, ``service_accounts``, ``events``, ``leases``
-    ``workloads``         Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController,
-                          Job, CronJob
-    ``unstructured``      any other kind, kept as bytes
-    ``tables``            what the server prints for people
-    ``status``            the server's answer when there is no object, and its error
+    ``frozen``            the base of all structs: JSON names, read-only mappings, QuantityText
+    ``meta``              ObjectMeta, ListMeta, owner references, conditions, Time, MicroTime
+    ``core/``             the kinds: pods, containers, volumes, config, nodes, services, workloads,
+                          and the small ones
+    ``unstructured``      AnyObject: any other kind, kept as bytes
+    ``tables``            Table: what the server prints for people
+    ``status``            Status, the error it means, and questions about errors
 
 Names
     ``resources``         the resource catalogue and URL paths
-    ``kinds``             which struct stands for which kind
+    ``scheme``            which struct stands for which kind
 
 Bytes
     ``codec``             objects and lists
     ``watch_events``      lines of a watch stream
-    ``yaml_text``         manifests, and printing
-    ``yaml_nodes``        YAML as values that remember their lines
-    ``yaml_scalars``      what a bare word of YAML means to Kubernetes
-    ``reading``           strict, then tolerant reading, and what is said of failures
-    ``tolerance``         what the API server's reader accepts
-    ``field_path``        places inside an object
+    ``json_reader``       strict, then tolerant decoding, and what is said of failures
+    ``field_path``        places inside an object: ``spec.containers[0].name``
+    ``yaml/``             manifests, and printing
 
 Small texts and requests
-    ``quantities``        exact amounts
-    ``label_selectors``, ``field_selectors``, ``selectors``
-    ``options``, ``paging``   what a request may ask for
+    ``quantities``        exact amounts: ``500m``, ``1Gi``
+    ``selectors/``        label selectors and field selectors: parsing and matching
+    ``options``           GetOptions, ListOptions, WatchOptions, DeleteOptions and the others
+    ``paging``            limit and continue: the pager
 """
 
 from typing import TYPE_CHECKING
@@ -169,6 +159,7 @@ if TYPE_CHECKING:
         LabelSelectorRequirement,
         ListMeta,
         LocalObjectReference,
+        MicroTime,
         ObjectMeta,
         ObjectReference,
         OwnerReference,
@@ -242,7 +233,8 @@ else:
             ),
             "reflet.api.meta": (
                 "Condition KubernetesObject LabelSelectorRequirement ListMeta "
-                "LocalObjectReference ObjectMeta ObjectReference OwnerReference TypedObject"
+                "LocalObjectReference MicroTime ObjectMeta ObjectReference OwnerReference "
+                "TypedObject"
             ),
             "reflet.api.options": (
                 "CreateOptions DeleteOptions FieldValidation GetOptions ListOptions "
@@ -274,10 +266,10 @@ __all__ = [
     "HostAlias", "HostIP", "HostPathVolumeSource", "ISCSIVolumeSource", "ImageVolumeSource", "Job",
     "JobSpec", "JobStatus", "JobTemplateSpec", "KeyToPath", "KubernetesObject", "LabelSelector",
     "LabelSelectorRequirement", "Lease", "LeaseSpec", "ListMeta", "ListOptions", "Listing",
-    "LocalObjectReference", "NFSVolumeSource", "Namespace", "NamespaceSpec", "NamespaceStatus",
-    "Node", "NodeAddress", "NodeDaemonEndpoints", "NodeSpec", "NodeStatus", "NodeSystemInfo",
-    "Notation", "ObjectFieldSelector", "ObjectMeta", "ObjectReference", "OwnerReference",
-    "PatchOptions", "PatchType", "PersistentVolumeClaimVolumeSource", "Pod",
+    "LocalObjectReference", "MicroTime", "NFSVolumeSource", "Namespace", "NamespaceSpec",
+    "NamespaceStatus", "Node", "NodeAddress", "NodeDaemonEndpoints", "NodeSpec", "NodeStatus",
+    "NodeSystemInfo", "Notation", "ObjectFieldSelector", "ObjectMeta", "ObjectReference",
+    "OwnerReference", "PatchOptions", "PatchType", "PersistentVolumeClaimVolumeSource", "Pod",
     "PodCertificateProjection", "PodIP", "PodReadinessGate", "PodSecurityContext", "PodSpec",
     "PodStatus", "PodTemplateSpec", "ProjectedVolumeSource", "PropagationPolicy", "Quantity",
     "RBDVolumeSource", "ReplicaSet", "ReplicaSetSpec", "ReplicaSetStatus", "ReplicationController",

@@ -1,8 +1,11 @@
 """What a request asks for beyond its path: the options of every verb.
 
-Owns: which options there are and the query parameters, or the body, that they become.  Options
-are values: compare them, keep them, derive others with ``msgspec.structs.replace``.  Must not
-know paths, transports, or when to send what.
+Each becomes query parameters, or the body of a deletion.  Options are values: compare them, keep
+them, derive others with ``msgspec.structs.replace``.  A name that is no option is refused by the
+type checker and by the call.
+
+Upstream: apimachinery/pkg/apis/meta/v1/types.go, GetOptions, ListOptions, DeleteOptions,
+    CreateOptions, PatchOptions, UpdateOptions
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Lines of a watch stream become events.
+"""Lines of a watch stream become events; many lines are decoded at once.
 
-Owns: what a line may hold, and decoding many lines at once.  Must not know where lines come
-from, nor what an event does to a cache.
+Upstream: apimachinery/pkg/watch/watch.go, Event; client-go/rest/watch/decoder.go, Decode
 """
 
 import functools

@@ -1,10 +1,9 @@
 """Reflet for programs without an event loop.
 
-- ``loop_thread``: the one event loop, on a thread of its own
-- ``forks``: what readers find in the child of a fork
 - ``cluster``: the client's verbs, each waiting for its answer
 - ``mirror``: a collection in memory
 - ``managers``: the ConfigMaps and Secrets of registered pods
+- ``loop_thread``: the one event loop, on a thread of its own, and what a fork leaves of it
 
 Everything here waits by handing work to that loop, so any thread may call it; nothing may be
 called from inside an event loop, which would wait for itself.

@@ -6,9 +6,9 @@ and so atomic.
 
 What the API server makes of a document is ``reflet.apirules``; this is the server around it.
 Neither shares anything with the clients that are tested against it but the meaning of values:
-quantities, selectors and YAML (``reflet.api``) and Go's texts (``reflet.gotext``).  Those have
-recorded answers of the Go code of their own, so a mistake in them cannot hide by being on both
-sides.
+quantities, selectors and YAML (``reflet.api``) and Go's texts (``reflet.gotext``).  Those are held
+to recorded answers of the Go code, or to the real server by the differential test, so a mistake in
+them cannot hide by being on both sides.
 
 - ``server``: the running server, with its authority, its kubeconfig and its data
 - ``faults``: what goes wrong on request, and the record of what was asked

@@ -1,11 +1,13 @@
-"""What configuration means for people: pure analyses of pods and the objects they name.
+"""What configuration means for people: pure analyses of ``PodInputs``.
 
 - ``explain``: every variable and file of a pod, where it comes from, what a change needs
-- ``why``: the reasons that keep a pod from starting, from ``pod_problems`` and ``pod_signals``
+- ``why``: the reasons that keep a pod from starting, and which of the cluster's complaints they
+  explain
+- ``pod_problems``: everything that is wrong with a whole pod, for ``why`` and ``lint``
+- ``fixes``: what to do about a problem, and what was probably meant
 - ``used_by``: who uses an object, key by key
-- ``lint``: mistakes in manifests, before they are applied
 - ``rbac``: the smallest role that reads what a pod needs
-- ``fixes`` and ``near_misses``: what to do about a problem, and what was probably meant
+- ``lint``: mistakes in manifests, before they are applied
 
 Everything here takes objects in hand and returns frozen results; nothing shows a Secret's value.
 """

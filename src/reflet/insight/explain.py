@@ -1,8 +1,5 @@
 """Every variable and file of a pod: where it comes from, and what a change of its source needs.
 
-Owns: what is told of a pod's configuration, and when a container sees a change.  Must not know
-how it is printed, nor how objects were obtained.
-
 The results hold values as resolution gives them, secret ones included: whoever shows them asks
 ``sensitive``.
 """

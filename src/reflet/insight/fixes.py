@@ -1,11 +1,4 @@
-"""What to do about a problem, in one sentence.
-
-Owns: the advice.  Must not know how problems are found, nor how they are shown.
-
-Which name was meant, when one was mistyped.
-
-Owns: what counts as nearly the same name.  Must not know what the names are of.
-"""
+"""What to do about a problem, in one sentence, and which name was meant when one was mistyped."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

@@ -1,8 +1,7 @@
 """Everything that is wrong with the configuration of a pod, of all containers and volumes.
 
-Owns: which computations a whole pod takes, and the mistakes that show only when containers,
-mounts and volumes are seen together.  Must not know how problems are told to people, nor where
-objects came from.
+Besides the problems of resolution, these are the mistakes that show only when containers, mounts
+and volumes are seen together.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The least rights that reading a pod's configuration takes.
-
-Owns: which rules a pod needs and why, and the roles and bindings that grant them.  Must not
-know how the pod was obtained, nor how roles are printed.
+"""The least rights that reading a pod's configuration takes, each with its reason.
 
 ``list`` and ``watch`` of one object work under ``resourceNames`` when the request selects it
 by ``metadata.name``, which is how Reflet and the kubelet ask.

@@ -1,8 +1,6 @@
 """Who uses a ConfigMap or Secret, key by key, and who must be restarted after a change.
 
-Owns: the uses of one object by pods, templates, service accounts and Ingresses, which pods
-belong to which workload, and what a change of the object takes.  Must not know how the users
-were found, nor how they are shown.
+Users are pods, templates, service accounts and Ingresses; pods are told under their workload.
 """
 
 import enum
@@ -122,6 +120,20 @@ class Candidates(Frozen, frozen=True, kw_only=True):
     workloads: tuple[Workload, ...] = ()
     service_accounts: tuple[ServiceAccount, ...] = ()
     ingresses: tuple[AnyObject, ...] = ()
+
+
+class PossibleUsers(Frozen, frozen=True, kw_only=True):
+    """Who may use an object: the candidates, their namespace, and what could not be read."""
+
+    candidates: Candidates
+    namespace: str
+    notes: tuple[str, ...] = ()
+
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces that candidates are in."""
+        found = self.candidates
+        every = (*found.pods, *found.workloads, *found.service_accounts, *found.ingresses)
+        return tuple(sorted({item.metadata.namespace for item in every}))
 
 
 def used_by(

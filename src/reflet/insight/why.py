@@ -1,16 +1,17 @@
 """Why a pod does not start, as far as its configuration is the cause.
 
-Owns: which problems count as reasons, where a kubelet would show each, and which of a
-cluster's complaints each explains.  Must not know how the pod, its objects and its events were
-obtained, nor how reasons are printed.  No reason holds a Secret's value.
+Which problems count as reasons, where a kubelet would show each, and which of a cluster's
+complaints (the pod's status and events) each explains; complaints that configuration cannot cause
+are told apart.  No reason holds a Secret's value.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import structs
 
-from reflet.api.core.pods import Pod
+from reflet.api.core.pods import ContainerStatus, Pod
+from reflet.api.core.small_kinds import Event
 from reflet.api.frozen import Frozen
 from reflet.insight.fixes import Advice
 from reflet.insight.pod_problems import (
@@ -19,7 +20,6 @@ from reflet.insight.pod_problems import (
     UnusablePullSecret,
     problems_of,
 )
-from reflet.insight.pod_signals import Signal, has_started, runs_well, signals_of
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.places import Place
 from reflet.resolution.pod_inputs import PodInputs
@@ -61,6 +61,43 @@ _STILL_REASONS: Final = (
     ZeroInValue,
 )
 _STOPPED_BY_THE_RUNTIME: Final = (OversizedEnvironment, OversizedValue, ZeroInValue)
+
+
+# Waiting is no complaint while nothing has failed yet.
+_STILL_STARTING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
+
+OTHER_CAUSES: Final = frozenset(
+    {
+        *("BackOff", "CrashLoopBackOff", "Error", "OOMKilled", "Completed", "Unhealthy"),
+        *("ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"),
+        *("ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"),
+        *("FailedScheduling", "Unschedulable", "SchedulingGated", "Preempted", "Preempting"),
+        *("Evicted", "NodeLost", "NodeNotReady", "DeadlineExceeded", "OutOfcpu", "OutOfmemory"),
+        *("FailedCreatePodSandBox", "NetworkNotReady", "FailedAttachVolume", "FailedKillPod"),
+        *(
+            "UnexpectedAdmissionError",
+            "NodeAffinity",
+            "ContainerCannotRun",
+            "ContainerStatusUnknown",
+        ),
+    }
+)
+"""Reasons that have nothing to do with ConfigMaps, Secrets, variables or their files."""
+
+
+class Signal(Frozen, frozen=True, kw_only=True):
+    """One complaint: who makes it, its reason and words, and the container it is about."""
+
+    source: str
+    reason: str
+    message: str = ""
+    container: str = ""
+    count: int = 1
+
+    @property
+    def from_elsewhere(self) -> bool:
+        """Whether configuration cannot be the cause."""
+        return self.reason in OTHER_CAUSES
 
 
 class ShownAs(Frozen, frozen=True, kw_only=True):
@@ -238,3 +275,105 @@ def _wanted_keys(pod: Pod) -> Mapping[tuple[ConfigKind, str], tuple[str, ...]]:
         wanted = keys.setdefault((reference.kind, reference.name), {})
         wanted.update(dict.fromkeys(reference.keys or ()))
     return {key: tuple(names) for key, names in keys.items()}
+
+
+# What the cluster complains about
+
+
+def signals_of(pod: Pod, events: Iterable[Event] = ()) -> tuple[Signal, ...]:
+    """Return the complaints about a pod, the same one once; none about one that runs well.
+
+    Events outlive what they complain about, so those of a pod that runs well say nothing.
+    """
+    if runs_well(pod):
+        return ()
+    counted: dict[tuple[str, str, str, str], Signal] = {}
+    for signal in (*_of_status(pod), *_of_events(pod, events)):
+        key = (signal.source, signal.reason, signal.message, signal.container)
+        earlier = counted.get(key)
+        count = signal.count if earlier is None else earlier.count + signal.count
+        counted[key] = Signal(
+            source=signal.source,
+            reason=signal.reason,
+            message=signal.message,
+            container=signal.container,
+            count=count,
+        )
+    return tuple(counted.values())
+
+
+def runs_well(pod: Pod) -> bool:
+    """Tell whether the pod ended well, or runs with every container ready."""
+    status = pod.status
+    if status.phase == "Succeeded":
+        return True
+    statuses = {each.name: each for each in status.container_statuses}
+    return status.phase == "Running" and all(
+        container.name in statuses and statuses[container.name].ready
+        for container in pod.spec.containers
+    )
+
+
+def has_started(pod: Pod, container: str = "") -> bool:
+    """Tell whether a container, or without a name any of the pod, ever started."""
+    return any(
+        container in {"", status.name}
+        and (
+            status.restart_count > 0
+            or status.state.running is not None
+            or status.state.terminated is not None
+        )
+        for status in _statuses(pod)
+    )
+
+
+def _statuses(pod: Pod) -> Iterator[ContainerStatus]:
+    yield from pod.status.init_container_statuses
+    yield from pod.status.container_statuses
+    yield from pod.status.ephemeral_container_statuses
+
+
+def _of_status(pod: Pod) -> Iterator[Signal]:
+    status = pod.status
+    if status.reason:
+        yield Signal(source="pod", reason=status.reason, message=status.message)
+    for condition in status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            yield Signal(
+                source="pod",
+                reason=condition.reason or "Unschedulable",
+                message=condition.message,
+            )
+    for each in _statuses(pod):
+        waiting, ended = each.state.waiting, each.state.terminated or each.last_state.terminated
+        if waiting is not None and waiting.reason not in _STILL_STARTING:
+            yield Signal(
+                source="container",
+                reason=waiting.reason,
+                message=waiting.message,
+                container=each.name,
+            )
+        if ended is not None and ended.exit_code:
+            yield Signal(
+                source="container",
+                reason=ended.reason or "Error",
+                message=ended.message or f"exit code {ended.exit_code}",
+                container=each.name,
+            )
+
+
+def _of_events(pod: Pod, events: Iterable[Event]) -> Iterator[Signal]:
+    uid = pod.metadata.uid
+    for event in events:
+        about = event.involved_object
+        if event.type != "Warning" or (uid and about.uid and about.uid != uid):
+            continue
+        _, _, container = about.field_path.partition("{")
+        count = event.count or (event.series.count if event.series is not None else 0)
+        yield Signal(
+            source="event",
+            reason=event.reason,
+            message=event.message,
+            container=container.removesuffix("}"),
+            count=max(count, 1),
+        )

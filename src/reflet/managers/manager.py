@@ -115,8 +115,8 @@ class ObjectManager(Generic[C]):
     def wake_pods(self, wake: Callable[[PodKey], None]) -> PodWaker:
         """Call *wake* at once, for each registered pod that uses what has changed.
 
-        As ``subscribe``, for whoever reads by himself: *wake* must neither wait nor fail.  Ends
-        when the answer is closed, or nothing refers to it any more.
+        As ``subscribe``, for whoever reads by himself: *wake* must neither wait nor fail, nor
+        register pods.  Ends when the answer is closed, or nothing refers to it any more.
         """
         waker = PodWaker(self.pods_using, wake)
         self._store.follow(waker)

@@ -105,7 +105,8 @@ class ObjectChanges(Generic[C]):
 class PodWaker:
     """Calls *wake* for each registered pod that uses an object, the moment that it changes.
 
-    *wake* must neither wait nor fail: it is called from the stream that brought the change.
+    *wake* must neither wait nor fail, nor register pods: it is called from the stream that brought
+    the change, in the middle of showing it.
     *pods_using* gives the pods of an object.  Ends with ``close``, or with the manager.
     """
 

@@ -1,8 +1,4 @@
-"""Which pod of the files somebody means.
-
-Owns: finding a pod, or the pod of a workload's template, by type and name, and saying which
-there are when it is not clear.  Must not know what is asked about the pod.
-"""
+"""Which pod of the files is meant, by type and name; and which there are when it is not clear."""
 
 from __future__ import annotations
 

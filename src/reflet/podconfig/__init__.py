@@ -1,7 +1,8 @@
 """What one pod gets: gathered, resolved again whenever the result changes, and its files on disk.
 
-- ``gather``, ``gather_files``, ``gather_subjects``, ``gather_users``: what a pod's configuration is
-  made from, asked once of a server or of manifests
+- ``gather``, ``gather_files``: what a pod's configuration is made from, and who may use an object,
+  asked once of a server or of manifests
+- ``gather_subjects``: what lint looks at
 - ``pod_configuration``: a registered pod's environments and volumes, now and as they change
 - ``resolved_pod``: one such result, and how two of them differ
 - ``pod_wakeups``: which pods have to look again because something of theirs has changed
@@ -17,14 +18,14 @@ from typing import TYPE_CHECKING
 from reflet._exports import lazy_exports
 
 if TYPE_CHECKING:
-    from reflet.podconfig.gather import pod_inputs
-    from reflet.podconfig.gather_files import inputs_of_every_pod, pod_inputs_from_files
-    from reflet.podconfig.gather_subjects import lint_subjects_from_files
-    from reflet.podconfig.gather_users import (
-        PossibleUsers,
-        possible_users,
+    from reflet.insight.used_by import PossibleUsers
+    from reflet.podconfig.gather import pod_inputs, possible_users
+    from reflet.podconfig.gather_files import (
+        inputs_of_every_pod,
+        pod_inputs_from_files,
         possible_users_from_files,
     )
+    from reflet.podconfig.gather_subjects import lint_subjects_from_files
     from reflet.podconfig.last_known_objects import LastKnownObjects, objects_of
     from reflet.podconfig.mounted_folders import FolderFiles
     from reflet.podconfig.pod_configuration import PodConfiguration
@@ -38,12 +39,12 @@ else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "reflet.podconfig.gather": "pod_inputs",
-            "reflet.podconfig.gather_files": "inputs_of_every_pod pod_inputs_from_files",
-            "reflet.podconfig.gather_subjects": "lint_subjects_from_files",
-            "reflet.podconfig.gather_users": (
-                "PossibleUsers possible_users possible_users_from_files"
+            "reflet.insight.used_by": "PossibleUsers",
+            "reflet.podconfig.gather": "pod_inputs possible_users",
+            "reflet.podconfig.gather_files": (
+                "inputs_of_every_pod pod_inputs_from_files possible_users_from_files"
             ),
+            "reflet.podconfig.gather_subjects": "lint_subjects_from_files",
             "reflet.podconfig.last_known_objects": "LastKnownObjects objects_of",
             "reflet.podconfig.mounted_folders": "FolderFiles",
             "reflet.podconfig.pod_configuration": "PodConfiguration",

@@ -1,6 +1,6 @@
-"""Files that show fields of the pod and resources of its containers.
+"""Files that show fields of the pod and resources of its containers, for any kind of volume.
 
-Owns: the files of the downward API.  Must not know which kind of volume asks.
+Upstream: pkg/volume/downwardapi/downwardapi.go, CollectData
 """
 
 from collections.abc import Sequence

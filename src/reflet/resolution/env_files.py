@@ -1,9 +1,9 @@
 """Environment files: ``NAME='value'`` lines in a volume, of which a variable takes one.
 
-Owns: the format and its errors.  Must not know where the bytes come from.
-
 Values are literal, may span lines, and end at the next single quote.  Bytes that are not UTF-8
 become surrogate escapes, so that a process can be given exactly the bytes of the file.
+
+Upstream: pkg/kubelet/util/env/env_util.go, ParseEnv
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,16 +1,14 @@
 """The environment of a container, exactly as the kubelet builds it.
 
-Owns: the order of sources and who wins.  Values of single sources belong to
-variable_sources.py.  Must not know how objects, services and nodes were obtained.
-
 Whole objects come first, then single variables, each over what is there already; variables of
-services only fill the gaps.  ``$(NAME)`` sees what is set at that moment.  All values together
-are never larger than what a process could be given: the first that does not fit ends the work.
+services only fill the gaps.  ``$(NAME)`` sees what is set at that moment.  What a single source
+gives is ``variable_sources``.
 
-How large an environment has become while it is being built.
+A short pod can ask for gigabytes, so every value is counted before it is made: all of them together
+are never larger than what a process could be given, and the first that does not fit ends the work.
+The kubelet has no such limit; there the container runtime fails later.
 
-Owns: the counting, and when it is over.  A short pod can ask for gigabytes, so every value is
-counted before it is made.  Must not know variables, nor where values come from.
+Upstream: pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,9 +1,11 @@
 """Expansion of ``$(NAME)`` in values, commands, arguments and sub-paths.
 
-Owns: the syntax.  ``$$`` is one dollar sign; ``$(NAME)``, up to the first closing parenthesis,
-is the variable, or itself when there is none; everything else, a lone ``$`` included, stays.
-What comes out is not read again, so nothing loops; sizes are told before anything is joined, so
-that no text grows beyond what a process could be given.  Must not know which variables there are.
+``$$`` is one dollar sign; ``$(NAME)``, up to the first closing parenthesis, is the variable, or
+itself when there is none; everything else, a lone ``$`` included, stays.  What comes out is not
+read again, so nothing loops; sizes are told before anything is joined, so that no text grows beyond
+what a process could be given.
+
+Upstream: third_party/forked/golang/expansion/expand.go, Expand
 """
 
 import re

@@ -1,12 +1,9 @@
-"""Files of volumes as data: bytes, mode, owner and origin.
+"""Files of volumes as data: bytes, mode, owner and origin.  No representation shows contents.
 
-Owns: a file, a volume's files, and that contents are not shown.  Must not know how they are
-computed, nor how files are written.
+Also whom the files belong to: the group of the pod's volumes, and the user that all its containers
+have in common.
 
-Who the files of a pod's volumes belong to.
-
-Owns: the group of the volumes, and the user that all containers have in common.
-Must not know which files there are.
+Upstream: pkg/volume/util/atomic_writer.go, FileProjection; pkg/volume/util/util.go, FsUserFrom
 """
 
 from collections.abc import Mapping

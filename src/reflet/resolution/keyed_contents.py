@@ -1,7 +1,6 @@
-"""Files from the keys of a ConfigMap or Secret.
+"""Files from the keys of a ConfigMap or Secret: which become files, under which path and mode.
 
-Owns: which keys become files, under which path and mode, and the kubelet's words when a key is
-missing.  Must not know which kind of volume asks.
+Upstream: pkg/volume/configmap/configmap.go, MakePayload; pkg/volume/secret/secret.go, MakePayload
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """How callers hand over ConfigMaps and Secrets: managers, stores, files or a test's own.
 
-Owns: the interface, and the look-up rules of one computation.  Must not know how objects
-were obtained, nor what is done with them.
+``ObjectSource`` is the interface, ``ObjectsInHand`` the plainest that fits it, ``ObjectReader`` the
+look-up of one computation, which asks again for what was missing, as the kubelet does.
 """
 
 from collections.abc import Iterable, Mapping

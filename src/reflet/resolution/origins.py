@@ -1,7 +1,5 @@
 """Where a value came from: the kinds of sources, each with the facts that find it again.
 
-Owns: what is remembered about a source.  Must not know values, nor how they are computed.
-
 An origin holds names, keys and versions and never a value, so it may be shown to anybody.  Its
 builtin form (``msgspec.to_builtins``) is a flat mapping with a ``kind``.
 """

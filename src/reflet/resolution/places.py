@@ -1,7 +1,8 @@
 """Places in a pod: which field of which container or volume something is about.
 
-Owns: the name of a place for programs and for people, and the containers of a pod in the
-order in which the kubelet visits them.  Must not know what is wrong there.
+Also the containers of a pod in the order in which the kubelet visits them.
+
+Upstream: pkg/api/v1/pod/util.go, VisitContainers
 """
 
 from collections.abc import Iterator

@@ -1,17 +1,11 @@
 """Fields of a pod as values: the downward API.
 
-Owns: which paths variables and files may name, and what each gives.  Must not know how the
-values are used.  Variables know more paths than files do: the addresses, the node and the
-service account.
+Variables know more paths than files do: the addresses, the node and the service account.
+Addresses are read leniently, with zeros in front of IPv4 numbers, and written in one way, as the
+kubelet does; keys of labels and annotations are checked in the API server's words.
 
-IP addresses as the kubelet reads and writes them.
-
-Owns: reading leniently (zeros in front of IPv4 numbers) and the one way of writing.
-Must not know whose addresses they are.
-
-Label and annotation keys: which are valid, in the API server's words.
-
-Owns: the rule for qualified names.  Must not know where the names stand.
+Upstream: pkg/fieldpath/fieldpath.go, ExtractFieldPathAsString; pkg/kubelet/kubelet_pods.go,
+podFieldSelectorRuntimeValue
 """
 
 import re

@@ -1,11 +1,8 @@
 """Everything that can be wrong with what a pod asks for, each as a type with its facts.
 
-Owns: the facts, the sentence for people, and whether the kubelet would go on.  Must not know
-how problems are found.
-
-``kubelet`` is the kubelet's own text, empty where it says nothing; ``blocking`` means that it
-would not start the container, or not set up the volume.  Problems hold names, keys and sizes,
-never values.
+``kubelet`` is the kubelet's own text, empty where it says nothing; ``blocking`` means that it would
+not start the container, or not set up the volume.  Problems hold names, keys and sizes, never
+values.
 """
 
 from collections.abc import Iterable

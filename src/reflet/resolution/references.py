@@ -1,11 +1,9 @@
-"""Which ConfigMaps and Secrets a pod names, and where.
+"""Which ConfigMaps and Secrets a pod names, and where, in the order of the kubelet's visits.
 
-Owns: every field of a pod that names one, and the order in which the kubelet visits them.
-Must not know whether the objects exist.  Nothing transitive is followed.
+Nothing transitive is followed.  ``shows_node`` tells whether the pod's configuration shows anything
+that only its node knows, so that nobody asks for a node in vain.
 
-Whether a pod's configuration shows anything that only its node knows.
-
-Owns: which variables and files these are.  Must not know how a node is found.
+Upstream: pkg/api/v1/pod/util.go, VisitPodSecretNames and VisitPodConfigmapNames
 """
 
 import enum

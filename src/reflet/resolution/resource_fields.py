@@ -1,7 +1,7 @@
-"""Limits and requests of containers as values.
+"""Limits and requests of containers as values: where missing limits come from, and the division.
 
-Owns: which resources can be shown, where missing limits come from, and the division.
-Must not know how the values are used.
+Upstream: pkg/api/v1/resource/helpers.go, ExtractContainerResourceValue and
+MergeContainerResourceLimits
 """
 
 from collections.abc import Iterable, Mapping

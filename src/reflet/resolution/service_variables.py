@@ -1,7 +1,7 @@
-"""Variables that tell a container where services are.
+"""Variables that tell a container where services are, and which services it hears of.
 
-Owns: which services a pod hears of, and the variables of a service.  Must not know the other
-variables of the container.
+Upstream: pkg/kubelet/envvars/envvars.go, FromServices; pkg/kubelet/kubelet_pods.go,
+getServiceEnvVarMap
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,19 +1,12 @@
 """Sub-paths of mounts: the part of a volume that a container sees.
 
-Owns: ``subPath`` and ``subPathExpr``, and which files of a configuration are at such a path.
-Must not know the disk.
+A sub-path is looked up once, when the container starts.  What it shows never changes during the
+life of the container, whatever happens to the volume.  Paths are cleaned lexically, as Go's
+``path.Clean`` does, and no file system is looked at.  ``nested_mount_points`` are the directories
+that other mounts need inside a volume.
 
-A sub-path is looked up once, when the container starts.  What it shows never changes during
-the life of the container, whatever happens to the volume.
-
-Paths, made as short as they can be without looking at any file system.
-
-Owns: lexical cleaning and joining of slash-separated paths.  Must not know what is at a path.
-
-Directories that other mounts need inside a volume.
-
-Owns: which paths below a volume's mounts are mounted over.  Must not know how directories are
-made.
+Upstream: pkg/kubelet/kubelet_pods.go, makeMounts; pkg/volume/util/nested_volumes.go,
+GetNestedMountpoints
 """
 
 import posixpath

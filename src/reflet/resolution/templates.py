@@ -1,11 +1,12 @@
-"""The pod that a workload makes from its template.
+"""The pod that a workload makes from its template, and which workload somebody means.
 
-Owns: what controllers add to a template before a pod is created, the defaults that the API
-server gives to pods but not to templates, and which of it all cannot be known beforehand.
-Must not know how pods are resolved.
+What controllers add to a template before a pod is created, the defaults that the API server gives
+to pods but not to templates, and which of it all cannot be known beforehand.  Nothing is invented:
+the name and uid of such a pod stay empty, which resolution takes for "not known yet".  Pods that
+are counted (of a StatefulSet, of an Indexed Job) are the first one.
 
-Nothing is invented: the name and uid of such a pod stay empty, which resolution takes for "not
-known yet".  Pods that are counted (of a StatefulSet, of an Indexed Job) are the first one.
+Upstream: pkg/controller/controller_utils.go, GetPodFromTemplate; pkg/controller/statefulset/
+stateful_set_utils.go, newStatefulSetPod
 """
 
 from collections.abc import Iterator, Mapping

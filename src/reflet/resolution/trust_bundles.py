@@ -1,10 +1,9 @@
 """Trust anchors of ClusterTrustBundles, as the kubelet puts them into a projected volume.
 
-Owns: which bundles a projection means, the certificates in them, once each, and the kubelet's
-words when there are none.  Must not know how bundles are read.
-
 The kubelet gives the certificates in an order of chance, another after each start, so that nobody
 relies on one.  Here they are sorted by their bytes: a file is new when its certificates are.
+
+Upstream: pkg/kubelet/clustertrustbundle/clustertrustbundle_manager.go, GetTrustAnchorsByName
 """
 
 import base64

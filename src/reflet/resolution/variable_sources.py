@@ -1,7 +1,9 @@
 """Single variables from ``valueFrom``: keys of objects, fields, resources and files.
 
-Owns: what each source gives, and the kubelet's words when it gives nothing.  Must not know
-the other variables of the container, nor who wins.
+What each source gives, and the kubelet's words when it gives nothing.  Who wins is
+``environment``.
+
+Upstream: pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables, the switch on ``ValueFrom``
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,9 @@
-"""Variables of a container, each with everything that is known about where it came from.
+"""Variables of a container as data, each with everything that is known about where it came from.
 
-Owns: assignments, variables and the environment as data, and that sensitive values are not
-shown.  Must not know how they are computed.
+No representation shows a sensitive value.  Also which names variables may have, now and in
+Kubernetes 1.19.
 
-Names of environment variables: which the API server accepts, now and in the seeds' time.
-
-Owns: both rules.  Must not know what happens to names that break them.
+Upstream: apimachinery/pkg/util/validation/validation.go, IsRelaxedEnvVarName and IsEnvVarName
 """
 
 import re

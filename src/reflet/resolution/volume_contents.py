@@ -1,7 +1,6 @@
-"""The files of a volume, exactly as the kubelet computes them.
+"""The files of a volume, exactly as the kubelet computes them: the kinds that hold configuration.
 
-Owns: the kinds of volumes that hold configuration.  Must not know how files are written, nor
-which paths can be written.
+Upstream: pkg/volume/{configmap,secret,downwardapi,projected}
 """
 
 from reflet.api.core.pods import Pod

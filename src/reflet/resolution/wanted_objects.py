@@ -1,8 +1,4 @@
-"""A ConfigMap or Secret that something in a pod asks for, and what can be wrong with it.
-
-Owns: the problems that reading an object can end in.  Must not know what is done with the
-object, nor the words that the kubelet has for one use of it.
-"""
+"""A ConfigMap or Secret that something in a pod asks for, and what reading it can end in."""
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.frozen import Frozen

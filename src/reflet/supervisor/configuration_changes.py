@@ -1,8 +1,8 @@
-"""What is new in a configuration, and what to do about it.
+"""What is new in a configuration, and what to do about it.  Pure.
 
-Owns: comparing what a process has with what its container would get now, the words for it, and
-the rule of ``--on-change``.  Decides on results: an object that changed without changing what
-the container gets changes nothing.  Names only, never values.  Only computes.
+Compares what a process has with what its container would get now, and applies the rule of
+``--on-change``.  Decides on results: an object that changed without changing what the container
+gets changes nothing.  Tells names, never values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import Final
 
 from reflet.errors import ConfigurationError
-from reflet.processes.endings import signal_name, signal_number
+from reflet.processes.exit_status import signal_name, signal_number
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.sub_paths import fixed_files
 from reflet.supervisor.mount_tree import MountPlan

@@ -1,12 +1,8 @@
-"""What one container of a pod gets: its environment and the files of the volumes it mounts.
+"""What one container of a pod gets, and what a process is started with for it.  Pure.
 
-Owns: which volumes concern a container, and whether the kubelet would start it.  Must not know
-how it was resolved, nor what is done with it.
-
-The environment that the process is started with.
-
-Owns: who wins when several sources set a variable.  Only computes.  Must not know where the
-pod's variables come from.
+``ContainerConfiguration`` is its environment, the files of the volumes it mounts, and whether the
+kubelet would start it.  ``command_for`` follows the kubelet's rule for command and arguments.
+``child_environment`` says who wins when several set a variable:
 
 =======================  ==========================================================
  ``--unset``              takes a variable away, whoever set it
@@ -18,9 +14,7 @@ pod's variables come from.
                           installed here take the place of those in the image
 =======================  ==========================================================
 
-What is run: the user's command, or the container's own.
-
-Owns: the kubelet's rule for command and arguments.  Only computes.  Must not run anything.
+Upstream: pkg/kubelet/container/helpers.go, ExpandContainerCommandAndArgs
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Starting a program so that it dies with us, and may see its files at their real mount paths.
 
-Owns: the plan that ``isolated_start`` follows, and reading what went wrong there.  Must not know
-how mounts are made.
-
 Only the process itself can ask to be killed with its parent.  ``subprocess`` would do so in a
 copy of ours, with Python's ``preexec_fn``, where a lock that a thread held at that moment is held
-for ever; a small program in between costs some ten milliseconds and has no such moment.
+for ever; a small program in between, ``processes.isolated_start``, costs some ten milliseconds and
+has no such moment.
 """
 
 from __future__ import annotations

@@ -1,19 +1,13 @@
 """A container's files under a root, each at its mount path.
 
-Owns: the folders of the volumes, the copies that mounts with a sub-path show, and the links
-that lead from mount paths to them.  Must not know where contents come from.
-
-::
+``plan_mounts`` decides, purely, which part of which volume a container sees at which path, and what
+is said about mounts that cannot be had here; ``MountTree`` makes the folders, the copies that
+mounts with a sub-path show, and the links::
 
     ROOT/etc/app                 -> ../.reflet/volumes/settings
     ROOT/etc/app.conf            -> ../.reflet/fixed/1/0          a mount with a sub-path
     ROOT/.reflet/volumes/NAME    a volume, kept by an atomic writer; or an empty folder
     ROOT/.reflet/fixed/START     copies made for one start, which nothing changes later
-
-Which part of which volume a container sees at which path.
-
-Owns: the mounts of a container that can be had here, and what is said about the others.  Only
-computes.  Must not know where the files are.
 """
 
 from __future__ import annotations

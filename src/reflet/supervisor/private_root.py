@@ -1,9 +1,7 @@
 """The folder that a process's files live in, from its making to its removal.
 
-Owns: where it is, that nobody else may read it, and that nothing of it stays: what a run left
-behind that was killed is removed by the next one.  Must not know what is put there.
-
-::
+Nobody else may read it, and nothing of it stays: what a run left behind that was killed is removed
+by the next one.  ::
 
     ROOT/                    REFLET_ROOT: the mount paths begin here
     ROOT/.reflet/            0700: the files themselves

@@ -1,7 +1,4 @@
-"""What a run is asked for.
-
-Owns: the options and the restart policies.  Must not know the command line.
-"""
+"""What a run is asked for, and when a process that ended is started again."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import assert_never
 
-from reflet.processes.endings import Ending, Exited
+from reflet.processes.exit_status import Ending, Exited
 from reflet.supervisor.configuration_changes import OnChange, RestartOnChange
 from reflet.supervisor.container_configuration import EnvironmentOptions
 

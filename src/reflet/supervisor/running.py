@@ -1,8 +1,4 @@
-"""One run, from the first signal that could be lost to the last file that is removed.
-
-Owns: the order in which things are set up and taken down again.  Must not know what happens in
-between.
-"""
+"""One run, from the first signal that could be lost to the last file that is removed."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, ExitStack
 from reflet.processes.reaping import become_reaper, kill_orphans
 from reflet.runtime.clock import Clock
 from reflet.supervisor.configuration_sources import ConfigurationSource
-from reflet.supervisor.private_root import PrivateRoot, private_root
+from reflet.supervisor.private_root import private_root
 from reflet.supervisor.run_options import RunOptions
 from reflet.supervisor.supervisor import Supervisor
 from reflet.supervisor.terminal import Terminal, forwarded_signals
@@ -34,33 +30,34 @@ async def run_process(
     become_reaper()
     terminal = Terminal.found()
     left: list[Kept] = []
+    supervisor: Supervisor | None = None
+    early: list[int] = []
+
+    def heard(number: int) -> None:
+        if supervisor is None:
+            early.append(number)
+        else:
+            supervisor.heard(number)
+
     try:
         with ExitStack() as stack:
+            # Before the first file and until the last one is gone: by its default action, a
+            # signal in between would end us and leave the values of Secrets behind.
+            stack.enter_context(forwarded_signals(heard))
             root = stack.enter_context(private_root(options.root, left))
             if root.on_disk:
                 say(f"note: the files are on disk, in {root.path}: {root.on_disk}")
             if terminal is not None:
                 stack.enter_context(terminal.job_control())
-            return await _run(root, terminal, opening, options, say=say, clock=clock)
+            supervisor = Supervisor(root, options, say=say, terminal=terminal, clock=clock)
+            for number in early:
+                supervisor.heard(number)
+            try:
+                async with opening as source:
+                    return await supervisor.run(source)
+            finally:
+                # Only now: a source may have had a child of its own, for credentials.
+                await kill_orphans(clock=clock)
     finally:
         for kept in left:
             say(f"warning: a file is left over: {kept}")
-
-
-async def _run(
-    root: PrivateRoot,
-    terminal: Terminal | None,
-    opening: AbstractAsyncContextManager[ConfigurationSource],
-    options: RunOptions,
-    *,
-    say: Callable[[str], None],
-    clock: Clock | None,
-) -> int:
-    supervisor = Supervisor(root, options, say=say, terminal=terminal, clock=clock)
-    with forwarded_signals(supervisor.heard):
-        try:
-            async with opening as source:
-                return await supervisor.run(source)
-        finally:
-            # Only now: a source may have had a child of its own, for credentials.
-            await kill_orphans(clock=clock)

@@ -1,12 +1,7 @@
-"""The terminal, which the process has while it runs and we have when it does not.
+"""The terminal, and the signals that are sent to us and meant for the process.
 
-Owns: whose process group is in the foreground, and stopping and going on together (Ctrl-Z, fg).
-Must not know what runs.
-
-The signals that are sent to us and meant for the process.
-
-Owns: which ones these are, and hearing them for as long as there is something to clean up.  Must
-not know what is done about them.
+The process has the terminal while it runs, and we have it when it does not; both stop and go on
+together (Ctrl-Z, fg).  Signals are heard for as long as there is something to clean up.
 """
 
 from __future__ import annotations

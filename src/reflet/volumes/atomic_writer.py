@@ -1,7 +1,7 @@
 """A folder kept equal to a volume's contents, swapped in one step.
 
-Owns: which version counts, the visible links, and what a crash may leave behind.  Versions
-themselves are ``version_folder``.  Must not know Kubernetes objects.
+Which version counts, the visible links, and what a crash may leave behind; one version by itself is
+``version_folders``.
 
 ::
 
@@ -24,6 +24,8 @@ The layout is the kubelet's; the order of the steps is not quite:
 A crash before 5 leaves the old version, after it the new one; the next write, of whatever,
 removes what was left over.  Nothing is written to disk on purpose (``fsync``) unless it is asked
 for: see ``AtomicWriter``.
+
+Upstream: pkg/volume/util/atomic_writer.go, AtomicWriter.Write
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from reflet.volumes.folder_locks import locked, unlocked
 from reflet.volumes.ownership import Ownership
 from reflet.volumes.payload_paths import Layout, laid_out
 from reflet.volumes.tear_down import Kept
-from reflet.volumes.versions import (
+from reflet.volumes.version_folders import (
     Difference,
     Tree,
     difference,

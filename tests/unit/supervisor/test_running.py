@@ -109,3 +109,39 @@ print(json.dumps(said))
     )
 
     assert told == ["warning: a file is left over: .reflet: permission denied"]
+
+
+def test_a_signal_while_the_files_are_made_ends_the_run_and_leaves_nothing(tmp_path: Path) -> None:
+    told = told_by(
+        tmp_path,
+        """
+from reflet.supervisor import private_root
+claim = private_root._claim
+def interrupted(path):
+    claim(path)
+    os.kill(os.getpid(), signal.SIGTERM)
+private_root._claim = interrupted
+code = run(opened(), "echo started > ../../started")
+print(json.dumps([code, [path.name for path in folder.iterdir()]]))
+""",
+    )
+
+    assert told == [143, []]
+
+
+def test_a_signal_while_the_files_are_removed_leaves_none_of_them(tmp_path: Path) -> None:
+    told = told_by(
+        tmp_path,
+        """
+from reflet.supervisor import private_root
+remove_tree = private_root.remove_tree
+def interrupted(folder, name):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return remove_tree(folder, name)
+private_root.remove_tree = interrupted
+code = run(opened(), "exit 6")
+print(json.dumps([code, [path.name for path in folder.iterdir()]]))
+""",
+    )
+
+    assert told == [6, []]

@@ -1,4 +1,4 @@
-"""What the API server demands of a CustomResourceDefinition.
+"""The rules of CustomResourceDefinitions: names, versions, scope, and structural schemas.
 
 Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go
 """

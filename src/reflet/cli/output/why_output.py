@@ -8,8 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from reflet.cli.output.output import API_VERSION, counted, labelled, paragraph, styled
-from reflet.insight.pod_signals import Signal
-from reflet.insight.why import Diagnosis, Reason
+from reflet.insight.why import Diagnosis, Reason, Signal
 from reflet.resolution.places import Place
 from reflet.resolution.pod_inputs import PodInputs
 

@@ -1,8 +1,4 @@
-"""All rules on all objects of the files.
-
-Owns: which rules are checked on what, and that a finding is told once.  Must not know what a
-rule means.
-"""
+"""All rules on all objects of the files; a finding is told once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import final
@@ -12,8 +8,7 @@ from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
 from reflet.insight.fixes import Advice
 from reflet.insight.lint.object_checks import changed_immutables, plain_secrets, unused_objects
-from reflet.insight.lint.reference_checks import broken_references
-from reflet.insight.lint.refusal_checks import refused_objects
+from reflet.insight.lint.pod_checks import broken_references, refused_objects
 from reflet.insight.lint.rules import RULES, Finding, Rule
 from reflet.insight.lint.shadowing_checks import hidden_files, mounts, shadowed_variables
 from reflet.insight.lint.subjects import Subject, Subjects

@@ -1,6 +1,6 @@
 """ConfigMaps and Secrets by themselves, beside the pods of the files, and against a cluster's.
 
-Owns: the rules on the objects that hold configuration.  Values are compared and never told.
+Values are compared and never told.
 """
 
 from collections.abc import Iterator

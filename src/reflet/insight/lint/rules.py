@@ -1,11 +1,6 @@
-"""The rules, each with its id, its severity and one line.
+"""The rules, each with its id, its severity and one line, and a finding as data.
 
-Owns: the table.  The pages in docs/reference/lint say more, one page a rule.  Must not know how
-a rule is checked.
-
-What lint finds, and where.
-
-Owns: a finding as data, and the order of findings.  Must not know how findings are printed.
+The pages in docs/reference/lint say more, one page a rule.
 """
 
 import enum

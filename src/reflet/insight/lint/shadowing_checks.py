@@ -1,10 +1,5 @@
-"""Variables and files that hide others, and names that only some programs can read.
-
-Owns: which of two sources is expected to win.  Must not know how values are computed.
-
-Mounts that hide each other, and mounts that never show a change.
-
-Owns: the rules on mount paths and sub-paths.  Must not know what volumes hold.
+"""Variables, files and mounts that hide others, names that only some programs can read, and mounts
+that never show a change.
 """
 
 import itertools

@@ -1,8 +1,4 @@
-"""What lint looks at: objects of files, each knowing the lines of its fields.
-
-Owns: the shape in which files are handed over, and the way from a field of a pod to a line.
-Must not read files.
-"""
+"""What lint looks at: objects of files, each knowing the lines of its fields."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reflet.api.core.nodes import Node
 from reflet.api.core.small_kinds import Lease
-from reflet.api.field_types import MicroTime
+from reflet.api.meta import MicroTime
 from reflet.client.client import Client
 from reflet.errors import AlreadyExists, Conflict, NotFound, RefletError
 from reflet.node.identity.node_status import LEASE_DURATION, LEASE_NAMESPACE, new_lease

@@ -14,8 +14,7 @@ from typing import Any, Final
 from reflet._version import __version__
 from reflet.api.core.nodes import Node
 from reflet.api.core.small_kinds import Lease, LeaseSpec
-from reflet.api.field_types import MicroTime
-from reflet.api.meta import Condition, ObjectMeta, OwnerReference
+from reflet.api.meta import Condition, MicroTime, ObjectMeta, OwnerReference
 from reflet.node.descriptor_budget import MOST_PODS
 from reflet.node.identity.machine import Machine, Pressure
 

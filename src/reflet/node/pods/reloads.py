@@ -20,7 +20,7 @@ from reflet.node.pods.pod_volumes import Written
 from reflet.node.pods.worker_parts import WorkerParts
 from reflet.node.status.events import NORMAL, WARNING
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.processes.endings import signal_number
+from reflet.processes.exit_status import signal_number
 from reflet.resolution.places import containers_of
 
 

@@ -23,7 +23,7 @@ IPV6_NETWORK: Final = 64
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class ConnectionPlace:
     """What one connection takes; *dismiss* ends it."""
 
     peer: str
@@ -40,13 +40,13 @@ class ConnectionPlaces:
     def __init__(self, most: int) -> None:
         self._most = most
         self._most_of_peer = max(1, most // 2)
-        self._taken: dict[Place, None] = {}  # in the order in which they came
+        self._taken: dict[ConnectionPlace, None] = {}  # in the order in which they came
         self._of_peer: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._taken)
 
-    def take(self, place: Place) -> bool:
+    def take(self, place: ConnectionPlace) -> bool:
         """Let somebody in, another one out if need be; False when there is no room."""
         if self._count(place.peer) >= self._most_of_peer:
             may_go = [each for each in self._silent() if each.peer == place.peer]
@@ -64,7 +64,7 @@ class ConnectionPlaces:
         self._enter(place)
         return True
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: ConnectionPlace) -> None:
         """Free a place; one that was sent away has none any more."""
         if place not in self._taken:
             return
@@ -73,11 +73,11 @@ class ConnectionPlaces:
         if not self._of_peer[place.peer]:
             del self._of_peer[place.peer]
 
-    def _enter(self, place: Place) -> None:
+    def _enter(self, place: ConnectionPlace) -> None:
         self._taken[place] = None
         self._of_peer[place.peer] += 1
 
-    def _silent(self) -> list[Place]:
+    def _silent(self) -> list[ConnectionPlace]:
         return [each for each in self._taken if not each.has_asked]
 
     def _count(self, peer: str) -> int:

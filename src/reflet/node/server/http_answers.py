@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from reflet.errors import RefletError
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
-from reflet.node.server.connection_places import ConnectionPlaces, Place, peer_of
+from reflet.node.server.connection_places import ConnectionPlace, ConnectionPlaces, peer_of
 from reflet.node.server.listening import accept_all, listening_sockets
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
@@ -127,7 +127,7 @@ class HttpAnswers:
                 tasks.create_task(accept_all(each, self._accepted), name="accepting")
 
     def _accepted(self, connection: socket.socket, address: str) -> None:
-        place = Place(peer_of(address))
+        place = ConnectionPlace(peer_of(address))
         if not self._places.take(place):
             connection.close()
             return
@@ -140,7 +140,7 @@ class HttpAnswers:
 
         task.add_done_callback(ended)
 
-    async def _serve(self, connection: socket.socket, place: Place) -> None:
+    async def _serve(self, connection: socket.socket, place: ConnectionPlace) -> None:
         try:
             reader, writer = await self._opened(connection)
         except (OSError, TimeoutError):
@@ -178,7 +178,7 @@ class HttpAnswers:
         return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
     async def _answer(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: Place
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: ConnectionPlace
     ) -> Answer:
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT):

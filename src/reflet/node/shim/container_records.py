@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
-from reflet.processes.endings import Ending, Exited, Killed, Vanished
+from reflet.processes.exit_status import Ending, Exited, Killed, Vanished
 from reflet.processes.process_table import ProcessIdentity
 
 PRIVATE: Final = 0o600

@@ -85,7 +85,7 @@ class ShimService:
                         # The text of such an error may hold a part of the request.
                         logger.error("a request was not understood")  # noqa: TRY400 - see above
                         reason = "the shim does not understand the request"
-                        writer.write(protocol.encoded(protocol.Refused(asked.number, reason)))
+                        writer.write(protocol.encoded(protocol.Declined(asked.number, reason)))
                         continue
                     if isinstance(request, protocol.StopShim):
                         self._stopped.set()
@@ -106,12 +106,12 @@ class ShimService:
         try:
             told = protocol.Answered(number, await self._shim.answer(request))
         except (RefletError, OSError) as error:
-            told = protocol.Refused(number, str(error))
+            told = protocol.Declined(number, str(error))
         except (KeyError, TypeError, ValueError) as error:
             # An environment that cannot be one, for example; the text may hold a part of it.
             name = type(request).__name__
             logger.error("%s failed: %s", name, type(error).__name__)  # noqa: TRY400 - see above
-            told = protocol.Refused(number, f"the shim failed at {name}")
+            told = protocol.Declined(number, f"the shim failed at {name}")
         writer.write(protocol.encoded(told))
 
 

@@ -39,7 +39,7 @@ from reflet.node.shim.strays import (
 from reflet.processes.child import Child, adopt_child, kill_left_behind
 from reflet.processes.container_plan import ContainerPlan
 from reflet.processes.container_start import OutOfResources, start_container
-from reflet.processes.endings import Ending, Vanished
+from reflet.processes.exit_status import Ending, Vanished
 from reflet.processes.process_table import PROC, ProcessIdentity
 from reflet.processes.program import NotStarted, system_words
 from reflet.processes.reaping import OrphanReaper, become_reaper
@@ -123,23 +123,23 @@ class Shim:
         """Be told no more."""
         self._listeners.discard(listener)
 
-    async def answer(self, request: protocol.ContainerRequest) -> protocol.Answer:
+    async def answer(self, request: protocol.ContainerRequest) -> protocol.ShimAnswer:
         """Do what a request asks; RefletError when that cannot be done."""
         match request:
             case protocol.StartContainer():
-                return protocol.Container(await self.start(request))
+                return protocol.ContainerAnswer(await self.start(request))
             case protocol.ListContainers(uid=uid):
                 return protocol.ContainerList(containers=self.listed(uid))
             case protocol.ListChanges(tag=tag):
                 return self.changes_since(tag)
             case protocol.ListRecords(uid=uid):
-                return protocol.Records(tuple(self.records(uid)))
+                return protocol.ContainerRecords(tuple(self.records(uid)))
             case protocol.ExecSync(id=container, arguments=arguments, timeout=timeout):
                 return await self.execute(container, arguments, timeout)
             case protocol.SignalContainer(id=container, signal=number):
                 return protocol.Done(self.signal(container, number))
             case protocol.StopContainer(id=container, grace=grace):
-                return protocol.Container(await self.end(container, grace))
+                return protocol.ContainerAnswer(await self.end(container, grace))
             case protocol.RemoveContainer(id=container):
                 return protocol.Done(self.remove(container))
             case _:
@@ -421,7 +421,7 @@ class Shim:
 
     def _note_vanished(self, kept: _Kept) -> None:
         record = kept.record
-        if record.identity is not None:
+        if record.identity is not None and not record.is_isolated:  # else nothing outlives it
             kill_left_behind(record.identity)
         pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
         pump.finish()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.node.server.connection_places import ConnectionPlaces, Place, peer_of
+from reflet.node.server.connection_places import ConnectionPlace, ConnectionPlaces, peer_of
 
 
 class Port:
@@ -12,14 +12,14 @@ class Port:
         self._places = ConnectionPlaces(most)
         self.sent_away: list[str] = []
 
-    def come(self, peer: str, name: str = "", *, asks: bool = False) -> Place | None:
-        place = Place(peer, dismiss=lambda: self.sent_away.append(name or peer))
+    def come(self, peer: str, name: str = "", *, asks: bool = False) -> ConnectionPlace | None:
+        place = ConnectionPlace(peer, dismiss=lambda: self.sent_away.append(name or peer))
         if not self._places.take(place):
             return None
         place.has_asked = asks
         return place
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: ConnectionPlace) -> None:
         self._places.leave(place)
 
     def __len__(self) -> int:

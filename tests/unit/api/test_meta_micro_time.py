@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from reflet.api.field_types import MicroTime
+from reflet.api.meta import MicroTime
 
 
 def test_a_whole_second_is_written_with_six_digits() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reflet.errors import Cause
-from reflet.insight.lint.refusal_checks import refused_objects
+from reflet.insight.lint.pod_checks import refused_objects
 from reflet.insight.lint.subjects import Subject
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from reflet.volumes.payload_paths import laid_out
-from reflet.volumes.versions import Difference, Tree, TreeNode, difference, wanted_tree
+from reflet.volumes.version_folders import Difference, Tree, TreeNode, difference, wanted_tree
 from tests.unit.volumes.scenes import file
 
 LAYOUT = laid_out({"d/a": file("1"), "b": file("2", mode=0o600, user=7)})

@@ -1,13 +1,8 @@
-"""One version of a volume's files on disk: named, written, read.
-
-Owns: a version's folder from its first to its last file.  Must not know which version counts,
-nor who reads it.
+"""One version of a volume's files: named, written and read, and how it differs from another.
 
 Until everything in it is finished, a version's folder can be entered by nobody else.
 
-One version of a volume's files as a tree: what is wanted, what is there, how they differ.
-
-Owns: when two trees are the same.  Must not know the disk.
+Upstream: pkg/volume/util/atomic_writer.go, shouldWritePayload, newTimestampDir
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from reflet.volumes import folders
 from reflet.volumes.ownership import Ownership
 from reflet.volumes.payload_paths import laid_out
 from reflet.volumes.tear_down import remove_tree
-from reflet.volumes.versions import (
+from reflet.volumes.version_folders import (
     is_version_name,
     new_version,
     read_version,

@@ -1,7 +1,4 @@
-"""How a process ended.
-
-Owns the three ways to end, and what a shell would make of each.  Must not know processes.
-"""
+"""How a process ended: the three ways to end, and what a shell would make of each."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from reflet.processes.endings import (
+from reflet.processes.exit_status import (
     Ending,
     Exited,
     Killed,
