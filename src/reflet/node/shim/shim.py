@@ -40,7 +40,7 @@ from reflet.processes.child import Child, adopt_child, kill_left_behind
 from reflet.processes.container_plan import ContainerPlan
 from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.exit_status import Ending, Vanished
-from reflet.processes.process_table import PROC, ProcessIdentity
+from reflet.processes.process_table import ProcessIdentity, environment_of
 from reflet.processes.program import NotStarted, system_words
 from reflet.processes.reaping import OrphanReaper, become_reaper
 from reflet.runtime.permanent_tasks import PermanentTasks
@@ -226,7 +226,8 @@ class Shim:
         if kept.child is None:
             raise protocol.ShimRefused(f"container {kept.record.name} does not run")
         first = kept.child.pid
-        environment = kept.environment if kept.environment is not None else _environment_of(first)
+        # All that is known of a container that an earlier shim started is what its process has.
+        environment = kept.environment if kept.environment is not None else environment_of(first)
         with contextlib.ExitStack() as opened:
             nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
             opened.callback(os.close, nothing)
@@ -426,14 +427,6 @@ class Shim:
         pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
         pump.finish()
         self._note_end(kept, Vanished())
-
-
-def _environment_of(pid: int) -> dict[str, str]:
-    """What a process was started with: all that is known where an earlier shim started it."""
-    pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
-    return {
-        name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
-    }
 
 
 def _message(record: ContainerRecord, *, failed: bool) -> str:
