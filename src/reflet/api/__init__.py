@@ -159,6 +159,7 @@ if TYPE_CHECKING:
         LabelSelectorRequirement,
         ListMeta,
         LocalObjectReference,
+        MicroTime,
         ObjectMeta,
         ObjectReference,
         OwnerReference,
@@ -232,7 +233,8 @@ else:
             ),
             "reflet.api.meta": (
                 "Condition KubernetesObject LabelSelectorRequirement ListMeta "
-                "LocalObjectReference ObjectMeta ObjectReference OwnerReference TypedObject"
+                "LocalObjectReference MicroTime ObjectMeta ObjectReference OwnerReference "
+                "TypedObject"
             ),
             "reflet.api.options": (
                 "CreateOptions DeleteOptions FieldValidation GetOptions ListOptions "
@@ -264,10 +266,10 @@ __all__ = [
     "HostAlias", "HostIP", "HostPathVolumeSource", "ISCSIVolumeSource", "ImageVolumeSource", "Job",
     "JobSpec", "JobStatus", "JobTemplateSpec", "KeyToPath", "KubernetesObject", "LabelSelector",
     "LabelSelectorRequirement", "Lease", "LeaseSpec", "ListMeta", "ListOptions", "Listing",
-    "LocalObjectReference", "NFSVolumeSource", "Namespace", "NamespaceSpec", "NamespaceStatus",
-    "Node", "NodeAddress", "NodeDaemonEndpoints", "NodeSpec", "NodeStatus", "NodeSystemInfo",
-    "Notation", "ObjectFieldSelector", "ObjectMeta", "ObjectReference", "OwnerReference",
-    "PatchOptions", "PatchType", "PersistentVolumeClaimVolumeSource", "Pod",
+    "LocalObjectReference", "MicroTime", "NFSVolumeSource", "Namespace", "NamespaceSpec",
+    "NamespaceStatus", "Node", "NodeAddress", "NodeDaemonEndpoints", "NodeSpec", "NodeStatus",
+    "NodeSystemInfo", "Notation", "ObjectFieldSelector", "ObjectMeta", "ObjectReference",
+    "OwnerReference", "PatchOptions", "PatchType", "PersistentVolumeClaimVolumeSource", "Pod",
     "PodCertificateProjection", "PodIP", "PodReadinessGate", "PodSecurityContext", "PodSpec",
     "PodStatus", "PodTemplateSpec", "ProjectedVolumeSource", "PropagationPolicy", "Quantity",
     "RBDVolumeSource", "ReplicaSet", "ReplicaSetSpec", "ReplicaSetStatus", "ReplicationController",

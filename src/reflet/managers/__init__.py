@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from reflet.managers.watched import IdleRule
     from reflet.managers.watches.stream_plan import (
         Decision,
+        NamespaceRefusal,
         OpenStream,
-        Refusal,
         Shape,
         StreamLimits,
         StreamPlan,
@@ -44,13 +44,13 @@ else:
             "reflet.managers.strategies": "ManagerOptions Strategy StrategyOptions",
             "reflet.managers.watched": "IdleRule",
             "reflet.managers.watches.stream_plan": (
-                "Decision OpenStream Refusal Shape StreamLimits StreamPlan"
+                "Decision NamespaceRefusal OpenStream Shape StreamLimits StreamPlan"
             ),
         },
     )
 
 __all__ = [
-    "ConfigMapManager", "Decision", "EntryState", "IdleRule", "ManagerOptions", "ObjectChange",
-    "ObjectChanges", "ObjectManager", "ObjectStore", "OpenStream", "Refusal", "SecretManager",
+    "ConfigMapManager", "Decision", "EntryState", "IdleRule", "ManagerOptions", "NamespaceRefusal",
+    "ObjectChange", "ObjectChanges", "ObjectManager", "ObjectStore", "OpenStream", "SecretManager",
     "Shape", "Strategy", "StrategyOptions", "StreamLimits", "StreamPlan",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reflet._exports import lazy_exports
 
 if TYPE_CHECKING:
-    from reflet.pleg.pod_events import PodEvent, PodEventType
+    from reflet.pleg.pod_events import EventChannel, PodEvent, PodEventType
     from reflet.pleg.relist import Pleg
     from reflet.pleg.runtime_status import (
         PodRuntime,
@@ -29,7 +29,7 @@ else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "reflet.pleg.pod_events": "PodEvent PodEventType",
+            "reflet.pleg.pod_events": "EventChannel PodEvent PodEventType",
             "reflet.pleg.relist": "Pleg",
             "reflet.pleg.runtime_status": (
                 "PodRuntime RuntimeContainer RuntimeContainerStatus RuntimePod "
@@ -40,7 +40,7 @@ else:
     )
 
 __all__ = [
-    "Inspection", "Pleg", "PodEvent", "PodEventType", "PodRuntime", "RuntimeContainer",
-    "RuntimeContainerStatus", "RuntimePod", "RuntimeSandbox", "RuntimeState", "RuntimeStatus",
-    "StatusCache", "StatusTooOld",
+    "EventChannel", "Inspection", "Pleg", "PodEvent", "PodEventType", "PodRuntime",
+    "RuntimeContainer", "RuntimeContainerStatus", "RuntimePod", "RuntimeSandbox", "RuntimeState",
+    "RuntimeStatus", "StatusCache", "StatusTooOld",
 ]  # fmt: skip

@@ -31,7 +31,7 @@ ChooseFolder = Callable[[VolumeContents], Path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivered:
+class DeliveredVolumes:
     """What became of the volumes, by name.
 
     ``changed`` have a new version, ``unchanged`` had these contents already.  ``failures`` are
@@ -74,7 +74,7 @@ class VolumeDelivery:
         self._durable = durable
         self._alone = alone
 
-    def write(self, resolved: ResolvedPod) -> Delivered:
+    def write(self, resolved: ResolvedPod) -> DeliveredVolumes:
         """Make the folders equal to the volumes; ConfigurationError for a name there is not."""
         changed: list[str] = []
         unchanged: list[str] = []
@@ -91,7 +91,7 @@ class VolumeDelivery:
             else:
                 if writer.notes:
                     notes[name] = writer.notes
-        return Delivered(
+        return DeliveredVolumes(
             changed=tuple(changed),
             unchanged=tuple(unchanged),
             failures=MappingProxyType(failures),

@@ -89,6 +89,14 @@ def process_entries() -> Iterator[ProcessEntry]:
                 yield entry
 
 
+def environment_of(pid: int) -> dict[str, str]:
+    """Give the variables that a process was started with, whatever it has made of them."""
+    pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
+    return {
+        name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
+    }
+
+
 def group_members(group: int) -> list[ProcessEntry]:
     """The processes of one process group that have not ended."""
     return [entry for entry in process_entries() if entry.group == group and not entry.has_ended]

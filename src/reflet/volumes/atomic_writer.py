@@ -45,8 +45,8 @@ from reflet.volumes.ownership import Ownership
 from reflet.volumes.payload_paths import Layout, laid_out
 from reflet.volumes.tear_down import Kept
 from reflet.volumes.version_folders import (
-    Difference,
     Tree,
+    TreeDifference,
     difference,
     is_version_name,
     new_version,
@@ -171,13 +171,13 @@ class _Writing:
         found = None if current is None else self._read(current)
         step = self._difference(found)
         new = None
-        if step is not Difference.NONE:
+        if step is not TreeDifference.NONE:
             new = new_version(self._folder, clock.now())
         made: list[str] = []
         try:
             if new is not None:
                 write_version(self._folder, new, self._layout, self._ownership, durable=durable)
-                if step is Difference.RIGHTS and self._read(new) == found:
+                if step is TreeDifference.RIGHTS and self._read(new) == found:
                     # The system gave what it could the last time, and gives no more now.
                     self._remove_version(new)
                     new = None
@@ -213,9 +213,9 @@ class _Writing:
                 return None
             raise
 
-    def _difference(self, found: Tree | None) -> Difference:
+    def _difference(self, found: Tree | None) -> TreeDifference:
         if found is None:
-            return Difference.CONTENT
+            return TreeDifference.CONTENT
         wanted = wanted_tree(self._layout, group=self._wanted_group, user=os.geteuid())
         return difference(wanted, found)
 

@@ -114,7 +114,7 @@ Tree = Mapping[str, TreeNode]
 """What is at each path; the empty path is the version's own folder."""
 
 
-class Difference(enum.Enum):
+class TreeDifference(enum.Enum):
     """How far two trees are apart."""
 
     NONE = enum.auto()
@@ -137,17 +137,17 @@ def wanted_tree(layout: Layout[FileContent], *, group: int | None, user: int) ->
     return tree
 
 
-def difference(wanted: Tree, found: Tree) -> Difference:
+def difference(wanted: Tree, found: Tree) -> TreeDifference:
     """Tell how far what is there is from what is wanted."""
     if wanted.keys() != found.keys():
-        return Difference.CONTENT
-    answer = Difference.NONE
+        return TreeDifference.CONTENT
+    answer = TreeDifference.NONE
     for path, node in wanted.items():
         other = found[path]
         if stat.S_IFMT(node.mode) != stat.S_IFMT(other.mode) or node.data != other.data:
-            return Difference.CONTENT
+            return TreeDifference.CONTENT
         if (node.mode, node.user) != (other.mode, other.user) or (
             node.group is not None and node.group != other.group
         ):
-            answer = Difference.RIGHTS
+            answer = TreeDifference.RIGHTS
     return answer

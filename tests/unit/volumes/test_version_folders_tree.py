@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from reflet.volumes.payload_paths import laid_out
-from reflet.volumes.version_folders import Difference, Tree, TreeNode, difference, wanted_tree
+from reflet.volumes.version_folders import Tree, TreeDifference, TreeNode, difference, wanted_tree
 from tests.unit.volumes.scenes import file
 
 LAYOUT = laid_out({"d/a": file("1"), "b": file("2", mode=0o600, user=7)})
@@ -40,18 +40,18 @@ def test_a_group_adds_its_bits() -> None:
 @pytest.mark.parametrize(
     ("found", "answer"),
     [
-        (WANTED, Difference.NONE),
-        (changed("b", group=5), Difference.NONE),
-        (changed("b", data=b"3"), Difference.CONTENT),
-        (changed("b", mode=stat.S_IFREG | 0o644), Difference.RIGHTS),
-        (changed("b", user=1), Difference.RIGHTS),
-        (changed("d", mode=stat.S_IFDIR | 0o700), Difference.RIGHTS),
-        (changed("b", mode=stat.S_IFLNK | 0o777, data=None), Difference.CONTENT),
-        ({**WANTED, "extra": WANTED["b"]}, Difference.CONTENT),
-        ({path: WANTED[path] for path in ("", "d", "d/a")}, Difference.CONTENT),
+        (WANTED, TreeDifference.NONE),
+        (changed("b", group=5), TreeDifference.NONE),
+        (changed("b", data=b"3"), TreeDifference.CONTENT),
+        (changed("b", mode=stat.S_IFREG | 0o644), TreeDifference.RIGHTS),
+        (changed("b", user=1), TreeDifference.RIGHTS),
+        (changed("d", mode=stat.S_IFDIR | 0o700), TreeDifference.RIGHTS),
+        (changed("b", mode=stat.S_IFLNK | 0o777, data=None), TreeDifference.CONTENT),
+        ({**WANTED, "extra": WANTED["b"]}, TreeDifference.CONTENT),
+        ({path: WANTED[path] for path in ("", "d", "d/a")}, TreeDifference.CONTENT),
     ],
 )
-def test_trees_differ_by_bytes_or_by_rights(found: Tree, answer: Difference) -> None:
+def test_trees_differ_by_bytes_or_by_rights(found: Tree, answer: TreeDifference) -> None:
     assert difference(WANTED, found) is answer
 
 
@@ -59,7 +59,7 @@ def test_another_group_than_the_wanted_one_is_a_difference() -> None:
     wanted = wanted_tree(LAYOUT, group=9, user=1)
     found = {**wanted, "b": replace(wanted["b"], group=8)}
 
-    assert difference(wanted, found) is Difference.RIGHTS
+    assert difference(wanted, found) is TreeDifference.RIGHTS
 
 
 def test_bytes_are_not_shown() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import FILE_NAME, Target, parse_targets
+from reflet.cli.options.arguments import FILE_NAME, ObjectTarget, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.output.output import (
     API_VERSION,
@@ -95,7 +95,7 @@ async def _ask(
         return await lazy.gather.possible_users(cluster, kind, everywhere=everywhere)
 
 
-def _one_target(arguments: Sequence[str]) -> Target:
+def _one_target(arguments: Sequence[str]) -> ObjectTarget:
     if not arguments:
         raise click.UsageError("name a ConfigMap or Secret, as in: cm/NAME, secret NAME")
     targets = parse_targets(arguments)
