@@ -20,7 +20,7 @@ from typing import Any, Final, Self, final
 
 from reflet.api.resources import LEASES, NODES, PODS
 from reflet.node.agent import NodeAgent
-from reflet.node.identity.node_status import LEASE_NAMESPACE
+from reflet.node.identity.node_lease import LEASE_NAMESPACE
 from reflet.node.options import RESYNC, RETRY
 from reflet.node.pods.dry_run import NOT_RUN
 from reflet.node.shim.container_records import ContainerRecord, records_below

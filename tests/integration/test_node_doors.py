@@ -193,7 +193,7 @@ def shim_of(pid: int) -> int:
     (shim,) = [
         int(each)
         for each in children
-        if b"shim_service" in Path(f"/proc/{each}/cmdline").read_bytes()
+        if b"reflet.node.shim.service" in Path(f"/proc/{each}/cmdline").read_bytes()
     ]
     return shim
 

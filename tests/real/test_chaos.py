@@ -18,7 +18,7 @@ from typing import Any, Final, final
 import pytest
 
 from reflet.api.resources import LEASES, NODES, PODS, Resource
-from reflet.node.identity.node_status import LEASE_NAMESPACE
+from reflet.node.identity.node_lease import LEASE_NAMESPACE
 from tests.faults import chaos
 from tests.faults.hurry import WAITS
 from tests.faults.roads import KINDS, Road, document_of, encrypted_road, opened_road, whole

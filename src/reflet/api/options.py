@@ -24,8 +24,11 @@ Query: TypeAlias = tuple[tuple[str, str], ...]
 """Query parameters as they are sent, not yet percent-encoded, sorted by name."""
 
 ResourceVersionMatch: TypeAlias = Literal["Exact", "NotOlderThan"]
+"""How a list treats the version that it asks for."""
 FieldValidation: TypeAlias = Literal["Ignore", "Warn", "Strict"]
+"""What the server does about fields that it does not know, or that come twice."""
 PropagationPolicy: TypeAlias = Literal["Orphan", "Background", "Foreground"]
+"""What becomes of the objects that a deleted object owns."""
 
 _ALL_LABELS: Final = LabelSelector.everything()
 _ALL_FIELDS: Final = FieldSelector.everything()

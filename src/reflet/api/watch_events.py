@@ -21,6 +21,7 @@ from reflet.errors import DecodeError
 T = TypeVar("T", bound=KubernetesObject)
 
 EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
+"""What a watch event says of its object."""
 
 _TYPES: Final[dict[str, EventType]] = {text: text for text in get_args(EventType)}
 

@@ -14,6 +14,22 @@ called from inside an event loop, which would wait for itself.
         settings = cluster.resource(ConfigMap, namespace="shop").get("settings")
 """
 
-from reflet.blocking.cluster import BlockingCluster, BlockingResource, connect
+from typing import TYPE_CHECKING
 
-__all__ = ["BlockingCluster", "BlockingResource", "connect"]
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.blocking.cluster import BlockingCluster, BlockingResource, connect
+    from reflet.blocking.managers import BlockingManager
+    from reflet.blocking.mirror import BlockingMirror
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.blocking.cluster": "BlockingCluster BlockingResource connect",
+            "reflet.blocking.managers": "BlockingManager",
+            "reflet.blocking.mirror": "BlockingMirror",
+        },
+    )
+
+__all__ = ["BlockingCluster", "BlockingManager", "BlockingMirror", "BlockingResource", "connect"]

@@ -13,3 +13,44 @@
 The streams of ``watch`` and ``auto`` are in ``watches``.  Where pods come from, and who registers
 them, is ``reflet.pods``; what is computed from the objects is ``reflet.podconfig``.
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
+    from reflet.managers.object_changes import ObjectChange, ObjectChanges
+    from reflet.managers.object_entry import EntryState
+    from reflet.managers.object_store import ObjectStore
+    from reflet.managers.strategies import ManagerOptions, Strategy, StrategyOptions
+    from reflet.managers.watched import IdleRule
+    from reflet.managers.watches.stream_plan import (
+        Decision,
+        OpenStream,
+        Refusal,
+        Shape,
+        StreamLimits,
+        StreamPlan,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.managers.manager": "ConfigMapManager ObjectManager SecretManager",
+            "reflet.managers.object_changes": "ObjectChange ObjectChanges",
+            "reflet.managers.object_entry": "EntryState",
+            "reflet.managers.object_store": "ObjectStore",
+            "reflet.managers.strategies": "ManagerOptions Strategy StrategyOptions",
+            "reflet.managers.watched": "IdleRule",
+            "reflet.managers.watches.stream_plan": (
+                "Decision OpenStream Refusal Shape StreamLimits StreamPlan"
+            ),
+        },
+    )
+
+__all__ = [
+    "ConfigMapManager", "Decision", "EntryState", "IdleRule", "ManagerOptions", "ObjectChange",
+    "ObjectChanges", "ObjectManager", "ObjectStore", "OpenStream", "Refusal", "SecretManager",
+    "Shape", "Strategy", "StrategyOptions", "StreamLimits", "StreamPlan",
+]  # fmt: skip

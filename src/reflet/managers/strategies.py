@@ -22,6 +22,7 @@ from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 
 Strategy: TypeAlias = Literal["watch", "auto", "cache", "get"]
+"""How a manager obtains objects: the kubelet's three strategies, and ``auto``."""
 
 STRATEGIES: Final[tuple[Strategy, ...]] = ("watch", "auto", "cache", "get")
 

@@ -1,7 +1,8 @@
-"""The agent, put together.
+"""The agent, put together: which part knows which, and in which order they start and stop.
 
-Owns: which part knows which, the order in which they start and stop, and nothing else.  This is
-the only place where everything meets.
+The only module of ``node`` that knows all the others; what the parts do is theirs.
+
+Upstream: pkg/kubelet/kubelet.go, NewMainKubelet and Run.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.cluster import Cluster
-from reflet.errors import ConfigurationError, Forbidden, RefletError
+from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.strategies import ManagerOptions
@@ -32,13 +33,12 @@ from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
 from reflet.node.identity.node_status import NodeFacts
 from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
-from reflet.node.options import NodeOptions
+from reflet.node.options import NodeOptions, check_isolation
 from reflet.node.pods.binding import PodBinder
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.manifest_defaults import with_defaults
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.pods.worker_parts import StatusSink, WorkerParts
-from reflet.node.pods.workers import PodWorkers
+from reflet.node.pods.workers import WorkerFactory
 from reflet.node.probes.handlers import Handlers
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.root_lock import locked_root, memory_name
@@ -49,8 +49,7 @@ from reflet.node.server.review import ReaderReview
 from reflet.node.server.serving_certificates import ServingCertificates
 from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.events import NORMAL, EventRecorder
-from reflet.node.status.pod_statuses import LocalStatuses
-from reflet.node.status.status_manager import StatusManager
+from reflet.node.status.status_manager import LocalStatuses, StatusManager, StatusSink
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
 from reflet.podconfig.pod_wakeups import PodWakeups
@@ -59,7 +58,6 @@ from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.pods.folder_pods import FolderPods
 from reflet.pods.pod_sources import PodFeed, pods_of_node
 from reflet.processes.crash_backoff import CrashBackoff
-from reflet.processes.isolation_check import why_not_isolated
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
@@ -102,7 +100,7 @@ class NodeAgent:
         self.metrics = MetricText()
         self.address: tuple[str, ...] = ()
         self._registration: NodeRegistration | None = None
-        self._heartbeat: NodeLease | None = None
+        self._lease: NodeLease | None = None
         self._secure: tuple[tuple[str, int], ssl.SSLContext] | None = None
         self._ports: AgentPorts | None = None
         self._containers_go_on = True
@@ -163,7 +161,7 @@ class NodeAgent:
         options, clock = self.options, self._clock
         self._allowance = options.allowance()
         if self._allowance.isolates:
-            await self._check_isolation()
+            await asyncio.to_thread(check_isolation)
         if (secure := options.secure) is not None:
             self._secure = (secure.place, ServingCertificates(secure).context())
         undo.enter_context(locked_root(options.root))
@@ -178,16 +176,6 @@ class NodeAgent:
         undo.push_async_exit(self._stop)
         await self._register()
         self._start()
-
-    async def _check_isolation(self) -> None:
-        why_not = await asyncio.to_thread(why_not_isolated)
-        if why_not is not None:
-            raise ConfigurationError(
-                f"--run: containers cannot have namespaces of their own here ({why_not}): it takes "
-                "Linux 5.12 and root, or user namespaces (kernel.unprivileged_userns_clone, "
-                "kernel.apparmor_restrict_unprivileged_userns); --no-isolation runs them as plain "
-                "processes that see this machine"
-            )
 
     def _memory_root(self, undo: AsyncExitStack) -> Path | None:
         memory = memory_backed_root(memory_name(self.options.root))
@@ -282,11 +270,12 @@ class NodeAgent:
     def _open_workers(self) -> None:
         options = self.options
         self._statuses: StatusSink
-        self._reporter: StatusManager | None = None
+        self._status_manager: StatusManager | None = None
         if options.folder is None:
             self._feed = PodFeed(pods_of_node(self._cluster, options.name, clock=self._clock))
-            self._reporter = StatusManager(self._cluster, clock=self._clock, metrics=self.metrics)
-            self._statuses = self._reporter
+            self._statuses = self._status_manager = StatusManager(
+                self._cluster, clock=self._clock, metrics=self.metrics
+            )
         else:
             self._feed = PodFeed(
                 FolderPods(
@@ -297,7 +286,7 @@ class NodeAgent:
                 )
             )
             self._statuses = LocalStatuses()
-        parts = WorkerParts(
+        factory = WorkerFactory(
             runtime=self._runtime,
             handlers=Handlers(self._runtime, lambda: self.address),
             cache=self._cache,
@@ -320,7 +309,7 @@ class NodeAgent:
                 first=options.backoff_first, ceiling=options.backoff_ceiling
             ),
         )
-        self._workers = PodWorkers(parts, self._tasks)
+        self._workers = factory.workers(self._tasks)
 
     async def _open_ports(self, undo: AsyncExitStack) -> None:
         options = self.options
@@ -339,7 +328,7 @@ class NodeAgent:
             workers=self._workers,
             statuses=self._statuses,
             registration=lambda: self._registration,
-            heartbeat=lambda: self._heartbeat,
+            heartbeat=lambda: self._lease,
             logs=logs,
             permanent=self._permanent,
             metrics=self.metrics,
@@ -375,17 +364,23 @@ class NodeAgent:
             not_ready=lambda: shim_problem(self._shim) or self._pleg.why_unhealthy(),
             clock=self._clock,
         )
-        self._heartbeat = NodeLease(self._cluster, lambda: self.node, clock=self._clock)
+        self._lease = NodeLease(
+            self._cluster,
+            lambda: self.node,
+            registered=self._registration.registered,
+            clock=self._clock,
+        )
 
     def _start(self) -> None:
         keep = partial(self._permanent.keep, self._tasks)
         keep(self._events.run, name="events")
-        if self._reporter is not None:
-            keep(self._reporter.run, name="statuses")
-        if self._registration is not None and self._heartbeat is not None:
+        if self._status_manager is not None:
+            keep(self._status_manager.run, name="statuses")
+        if self._registration is not None and self._lease is not None:
             # Apart: what ails the one must not keep the other from its work.
-            keep(partial(self._be_a_node, self._registration), name="node status")
-            keep(partial(self._renew, self._registration, self._heartbeat), name="lease")
+            serve = partial(self._registration.serve, self._tell_start, self._refusals.put_nowait)
+            keep(serve, name="node status")
+            keep(self._lease.run, name="lease")
         keep(partial(self._workers.hear, self._pleg.events), name="runtime events")
         keep(partial(self._feed.run, self._workers.take), name="pods")
         keep(self._services.informer.watching_ended, name="services")
@@ -400,21 +395,8 @@ class NodeAgent:
             )
             keep(binder.run, name="binder")
 
-    async def _be_a_node(self, registration: NodeRegistration) -> None:
-        if not registration.registered.is_set():
-            try:
-                node = await registration.register()
-            except Forbidden as error:
-                logger.error("node %s may not be registered: %s", self.options.name, error)  # noqa: TRY400 - what the server says is all there is to know
-                self._refusals.put_nowait(error)
-                await asyncio.Event().wait()  # for the end of the agent, which is not ours to bring
-                return
-            self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
-        await registration.run()
-
-    async def _renew(self, registration: NodeRegistration, heartbeat: NodeLease) -> None:
-        await registration.registered.wait()
-        await heartbeat.run()
+    def _tell_start(self, node: Node) -> None:
+        self._events.of_node(node, NORMAL, "Starting", "Starting reflet node.")
 
     async def _end_orphans(self) -> None:
         """Once every pod is known, what is left of others is ended."""
@@ -443,7 +425,7 @@ class NodeAgent:
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):
                 if ends:
-                    await tell_ends(self._workers, self._runtime, self._reporter)
+                    await tell_ends(self._workers, self._runtime, self._status_manager)
                 if self._registration is not None and self._registration.node is not None:
                     await self._registration.report(not_ready="the agent was told to stop")
                 await self._events.sent()

@@ -1,8 +1,7 @@
-"""How the descriptors of an agent and its shim are divided.
+"""How the descriptors of an agent and its shim are divided, and how many pods that allows.
 
-Owns: the arithmetic.  What strangers can take by connecting, what readers of logs keep open and
-what pods need come out of separate shares, so that none of them takes what another lives on.
-Must not know sockets, files or pods.
+What strangers can take by connecting, what readers of logs keep open and what pods need come out
+of separate shares, so that none of them takes what another lives on.
 
 ::
 

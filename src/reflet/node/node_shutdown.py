@@ -1,7 +1,10 @@
-"""The end of an agent that was told to stop.
+"""Shutdown: what is done about pods when the agent is told to stop.
 
-Owns: ending what runs, clearing what was written for it, and saying how it ended.  Must not know
-whether any of that is wanted.
+Everything that runs is ended, each pod within its grace period; what was written for it is
+removed, and how it ended is told.  Whether any of that is wanted is for ``agent`` to say: with
+``--keep-running`` containers go on, and the next agent takes them over.
+
+Upstream: pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, killPods.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ async def end_containers(
     running = [each for each in listed if each[3] == RuntimeState.RUNNING]
     known = {worker.uid: worker for worker in workers}
     results = await asyncio.gather(
-        *(known[uid].wind_up() for uid in {each[1] for each in running} & known.keys()),
+        *(known[uid].kill() for uid in {each[1] for each in running} & known.keys()),
         *(
             runtime.end(container, graces.get(uid, USUAL_GRACE))
             for container, uid, *_ in running
@@ -71,6 +74,6 @@ async def tell_ends(
     for worker in workers.workers:
         pod = await runtime.find_pod(worker.uid)
         if pod is not None:
-            worker.conclude(await runtime.pod_status(pod))
+            worker.report_end(await runtime.pod_status(pod))
             if reporter is not None:
                 await reporter.written(worker.uid)

@@ -1,7 +1,6 @@
-"""How an agent is to behave.
+"""The settings of an agent, and what is wrong with them, found before anything is done.
 
-Owns: the settings, and what is wrong with them before anything is done.  Must not know how they
-were given.
+Upstream: pkg/kubelet/apis/config/types.go, KubeletConfiguration (syncFrequency and the like).
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from reflet.node.pods.admission import (
     RunAs,
 )
 from reflet.node.pods.container_mounts import shared_paths
+from reflet.processes.isolation_check import why_not_isolated
 
 USUAL_ROOT: Final = Path("/var/lib/reflet")
 OWN_ROOT: Final = ".local/state/reflet"
@@ -131,6 +131,18 @@ class NodeOptions:
                 raise ConfigurationError(
                     f"{flag}: only root may become another, and this is user {me}"
                 )
+
+
+def check_isolation() -> None:
+    """Raise ConfigurationError where containers cannot have namespaces of their own; blocks."""
+    why_not = why_not_isolated()
+    if why_not is not None:
+        raise ConfigurationError(
+            f"--run: containers cannot have namespaces of their own here ({why_not}): it takes "
+            "Linux 5.12 and root, or user namespaces (kernel.unprivileged_userns_clone, "
+            "kernel.apparmor_restrict_unprivileged_userns); --no-isolation runs them as plain "
+            "processes that see this machine"
+        )
 
 
 def usual_root(user: int, environment: Mapping[str, str]) -> Path:

@@ -1,7 +1,7 @@
-"""The folder in which an agent keeps everything.
+"""The folder in which an agent keeps everything, which has one agent at a time.
 
-Owns: that it is there, that it has one agent at a time, and what its counterpart in memory is
-called.  Must not know what is kept there.
+Two agents on one folder would each end the other's containers as orphans; the lock goes with the
+process, however it ends.
 """
 
 from __future__ import annotations

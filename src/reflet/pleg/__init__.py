@@ -7,3 +7,40 @@
 
 Knows neither the API server nor what anybody does about a pod.
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.pleg.pod_events import PodEvent, PodEventType
+    from reflet.pleg.relist import Pleg
+    from reflet.pleg.runtime_status import (
+        PodRuntime,
+        RuntimeContainer,
+        RuntimeContainerStatus,
+        RuntimePod,
+        RuntimeSandbox,
+        RuntimeState,
+        RuntimeStatus,
+    )
+    from reflet.pleg.status_cache import Inspection, StatusCache, StatusTooOld
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.pleg.pod_events": "PodEvent PodEventType",
+            "reflet.pleg.relist": "Pleg",
+            "reflet.pleg.runtime_status": (
+                "PodRuntime RuntimeContainer RuntimeContainerStatus RuntimePod "
+                "RuntimeSandbox RuntimeState RuntimeStatus"
+            ),
+            "reflet.pleg.status_cache": "Inspection StatusCache StatusTooOld",
+        },
+    )
+
+__all__ = [
+    "Inspection", "Pleg", "PodEvent", "PodEventType", "PodRuntime", "RuntimeContainer",
+    "RuntimeContainerStatus", "RuntimePod", "RuntimeSandbox", "RuntimeState", "RuntimeStatus",
+    "StatusCache", "StatusTooOld",
+]  # fmt: skip

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from reflet.api.core.pods import Pod
+from reflet.insight.used_by import Candidates, PossibleUsers
 from reflet.manifests.applied import AppliedManifests, read_applied
 from reflet.manifests.pod_targets import PodTarget, choose_pod, no_pods, pod_targets
 from reflet.resolution.objects import ObjectKey
@@ -98,6 +99,22 @@ def _node_of(pod: Pod, applied: AppliedManifests) -> tuple[NodeInHand, tuple[str
         said = f"the pod has no node; its limits are told as if it were on {nodes[0].metadata.name}"
         return nodes[0], (said,)
     return UNKNOWN_NODE, ()
+
+
+def possible_users_from_files(paths: Sequence[str], *, namespace: str = "") -> PossibleUsers:
+    """Take the objects of files as if they were applied."""
+    applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
+    return PossibleUsers(
+        candidates=Candidates(
+            pods=applied.pods(),
+            workloads=applied.workloads(),
+            service_accounts=applied.service_accounts(),
+            ingresses=applied.ingresses(),
+        ),
+        namespace=namespace or FILES_NAMESPACE,
+        # Services do not use ConfigMaps, so remarks about them are of no interest here.
+        notes=tuple(f"{refusal}; so it is left out" for refusal in applied.refusals),
+    )
 
 
 def fingerprint(paths: Sequence[str]) -> Fingerprint:

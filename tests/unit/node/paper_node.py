@@ -24,8 +24,7 @@ from reflet.errors import RefletError
 from reflet.node.pods.admission import Allowance
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.pods.worker_parts import WorkerParts
-from reflet.node.pods.workers import PodWorkers
+from reflet.node.pods.workers import WorkerFactory
 from reflet.node.probes.handlers import Outcome, Target
 from reflet.node.probes.http_probes import HttpAnswer
 from reflet.node.probes.probe_spec import ExecAction, Handler, HttpGetAction
@@ -289,7 +288,7 @@ class AtOnce(Executor):
 
 
 class PaperNode:
-    """The parts of workers, over the fakes."""
+    """A factory of workers, over the fakes."""
 
     def __init__(self, root: Path, *objects: ConfigMap | Secret, **changes: Any) -> None:
         self.clock = VirtualClock()
@@ -330,9 +329,9 @@ class PaperNode:
             "retry": 10.0,
             "first_backoff": CrashBackoff(),
         }
-        self.parts = WorkerParts(**(given | changes))
+        self.factory = WorkerFactory(**(given | changes))
         self.tasks = TaskOwner("paper node")
-        self.workers = PodWorkers(self.parts, self.tasks)
+        self.workers = self.factory.workers(self.tasks)
 
     async def start(self, of: Pod) -> None:
         """Have the containers of a pod run that no worker looks after."""
@@ -346,7 +345,7 @@ class PaperNode:
 async def paper_node(
     root: Path, *objects: ConfigMap | Secret, **changes: Any
 ) -> AsyncIterator[PaperNode]:
-    """A node whose relist loop runs and whose workers hear it; *changes* are of its parts."""
+    """A node whose relist loop runs and whose workers hear it; *changes* are of its factory."""
     node = PaperNode(root, *objects, **changes)
     async with node.tasks, node.pleg:
         node.tasks.start(node.workers.hear(node.pleg.events), name="runtime events")

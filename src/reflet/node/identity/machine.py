@@ -1,10 +1,6 @@
-"""The addresses of a node and of its pods, which share its network.
+"""What this machine is and what it has left: name, size, memory, disk, processes, addresses.
 
-Owns: which of a machine's addresses others reach it by.  Must not know who asks.
-
-What this machine is: its name, size, addresses and state.
-
-Owns: reading it from the system.  Must not know Kubernetes' names for any of it.
+Reads the system.  Pods share the network of the machine, so that its addresses are theirs, too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """This agent's Node on the API server: made or taken over, and its status kept true.
 
-Owns: when the Node is written, and that a server which is away is asked again.  What is written
-is ``node_object``.  Must not know pods.
+The status is looked at every ten seconds and written when it has changed, else every five minutes:
+that the agent is alive is what its lease says.  A Node that somebody deletes is made again.  What
+is written is ``node_status``.
+
+Upstream: pkg/kubelet/kubelet_node_status.go, registerWithAPIServer and syncNodeStatus.
 """
 
 from __future__ import annotations
@@ -73,6 +76,25 @@ class NodeRegistration:
                 self._backoff.reset()
                 self.registered.set()
                 return self.node
+
+    async def serve(
+        self, registered: Callable[[Node], None], refused: Callable[[Forbidden], None]
+    ) -> None:
+        """Make the Node, then report its status until cancelled.
+
+        *registered* hears of the Node when it is made.  *refused* hears that this agent may not be
+        a node; nothing more is done then, since the end of the agent is not ours to bring.
+        """
+        if not self.registered.is_set():
+            try:
+                node = await self.register()
+            except Forbidden as error:
+                logger.error("node %s may not be registered: %s", self._facts.name, error)  # noqa: TRY400 - what the server says is all there is to know
+                refused(error)
+                await asyncio.Event().wait()
+                return
+            registered(node)
+        await self.run()
 
     async def run(self) -> None:
         """Report the node's status whenever it changes, and now and then, until cancelled."""

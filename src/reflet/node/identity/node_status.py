@@ -1,7 +1,9 @@
-"""The Node that stands for this agent, and its lease.
+"""The Node that stands for this agent, and its status: conditions, addresses, capacity.
 
-Owns: what they look like, and what of an existing Node is ours to change.  Only computes.  Must
-not know requests.
+Pure: facts of the machine in, documents out.  Of a Node that is there already only the status is
+ours; its taints and labels are whoever changed them.
+
+Upstream: pkg/kubelet/nodestatus/setters.go; pkg/kubelet/kubelet_node_status.go, initialNode.
 """
 
 from __future__ import annotations
@@ -13,13 +15,10 @@ from typing import Any, Final
 
 from reflet._version import __version__
 from reflet.api.core.nodes import Node
-from reflet.api.core.small_kinds import Lease, LeaseSpec
-from reflet.api.meta import Condition, MicroTime, ObjectMeta, OwnerReference
+from reflet.api.meta import Condition
 from reflet.node.descriptor_budget import MOST_PODS
 from reflet.node.identity.machine import Machine, Pressure
 
-LEASE_NAMESPACE: Final = "kube-node-lease"
-LEASE_DURATION: Final = 40  # seconds
 TAINT: Final = "reflet.dev/process-runtime"
 RUNTIME_LABEL: Final = "reflet.dev/runtime"
 
@@ -110,25 +109,6 @@ def _runtime(facts: NodeFacts) -> str:
 def is_worth_telling(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:
     """Whether a status says more than that the node is still alive, which the lease says."""
     return before is None or _without_times(before) != _without_times(now)
-
-
-def new_lease(node: Node, now: datetime) -> Lease:
-    """The lease that says that the agent is alive."""
-    owner = OwnerReference(
-        api_version="v1", kind="Node", name=node.metadata.name, uid=node.metadata.uid
-    )
-    return Lease(
-        metadata=ObjectMeta(
-            name=node.metadata.name,
-            namespace=LEASE_NAMESPACE,
-            owner_references=(owner,) if node.metadata.uid else (),
-        ),
-        spec=LeaseSpec(
-            holder_identity=node.metadata.name,
-            lease_duration_seconds=LEASE_DURATION,
-            renew_time=MicroTime.at(now),
-        ),
-    )
 
 
 def _conditions(

@@ -12,8 +12,8 @@ A range of ``--allow-users`` never holds somebody who has a name on this machine
 Everything here is pure: a pod and an ``Allowance`` in, words out.  Accounts are handed in.
 
 Upstream: pkg/kubelet/kubelet.go, HandlePodAdditions (admission, rejectPod);
-pkg/kubelet/lifecycle/handlers.go, PodAdmitHandler;
-pkg/kubelet/kuberuntime/security_context.go, verifyRunAsNonRoot.
+pkg/kubelet/lifecycle/interfaces.go, PodAdmitHandler;
+pkg/kubelet/kuberuntime/security_context_others.go, verifyRunAsNonRoot.
 """
 
 from __future__ import annotations

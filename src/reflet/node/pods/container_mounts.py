@@ -1,12 +1,11 @@
-"""Where a container finds its volumes.
+"""Where a container finds its volumes, and the root file system that it finds them in.
 
-Owns: which part of which volume is at which path, as a mount or, without a file system of its
-own, as a link; and which mounts links cannot show.  Only computes.  Must not know the disk.
+``mount_layout`` is pure: which part of which volume is at which path, as a mount or, without a
+file system of its own, as a link, and which mounts links cannot show.  ``container_root`` makes the
+folders of an isolated container's root, and ``shared_paths`` says which parts of the machine are in
+it: without images, the programs that pods run are the machine's.
 
-The root file system of a container that has namespaces of its own.
-
-Owns: the folders that it needs on disk, and which parts of the machine every container sees.
-Must not know how a root is put together, nor what is in a volume.
+Upstream: pkg/kubelet/kubelet_pods.go, makeMounts.
 """
 
 from __future__ import annotations

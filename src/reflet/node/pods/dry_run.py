@@ -1,16 +1,19 @@
-"""What an agent does that may not run commands: it writes everything down.
+"""An agent without ``--run``: nothing is started, and everything is written down instead.
 
-Owns: the environment files, and why containers wait.  Must not know when.
+Volumes are filled as usual; the variables of each container go to a private file that a shell can
+read, and its status says where that is.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from functools import partial
 from typing import Final
 
-from reflet.node.pods.worker_parts import WorkerParts
+from reflet.node.pods.pod_volumes import PodVolumes
+from reflet.node.pods.starting import tell_skipped_names
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
-from reflet.node.status.events import WARNING
+from reflet.node.status.events import NORMAL, WARNING, EventRecorder
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.runtime.threads import in_thread
 
@@ -18,20 +21,43 @@ NOT_RUN: Final = "ProcessRuntimeDisabled"
 WHY_NOT: Final = "this agent runs no commands without --run; volumes and variables are written"
 
 
-async def describe_instead(parts: WorkerParts, resolved: ResolvedPod) -> dict[str, Waiting]:
-    """Write each container's variables into a file; why each of them waits."""
-    pod = resolved.pod
-    waiting: dict[str, Waiting] = {}
-    for name, environment in resolved.environments.items():
-        if environment.error is not None:
-            waiting[name] = Waiting(CONFIG_ERROR, environment.error)
-            parts.events.of_pod(
-                pod, WARNING, "Failed", f"Error: {environment.error}", container=name
+class DryRun:
+    """Describes the containers of one pod; *disk* has the threads in which files are written."""
+
+    def __init__(self, volumes: PodVolumes, events: EventRecorder, *, disk: Executor) -> None:
+        self._volumes = volumes
+        self._events = events
+        self._disk = disk
+        self._was_told = False
+
+    async def describe(self, resolved: ResolvedPod) -> dict[str, Waiting]:
+        """Write each container's variables into a file; why each of them waits.
+
+        What would be started is told once, and not before all of it could be.
+        """
+        pod = resolved.pod
+        waiting: dict[str, Waiting] = {}
+        for name, environment in resolved.environments.items():
+            if environment.error is not None:
+                waiting[name] = Waiting(CONFIG_ERROR, environment.error)
+                self._events.of_pod(
+                    pod, WARNING, "Failed", f"Error: {environment.error}", container=name
+                )
+                continue
+            write = partial(self._volumes.write_environment, pod, name, environment)
+            path = await in_thread(write, executor=self._disk)
+            waiting[name] = Waiting(
+                NOT_RUN, f"this agent runs no commands; the variables are in {path} on the node"
             )
-            continue
-        write = partial(parts.volumes.write_environment, pod, name, environment)
-        path = await in_thread(write, executor=parts.disk)
-        waiting[name] = Waiting(
-            NOT_RUN, f"this agent runs no commands; the variables are in {path} on the node"
+        if not self._was_told and all(each.reason == NOT_RUN for each in waiting.values()):
+            self._was_told = True
+            self._tell(resolved)
+        return waiting
+
+    def _tell(self, resolved: ResolvedPod) -> None:
+        pod = resolved.pod
+        for environment in resolved.environments.values():
+            tell_skipped_names(self._events, pod, environment)
+        self._events.of_pod(
+            pod, NORMAL, NOT_RUN, f"would start {', '.join(resolved.environments)}: {WHY_NOT}"
         )
-    return waiting

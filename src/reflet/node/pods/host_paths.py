@@ -1,10 +1,9 @@
-"""Paths of this machine that pods may name.
-
-Owns: which path of the machine a ``hostPath`` is, what may be made there, and whether it is what
-the pod says it is.  Must not know who mounts it.
+"""Paths of this machine that pods may name: ``hostPath``.
 
 A path that is allowed is the administrator's word, and may lead through links; where it leads is
 found out once.  Below it pods may write, so that no link is followed there.
+
+Upstream: pkg/volume/hostpath/host_path.go, checkType.
 """
 
 from __future__ import annotations

@@ -1,33 +1,45 @@
-"""Which containers of a pod to start and which to stop, from what is seen of them now.
+"""Which containers of a pod to start and which to stop now: ``compute_pod_actions``.
 
-Owns: the order of init containers, sidecars and containers, the restart policy, and that who
-fails a liveness or startup probe has to go.  Only decides, from a status that must be newer than
-the last thing that was done about the pod.  Must not know processes, nor how long a crash holds a
-container back: that is handed in.
+Pure: a pod and a status of the runtime in, ``PodActions`` out.  The status must be newer than the
+last thing that was done about the pod, or a container is started twice.
+
+The order is the kubelet's: init containers one after the other, each when the one before has
+succeeded; sidecars among them in the same order, each waited for until it has started, and looked
+after for the whole life of the pod; then all containers at once.  Once a container has had a life,
+init containers are not run again, whatever became of them.  How long a crash holds a container
+back (CrashLoopBackOff) is handed in, since it depends on the clock: ``starting`` knows it.
+
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_manager.go, computePodActions;
+pkg/kubelet/kuberuntime/kuberuntime_container.go, computeInitContainerActions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
+from reflet.node.pods.restart_policy import (
+    NEVER,
+    has_ended,
+    has_succeeded,
+    init_policy_of,
+    is_running,
+    is_sidecar,
+    is_started,
+    policy_of,
+    starts_again,
+)
 from reflet.node.probes.probe_results import UNPROBED, PodHealth
 from reflet.node.probes.probe_spec import ProbeKind
 from reflet.pleg.runtime_status import (
     RuntimeContainerStatus,
-    RuntimeState,
     RuntimeStatus,
 )
 
-ALWAYS, ON_FAILURE, NEVER = "Always", "OnFailure", "Never"
-
 HeldBack = Callable[[RuntimeContainerStatus], float]
 """For how many more seconds an ended container must not start again."""
-
-_ENDED: Final = frozenset({RuntimeState.EXITED, RuntimeState.UNKNOWN, RuntimeState.CREATED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,53 +75,7 @@ class PodActions:
     is_over: bool = False
 
 
-def is_sidecar(container: Container) -> bool:
-    """Whether an init container goes on beside the others."""
-    return container.restart_policy == ALWAYS
-
-
-def is_running(status: RuntimeContainerStatus | None) -> bool:
-    """Whether the container's process is there."""
-    return status is not None and status.state is RuntimeState.RUNNING
-
-
-def is_started(status: RuntimeContainerStatus | None, health: PodHealth) -> bool:
-    """Whether the container runs and its startup probe, if it has one, has succeeded."""
-    return status is not None and is_running(status) and health.of(status.id).is_started
-
-
-def has_ended(status: RuntimeContainerStatus | None) -> bool:
-    """Whether the container was there and is no more."""
-    return status is not None and status.state in _ENDED
-
-
-def has_succeeded(status: RuntimeContainerStatus | None) -> bool:
-    """Whether the container ended and said that all was well."""
-    return status is not None and status.state is RuntimeState.EXITED and status.exit_code == 0
-
-
-def policy_of(pod: Pod, container: Container) -> str:
-    """The restart policy of a container: its own if it has one, else the pod's."""
-    return container.restart_policy or pod.spec.restart_policy or ALWAYS
-
-
-def init_policy_of(pod: Pod, container: Container) -> str:
-    """The restart policy of an init container: one that succeeded is done, whatever the pod's."""
-    if container.restart_policy:
-        return container.restart_policy
-    return NEVER if pod.spec.restart_policy == NEVER else ON_FAILURE
-
-
-def starts_again(policy: str, status: RuntimeContainerStatus | None) -> bool:
-    """Whether a container that ended as *status* says is started again."""
-    if not has_ended(status):
-        return False
-    if policy == ALWAYS:
-        return True
-    return policy == ON_FAILURE and not has_succeeded(status)
-
-
-def decide(
+def compute_pod_actions(
     pod: Pod,
     status: RuntimeStatus,
     *,
@@ -124,9 +90,9 @@ def decide(
     longer what they run with.  *failed* are those that were ended because of a probe: however
     they ended, they did not succeed.
     """
-    return _Deciding(
+    return _Computing(
         pod, status, held_back=held_back, changed=changed, failed=failed, health=health
-    ).decide()
+    ).actions()
 
 
 def is_initialized(pod: Pod, status: RuntimeStatus, health: PodHealth = UNPROBED) -> bool:
@@ -141,8 +107,8 @@ def is_initialized(pod: Pod, status: RuntimeStatus, health: PodHealth = UNPROBED
     )
 
 
-class _Deciding:
-    """One decision, while it is made."""
+class _Computing:
+    """The actions of one pod, while they are computed."""
 
     def __init__(
         self,
@@ -165,7 +131,7 @@ class _Deciding:
         self._unhealthy: list[UnhealthyContainer] = []
         self._held: list[HeldContainer] = []
 
-    def decide(self) -> PodActions:
+    def actions(self) -> PodActions:
         if self._is_over():
             return PodActions(stop=self._running_names(), is_over=True)
         if self._init():
@@ -239,13 +205,13 @@ class _Deciding:
             if name in self._changed:
                 self._stop.append(name)
             elif (probe := self._health.of(found.id).failed) is not None:
-                self._unhealthy.append(self._verdict(container, probe))
+                self._unhealthy.append(self._killed_for(container, probe))
         elif name in self._changed:
             self._start.append(name)
         elif self._starts_again(policy_of(self._pod, container), found):
             self._start_or_hold(name, found)
 
-    def _verdict(self, container: Container, probe: ProbeKind) -> UnhealthyContainer:
+    def _killed_for(self, container: Container, probe: ProbeKind) -> UnhealthyContainer:
         name, again = container.name, policy_of(self._pod, container) != NEVER
         if any(each.name == name for each in self._pod.spec.init_containers):
             why = f"Init container {name} failed {probe.lower()} probe"

@@ -1,8 +1,12 @@
-"""A pod's volumes on disk, and what a container sees of them.
+"""A pod's volumes on disk, and what a mount of a container shows of them.
 
-Owns: which folder a volume is, filling it, the part of it that a mount shows, and the links of a
-container's root.  How a folder is written and walked is ``volumes``, paths of the machine are
-``host_paths``; what is written is computed elsewhere.  Must not know when.
+Which folder a volume is, filling it, the part of it that a sub-path shows, and the links of a
+container that has no root of its own.  How a folder is written and walked is ``reflet.volumes``,
+what is written is computed by ``reflet.resolution``.
+
+An error names the mount and never a sub-path: that may be made from a Secret.
+
+Upstream: pkg/kubelet/kubelet_pods.go, makeMounts; pkg/volume/util/subpath, SafeMakeDir.
 """
 
 from __future__ import annotations

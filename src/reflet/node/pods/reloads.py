@@ -1,12 +1,9 @@
-"""What is done to a pod's containers when its configuration has changed.
+"""What a pod wants done when its configuration changes while it runs: ``reflet.dev/on-change``.
 
-Owns: sending the signal that a pod asks for, and telling which containers are to start anew.  The
-rules are ``reload_rules``.  Must not start or end anything.
-
-What a pod wants done when its configuration changes while it runs.
-
-Owns: the annotation, and which containers a change concerns.  Kubernetes itself does nothing but
-refresh files, and so do we unless the pod says otherwise.  Only computes.
+Kubernetes itself does nothing but refresh the files of volumes, and so do we unless the annotation
+says ``restart`` or ``signal:NAME``.  The rules are pure (``reload_of``, ``users_of``);
+``PodReloads`` sends the signal, and says which containers are to start anew, which is for the next
+sync to do.
 """
 
 from __future__ import annotations
@@ -17,64 +14,11 @@ from typing import Final, TypeAlias
 
 from reflet.api.core.pods import Pod
 from reflet.node.pods.pod_volumes import Written
-from reflet.node.pods.worker_parts import WorkerParts
-from reflet.node.status.events import NORMAL, WARNING
+from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.status.events import NORMAL, WARNING, EventRecorder
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.exit_status import signal_number
 from reflet.resolution.places import containers_of
-
-
-class PodReloads:
-    """The reloads of one pod."""
-
-    def __init__(self, parts: WorkerParts) -> None:
-        self._parts = parts
-        self._mistake_told = ""
-
-    async def reload(
-        self, before: ResolvedPod | None, now: ResolvedPod, written: Written
-    ) -> frozenset[str]:
-        """Do what the pod wants done; the containers that are to start anew."""
-        pod = now.pod
-        match reload_of(pod):
-            case FilesOnly(mistake=mistake):
-                if mistake and mistake != self._mistake_told:
-                    self._mistake_told = mistake
-                    self._parts.events.of_pod(pod, WARNING, "InvalidAnnotation", mistake)
-                return frozenset()
-            case SendSignal(number=number):
-                await self._signal(pod, users_of(pod, written.changed), number)
-                return frozenset()
-            case Restart():
-                others = set() if before is None else _with_other_variables(before, now)
-                return frozenset((*users_of(pod, written.changed), *others))
-
-    async def _signal(self, pod: Pod, names: tuple[str, ...], number: int) -> None:
-        if not names:
-            return
-        runtime = self._parts.runtime
-        for record in await runtime.records(pod.metadata.uid):
-            if record.name in names and record.finished_at is None:
-                await runtime.signal(record.id, number)
-                self._parts.events.of_pod(
-                    pod,
-                    NORMAL,
-                    "ConfigurationChanged",
-                    f"Sent signal {number} to container {record.name}: its files have changed",
-                    container=record.name,
-                )
-
-
-def _with_other_variables(before: ResolvedPod, now: ResolvedPod) -> set[str]:
-    """The containers whose variables are others than before, and can be given to them."""
-    return {
-        name
-        for name, environment in now.environments.items()
-        if name in before.environments
-        and environment.error is None
-        and environment.values != before.environments[name].values
-    }
-
 
 ANNOTATION: Final = "reflet.dev/on-change"
 """``none``, ``restart`` or ``signal:NAME``."""
@@ -128,3 +72,55 @@ def users_of(pod: Pod, volumes: Collection[str]) -> tuple[str, ...]:
             for mount in placed.container.volume_mounts
         )
     )
+
+
+class PodReloads:
+    """The reloads of one pod."""
+
+    def __init__(self, runtime: ProcessRuntime, events: EventRecorder) -> None:
+        self._runtime = runtime
+        self._events = events
+        self._mistake_told = ""
+
+    async def reload(
+        self, before: ResolvedPod | None, now: ResolvedPod, written: Written
+    ) -> frozenset[str]:
+        """Do what the pod wants done; the containers that are to start anew."""
+        pod = now.pod
+        match reload_of(pod):
+            case FilesOnly(mistake=mistake):
+                if mistake and mistake != self._mistake_told:
+                    self._mistake_told = mistake
+                    self._events.of_pod(pod, WARNING, "InvalidAnnotation", mistake)
+                return frozenset()
+            case SendSignal(number=number):
+                await self._signal(pod, users_of(pod, written.changed), number)
+                return frozenset()
+            case Restart():
+                others = set() if before is None else _with_other_variables(before, now)
+                return frozenset((*users_of(pod, written.changed), *others))
+
+    async def _signal(self, pod: Pod, names: tuple[str, ...], number: int) -> None:
+        if not names:
+            return
+        for record in await self._runtime.records(pod.metadata.uid):
+            if record.name in names and record.finished_at is None:
+                await self._runtime.signal(record.id, number)
+                self._events.of_pod(
+                    pod,
+                    NORMAL,
+                    "ConfigurationChanged",
+                    f"Sent signal {number} to container {record.name}: its files have changed",
+                    container=record.name,
+                )
+
+
+def _with_other_variables(before: ResolvedPod, now: ResolvedPod) -> set[str]:
+    """The containers whose variables are others than before, and can be given to them."""
+    return {
+        name
+        for name, environment in now.environments.items()
+        if name in before.environments
+        and environment.error is None
+        and environment.values != before.environments[name].values
+    }

@@ -1,12 +1,13 @@
-"""Starting the containers of one pod, and not too often.
+"""Starting a container: from a resolved container to a process, and not too often.
 
-Owns: the steps of a start up to its hook, its events, and how long a crash holds a container
-back.  Must not know which container is to be started when.
+``prepare_start`` computes the arguments, the variables and whom the container runs as, or why it
+has to wait (CreateContainerConfigError).  ``ContainerStarter`` lays out its files, has the runtime
+start it, tells the events, and runs its postStart hook.  It also knows how long a crash holds a
+container back (CrashLoopBackOff): the back-off of each container is kept here, and
+``processes/crash_backoff`` computes it.
 
-From a container whose environment and files are known to what is to be started.
-
-Owns: its arguments, its variables, whom it runs as, and why it cannot be started at all.  Only
-computes, but for the home of a user.  Must not know how processes are started.
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, startContainer and
+generateContainerConfig; pkg/kubelet/kuberuntime/kuberuntime_manager.go, doBackOff.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import hashlib
 import logging
 import pwd
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -36,15 +38,15 @@ from reflet.node.pods.container_mounts import (
     mount_layout,
     mounts_of,
 )
-from reflet.node.pods.killing import end_container, grace_of
-from reflet.node.pods.worker_parts import WorkerParts
+from reflet.node.pods.killing import Killer, grace_of, unless_interrupted
+from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.probes.handlers import Target
-from reflet.node.probes.lifecycle_hooks import LONGEST_HOOK, HookFailed, run_hook, unless_told
+from reflet.node.probes.lifecycle_hooks import LONGEST_HOOK, HookFailed, LifecycleHooks
 from reflet.node.probes.probe_spec import Handler, post_start_of
-from reflet.node.process_runtime import Launch, message_file_of
+from reflet.node.process_runtime import Launch, ProcessRuntime, message_file_of
 from reflet.node.shim.container_records import START_ERROR, ContainerRecord
 from reflet.node.status.container_statuses import CONFIG_ERROR, CRASH_LOOP, Waiting
-from reflet.node.status.events import NORMAL, WARNING
+from reflet.node.status.events import NORMAL, WARNING, EventRecorder
 from reflet.pleg.runtime_status import RuntimeContainerStatus
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.container_plan import ContainerRoot
@@ -58,183 +60,16 @@ from reflet.resolution.expansion import (
 from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
 from reflet.resolution.variables import Environment
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import Metrics
 from reflet.runtime.threads import in_thread
 from reflet.volumes.volume_errors import VolumeError
 
-RUN_ERROR = "RunContainerError"
-HOOK_ERROR = "PostStartHookError"
+RUN_ERROR: Final = "RunContainerError"
+HOOK_ERROR: Final = "PostStartHookError"
+USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 logger = logging.getLogger(__name__)
-
-
-class ContainerStarter:
-    """Starts the containers of one pod.
-
-    *interrupted* is set when it is to wait for nothing any more; *patiently* is entered while it
-    waits as many seconds as the pod says.
-    """
-
-    def __init__(
-        self,
-        parts: WorkerParts,
-        interrupted: asyncio.Event | None = None,
-        patiently: Callable[[float], AbstractContextManager[Any]] = nullcontext,
-    ) -> None:
-        self._parts = parts
-        self._interrupted = interrupted or asyncio.Event()
-        self._patiently = patiently
-        self._backoffs: dict[str, CrashBackoff] = {}
-
-    def held_back(self, ended: RuntimeContainerStatus) -> float:
-        """For how many more seconds a container that ended must not start again."""
-        if ended.finished_at is None:
-            return 0.0
-        return self._backoff(ended.name).left(
-            ended_at=ended.finished_at.timestamp(), now=self._parts.clock.now().timestamp()
-        )
-
-    def hold(self, pod: Pod, name: str) -> Waiting:
-        """Say that a container waits because it crashed."""
-        identity = f"{pod.metadata.name}_{pod.metadata.namespace}({pod.metadata.uid})"
-        self._parts.events.of_pod(
-            pod,
-            WARNING,
-            "BackOff",
-            f"Back-off restarting failed container {name} in pod {identity}",
-            container=name,
-        )
-        delay = go_duration(self._backoff(name).delay)
-        return Waiting(
-            CRASH_LOOP, f"back-off {delay} restarting failed container={name} pod={identity}"
-        )
-
-    async def start(
-        self,
-        pod: Pod,
-        name: str,
-        resolved: ResolvedPod,
-        last: RuntimeContainerStatus | None,
-        *,
-        after_crash: bool,
-    ) -> Waiting | None:
-        """Start a container whose life before was *last*; why it waits, if it does."""
-        container = container_named(pod, name).container
-        environment = resolved.environments[name]
-        tell_skipped_names(self._parts, pod, environment)
-        prepared = prepare_start(pod, container, environment, self._parts.allowance)
-        if isinstance(prepared, Waiting):
-            self._failed(pod, name, prepared.message)
-            return prepared
-        try:
-            launch = await in_thread(
-                lambda: self._laid_out(pod, container, prepared, resolved.volumes),
-                executor=self._parts.disk,
-            )
-        except VolumeError as error:
-            self._failed(pod, name, str(error))
-            return Waiting(CONFIG_ERROR, str(error))
-        try:
-            record = await self._parts.runtime.start(pod.metadata.uid, launch)
-        except RefletError as error:
-            self._failed(pod, name, str(error))
-            return Waiting(RUN_ERROR, str(error))
-        if after_crash and last is not None and last.finished_at is not None:
-            self._backoffs[name] = self._backoff(name).restarted(
-                ended_at=last.finished_at.timestamp(), now=self._parts.clock.now().timestamp()
-            )
-        waiting = self._tell(pod, name, record)
-        hook = post_start_of(container)
-        if waiting is not None or hook is None:
-            return waiting
-        with self._patiently(LONGEST_HOOK):
-            return await self._after_start(pod, Target(container, record.id), hook, record)
-
-    async def _after_start(
-        self, pod: Pod, target: Target, hook: Handler, record: ContainerRecord
-    ) -> Waiting | None:
-        """Run the container's hook; one that fails is the container's end."""
-        try:
-            await unless_told(self._interrupted, run_hook(self._parts, pod, target, hook))
-        except HookFailed as error:
-            name = record.name
-            logger.warning("the postStart hook of %s failed: %s", name, error)
-            # Nothing of the hook is in the event: what it is given and says may be secret.
-            self._parts.events.of_pod(
-                pod, WARNING, "FailedPostStartHook", "PostStartHook failed", container=name
-            )
-            life = record.runtime_status()
-            ending = end_container(self._parts, pod, life, grace_of(pod), why="FailedPostStartHook")
-            await unless_told(self._interrupted, ending)
-            return Waiting(HOOK_ERROR, str(error))
-        return None
-
-    def _tell(self, pod: Pod, name: str, record: ContainerRecord) -> Waiting | None:
-        events = self._parts.events
-        events.of_pod(pod, NORMAL, "Created", "Container created", container=name)
-        if record.reason == START_ERROR:
-            self._parts.metrics.count("reflet_node_container_starts_total", result="failed")
-            self._failed(pod, name, f"failed to start container: {record.message}")
-            return Waiting(RUN_ERROR, record.message)
-        self._parts.metrics.count("reflet_node_container_starts_total", result="started")
-        events.of_pod(pod, NORMAL, "Started", "Container started", container=name)
-        return None
-
-    def _failed(self, pod: Pod, name: str, message: str) -> None:
-        self._parts.events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
-
-    def _laid_out(
-        self,
-        pod: Pod,
-        container: Container,
-        prepared: PreparedStart,
-        contents: Mapping[str, VolumeContents],
-    ) -> Launch:
-        volumes, who, allowance = self._parts.volumes, prepared.who, self._parts.allowance
-        name, layout = container.name, prepared.layout
-        folder = volumes.container_folder(pod, name)
-        message_file = message_file_of(folder)
-        own_root: ContainerRoot | None = None
-        if allowance.isolates:
-            sources = volumes.mount_sources(pod, name, layout, contents)
-            own_root = container_root(
-                pod,
-                container,
-                folder,
-                shared=allowance.shared,
-                mounts=mounts_of(sources, layout.message_path, message_file),
-            )
-            root, directory = "/", container.working_dir or "/"
-        else:
-            links = volumes.lay_out(pod, name, layout, contents, message_file)
-            root, directory = str(links), volumes.working_folder(links, container.working_dir)
-        gate = gate_group(pod, allowance)
-        groups = set(who.groups) if gate is None else {*who.groups, gate}
-        return Launch(
-            container=container.name,
-            arguments=prepared.arguments(root),
-            environment=prepared.environment(root),
-            directory=directory,
-            user=who.user,
-            group=who.group,
-            groups=tuple(sorted(groups)) if who.user is not None or groups else None,
-            capabilities=capabilities_of(container),
-            root=own_root,
-            fingerprint=fingerprint_of(container),
-            image=container.image,
-            message_policy=container.termination_message_policy,
-        )
-
-    def _backoff(self, name: str) -> CrashBackoff:
-        return self._backoffs.get(name, self._parts.first_backoff)
-
-
-def tell_skipped_names(parts: WorkerParts, pod: Pod, environment: Environment) -> None:
-    """Say which keys a container does without, as the kubelet does whenever it makes variables."""
-    for skipped in environment.events:
-        parts.events.of_pod(pod, WARNING, skipped.event_reason, skipped.kubelet)
-
-
-USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,3 +142,190 @@ def home_of(user: int) -> str:
         return pwd.getpwuid(user).pw_dir or "/"
     except KeyError:
         return "/"
+
+
+class ContainerStarter:
+    """Starts the containers of one pod.
+
+    *disk* has the threads in which files are laid out.  *interrupted* is set when it is to wait
+    for nothing any more; *allowing* is entered while it waits as many seconds as the pod says.
+    """
+
+    def __init__(
+        self,
+        runtime: ProcessRuntime,
+        volumes: PodVolumes,
+        hooks: LifecycleHooks,
+        killer: Killer,
+        events: EventRecorder,
+        *,
+        allowance: Allowance,
+        first_backoff: CrashBackoff,
+        disk: Executor,
+        clock: Clock,
+        metrics: Metrics,
+        interrupted: asyncio.Event,
+        allowing: Callable[[float], AbstractContextManager[None]],
+    ) -> None:
+        self._runtime = runtime
+        self._volumes = volumes
+        self._hooks = hooks
+        self._killer = killer
+        self._events = events
+        self._allowance = allowance
+        self._first_backoff = first_backoff
+        self._disk = disk
+        self._clock = clock
+        self._metrics = metrics
+        self._interrupted = interrupted
+        self._allowing = allowing
+        self._backoffs: dict[str, CrashBackoff] = {}
+
+    def held_back(self, ended: RuntimeContainerStatus) -> float:
+        """For how many more seconds a container that ended must not start again."""
+        if ended.finished_at is None:
+            return 0.0
+        return self._backoff(ended.name).left(
+            ended_at=ended.finished_at.timestamp(), now=self._clock.now().timestamp()
+        )
+
+    def hold(self, pod: Pod, name: str) -> Waiting:
+        """Say that a container waits because it crashed."""
+        identity = f"{pod.metadata.name}_{pod.metadata.namespace}({pod.metadata.uid})"
+        self._events.of_pod(
+            pod,
+            WARNING,
+            "BackOff",
+            f"Back-off restarting failed container {name} in pod {identity}",
+            container=name,
+        )
+        delay = go_duration(self._backoff(name).delay)
+        return Waiting(
+            CRASH_LOOP, f"back-off {delay} restarting failed container={name} pod={identity}"
+        )
+
+    async def start(
+        self,
+        pod: Pod,
+        name: str,
+        resolved: ResolvedPod,
+        last: RuntimeContainerStatus | None,
+        *,
+        after_crash: bool,
+    ) -> Waiting | None:
+        """Start a container whose life before was *last*; why it waits, if it does."""
+        container = container_named(pod, name).container
+        environment = resolved.environments[name]
+        tell_skipped_names(self._events, pod, environment)
+        prepared = prepare_start(pod, container, environment, self._allowance)
+        if isinstance(prepared, Waiting):
+            self._failed(pod, name, prepared.message)
+            return prepared
+        try:
+            launch = await in_thread(
+                lambda: self._laid_out(pod, container, prepared, resolved.volumes),
+                executor=self._disk,
+            )
+        except VolumeError as error:
+            self._failed(pod, name, str(error))
+            return Waiting(CONFIG_ERROR, str(error))
+        try:
+            record = await self._runtime.start(pod.metadata.uid, launch)
+        except RefletError as error:
+            self._failed(pod, name, str(error))
+            return Waiting(RUN_ERROR, str(error))
+        if after_crash and last is not None and last.finished_at is not None:
+            self._backoffs[name] = self._backoff(name).restarted(
+                ended_at=last.finished_at.timestamp(), now=self._clock.now().timestamp()
+            )
+        waiting = self._tell(pod, name, record)
+        hook = post_start_of(container)
+        if waiting is not None or hook is None:
+            return waiting
+        with self._allowing(LONGEST_HOOK):
+            return await self._after_start(pod, Target(container, record.id), hook, record)
+
+    async def _after_start(
+        self, pod: Pod, target: Target, hook: Handler, record: ContainerRecord
+    ) -> Waiting | None:
+        """Run the container's hook; one that fails is the container's end."""
+        try:
+            await unless_interrupted(self._interrupted, self._hooks.run(pod, target, hook))
+        except HookFailed as error:
+            name = record.name
+            logger.warning("the postStart hook of %s failed: %s", name, error)
+            # Nothing of the hook is in the event: what it is given and says may be secret.
+            self._events.of_pod(
+                pod, WARNING, "FailedPostStartHook", "PostStartHook failed", container=name
+            )
+            life = record.runtime_status()
+            killing = self._killer.kill_container(
+                pod, life, grace_of(pod), why="FailedPostStartHook"
+            )
+            await unless_interrupted(self._interrupted, killing)
+            return Waiting(HOOK_ERROR, str(error))
+        return None
+
+    def _tell(self, pod: Pod, name: str, record: ContainerRecord) -> Waiting | None:
+        self._events.of_pod(pod, NORMAL, "Created", "Container created", container=name)
+        if record.reason == START_ERROR:
+            self._metrics.count("reflet_node_container_starts_total", result="failed")
+            self._failed(pod, name, f"failed to start container: {record.message}")
+            return Waiting(RUN_ERROR, record.message)
+        self._metrics.count("reflet_node_container_starts_total", result="started")
+        self._events.of_pod(pod, NORMAL, "Started", "Container started", container=name)
+        return None
+
+    def _failed(self, pod: Pod, name: str, message: str) -> None:
+        self._events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
+
+    def _laid_out(
+        self,
+        pod: Pod,
+        container: Container,
+        prepared: PreparedStart,
+        contents: Mapping[str, VolumeContents],
+    ) -> Launch:
+        volumes, who, allowance = self._volumes, prepared.who, self._allowance
+        name, layout = container.name, prepared.layout
+        folder = volumes.container_folder(pod, name)
+        message_file = message_file_of(folder)
+        own_root: ContainerRoot | None = None
+        if allowance.isolates:
+            sources = volumes.mount_sources(pod, name, layout, contents)
+            own_root = container_root(
+                pod,
+                container,
+                folder,
+                shared=allowance.shared,
+                mounts=mounts_of(sources, layout.message_path, message_file),
+            )
+            root, directory = "/", container.working_dir or "/"
+        else:
+            links = volumes.lay_out(pod, name, layout, contents, message_file)
+            root, directory = str(links), volumes.working_folder(links, container.working_dir)
+        gate = gate_group(pod, allowance)
+        groups = set(who.groups) if gate is None else {*who.groups, gate}
+        return Launch(
+            container=container.name,
+            arguments=prepared.arguments(root),
+            environment=prepared.environment(root),
+            directory=directory,
+            user=who.user,
+            group=who.group,
+            groups=tuple(sorted(groups)) if who.user is not None or groups else None,
+            capabilities=capabilities_of(container),
+            root=own_root,
+            fingerprint=fingerprint_of(container),
+            image=container.image,
+            message_policy=container.termination_message_policy,
+        )
+
+    def _backoff(self, name: str) -> CrashBackoff:
+        return self._backoffs.get(name, self._first_backoff)
+
+
+def tell_skipped_names(events: EventRecorder, pod: Pod, environment: Environment) -> None:
+    """Say which keys a container does without, as the kubelet does whenever it makes variables."""
+    for skipped in environment.events:
+        events.of_pod(pod, WARNING, skipped.event_reason, skipped.kubelet)

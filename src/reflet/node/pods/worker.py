@@ -1,47 +1,62 @@
 """One pod, from its first sight to its last trace: the worker that looks after it.
 
-Owns: the order of steps of a sync, and that each one begins with a status of the runtime that is
-newer than the end of the one before.  Decisions are ``run_decisions``, statuses
-``pod_statuses``, starts ``container_starts``.  Must not know where pods come from.
+Each sync begins with a status of the runtime that is newer than the end of the sync before, or a
+container that was just started would be started again.  What is to be done is decided by
+``sync.verdict_on`` and, for single containers, by ``pod_actions``; the worker carries it out, in
+this order: kill, then start, then report.
+
+Upstream: pkg/kubelet/pod_workers.go, podWorkerLoop;
+pkg/kubelet/kubelet.go, SyncPod, SyncTerminatingPod, SyncTerminatedPod.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, assert_never
 
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
-from reflet.node.pods.admission import REFUSED, left_out_of, refusals_of
-from reflet.node.pods.dry_run import NOT_RUN, WHY_NOT, describe_instead
-from reflet.node.pods.killing import ContainerStopper, end_pod, end_pod_in_time, grace_of
-from reflet.node.pods.pod_actions import PodActions, decide, is_running
+from reflet.node.pods.admission import Allowance, left_out_of
+from reflet.node.pods.dry_run import DryRun
+from reflet.node.pods.killing import ContainerStopper
+from reflet.node.pods.pod_actions import PodActions, compute_pod_actions
 from reflet.node.pods.pod_volumes import Written
-from reflet.node.pods.starting import (
-    ContainerStarter,
-    fingerprint_of,
-    gate_group,
-    tell_skipped_names,
+from reflet.node.pods.starting import ContainerStarter, fingerprint_of, gate_group
+from reflet.node.pods.sync import (
+    FailPod,
+    KillPod,
+    KillRemaining,
+    ReleasePod,
+    RemovePod,
+    SyncPod,
+    Verdict,
+    WorkerPhase,
+    at_rest,
+    is_leaving,
+    needs_sync,
+    verdict_on,
 )
 from reflet.node.pods.volume_manager import Delivered, VolumeManager
-from reflet.node.pods.work_queue import Due, WorkQueue, concerns_us
-from reflet.node.pods.worker_parts import WorkerParts
+from reflet.node.pods.work_queue import Due, WorkQueue
 from reflet.node.probes.lifecycle_hooks import has_post_start
 from reflet.node.probes.prober import PodProber
+from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
-from reflet.node.status.events import NORMAL, WARNING
-from reflet.node.status.pod_statuses import TERMINAL, Circumstances, pod_status
+from reflet.node.status.events import WARNING, EventRecorder
+from reflet.node.status.pod_statuses import Circumstances, pod_status
+from reflet.node.status.status_manager import StatusSink
+from reflet.pleg.relist import Pleg
 from reflet.pleg.runtime_status import RuntimeStatus
+from reflet.pleg.status_cache import StatusCache
 from reflet.resolution.places import containers_of
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import Metrics
 from reflet.runtime.permanent_tasks import can_pass, words_of
-from reflet.runtime.threads import in_thread
 
 STOPPED: Final = "AgentStopped"
-TOO_LATE: Final = "DeadlineExceeded"
-TOO_LATE_MESSAGE: Final = "Pod was active on the node longer than the specified deadline"
 LONG_AGO: Final = float("-inf")
 
 logger = logging.getLogger(__name__)
@@ -55,28 +70,56 @@ class PodWorker:
     """Looks after one pod while ``run`` runs; ``run`` returns when nothing is left of the pod.
 
     ``update``, ``vanish``, ``look`` and ``refresh`` tell it what happens, and return at once.
+
+    *interrupted* is shared with *starter* and *stopper*: it is set when the pod has to go, so that
+    they wait for nothing else.  *dry_run* describes containers, None when they are run.
     """
 
-    def __init__(self, pod: Pod, parts: WorkerParts) -> None:
+    def __init__(
+        self,
+        pod: Pod,
+        *,
+        volumes: VolumeManager,
+        starter: ContainerStarter,
+        stopper: ContainerStopper,
+        prober: PodProber,
+        dry_run: DryRun | None,
+        interrupted: asyncio.Event,
+        queue: WorkQueue,
+        runtime: ProcessRuntime,
+        cache: StatusCache,
+        pleg: Pleg,
+        statuses: StatusSink,
+        events: EventRecorder,
+        allowance: Allowance,
+        addresses: Callable[[], tuple[str, ...]],
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
         self.uid = pod.metadata.uid
         self._pod = pod
-        self._parts = parts
-        self._shorter = asyncio.Event()
-        self._starter = ContainerStarter(parts, self._shorter, self._patiently)
-        self._stopper = ContainerStopper(parts, self._shorter, self._patiently)
-        self._files = VolumeManager(parts)
-        self._agenda = WorkQueue(parts.clock, parts.chance)
-        self._prober = PodProber(pod, parts, self._probed)
+        self._volumes = volumes
+        self._starter = starter
+        self._stopper = stopper
+        self._prober = prober
+        self._dry_run = dry_run
+        self._interrupted = interrupted
+        self._queue = queue
+        self._runtime = runtime
+        self._cache = cache
+        self._pleg = pleg
+        self._statuses = statuses
+        self._events = events
+        self._allowance = allowance
+        self._addresses = addresses
+        self._clock = clock
+        self._metrics = metrics
+        self._phase = WorkerPhase.NEW
         self._seen = RuntimeStatus(uid=self.uid)
         self._last_sync = LONG_AGO
-        self._has_vanished = False
-        self._is_over = False
-        self._is_set_up = False
-        self._is_gone = False
         self._waiting: dict[str, Waiting] = {}
         self._to_restart: set[str] = set()
         self._failure: Waiting | None = None
-        self._is_described = False
         self.busy_since: float | None = None
 
     @property
@@ -89,33 +132,43 @@ class PodWorker:
     def update(self, pod: Pod) -> None:
         """The pod has a new state."""
         before, self._pod = self._pod, pod
-        if concerns_us(before, pod):
+        if needs_sync(before, pod):
             if pod.metadata.deletion_timestamp is not None:
-                self._shorter.set()
+                self._interrupted.set()
             self._ask_for_sync()
 
     def vanish(self) -> None:
         """The pod is no longer wanted, whatever it says itself."""
-        self._has_vanished = True
-        self._shorter.set()
+        self._phase = self._phase.orphaned()
+        self._interrupted.set()
         self._ask_for_sync()
 
     def look(self) -> None:
         """The runtime has news of the pod, and the status cache has them already."""
-        self._agenda.ask_for_sync()
+        self._queue.ask_for_sync()
 
     def refresh(self) -> None:
         """Something that the pod refers to has changed."""
-        self._agenda.ask_for_refresh()
+        self._queue.ask_for_refresh()
 
-    async def wind_up(self) -> None:
+    def probed(self) -> None:
+        """A probe says something else than before."""
+        if self._is_ending and self._phase is not WorkerPhase.ORPHANED:
+            # The worker waits for the end of the containers, and the server should know now.
+            self._report(self._pod, self._seen)
+        else:
+            self._ask_for_sync()
+
+    # The end of the agent
+
+    async def kill(self) -> None:
         """The agent stops, and this pod ends with it as any other time."""
-        found = await self._parts.runtime.find_pod(self.uid)
+        found = await self._runtime.find_pod(self.uid)
         if found is not None:
-            seen = await self._parts.runtime.pod_status(found)
-            await end_pod(self._parts, self._pod, seen, grace_of(self._pod))
+            seen = await self._runtime.pod_status(found)
+            await self._stopper.kill(self._pod, seen)
 
-    def conclude(self, seen: RuntimeStatus) -> None:
+    def report_end(self, seen: RuntimeStatus) -> None:
         """The agent stops, and this is how its containers ended."""
         why = Waiting(STOPPED, "the agent of this node was told to stop")
         self._waiting = {each.container.name: why for each in containers_of(self._pod.spec)}
@@ -129,9 +182,9 @@ class PodWorker:
             await self._work()
 
     async def _work(self) -> None:
-        clock, metrics = self._parts.clock, self._parts.metrics
-        while not self._is_gone:
-            due = await self._agenda.next()
+        clock, metrics = self._clock, self._metrics
+        while self._phase is not WorkerPhase.FINISHED:
+            due = await self._queue.next()
             began = self.busy_since = clock.monotonic()
             try:
                 await self._step(due)
@@ -151,127 +204,128 @@ class PodWorker:
             metrics.observe("reflet_node_sync_duration_seconds", clock.monotonic() - began)
 
     async def _step(self, due: Due) -> None:
-        self._agenda.again_in(self._parts.resync)
+        self._queue.resync()
         if due.by_clock:
-            self._parts.pleg.request_relist(self.uid)
+            self._pleg.request_relist(self.uid)
         if due.sync:
             await self._sync()
         elif due.refresh:
             await self._refresh()
 
     async def _sync(self) -> None:
-        parts = self._parts
-        inspection = await parts.cache.newer_than(self.uid, self._last_sync)
+        inspection = await self._cache.newer_than(self.uid, self._last_sync)
         if inspection.error is not None:
             raise SyncFailed(f"error determining status: {inspection.error}")
-        self._seen = inspection.status
-        if self._parts.runs_commands:
-            self._prober.attend(self._pod, self._seen, is_ending=self._is_ending)
+        pod, seen = self._pod, inspection.status
+        self._seen = seen
+        if self._dry_run is None:
+            self._prober.attend(pod, seen, is_ending=self._is_ending)
         try:
-            await self._act(self._pod, inspection.status)
+            verdict = verdict_on(
+                pod, seen, self._phase, allowance=self._allowance, now=self._clock.now()
+            )
+            await self._carry_out(verdict, pod, seen)
         finally:
-            self._last_sync = parts.clock.monotonic()
+            self._last_sync = self._clock.monotonic()
 
     def _fail(self, why: str) -> None:
-        self._parts.events.of_pod(self._pod, WARNING, "FailedSync", why)
-        self._agenda.again_in(self._parts.retry)
+        self._events.of_pod(self._pod, WARNING, "FailedSync", why)
+        self._queue.retry()
 
     def _ask_for_sync(self) -> None:
-        self._parts.pleg.request_relist(self.uid)
-        self._agenda.ask_for_sync()
+        self._pleg.request_relist(self.uid)
+        self._queue.ask_for_sync()
 
     @property
     def _is_ending(self) -> bool:
-        is_deleted = self._pod.metadata.deletion_timestamp is not None
-        return self._is_over or self._has_vanished or is_deleted
-
-    def _probed(self) -> None:
-        """A probe says something else than before."""
-        if self._is_ending and not self._has_vanished:
-            # The worker waits for the end of the containers, and the server should know now.
-            self._report(self._pod, self._seen)
-        else:
-            self._ask_for_sync()
+        return self._phase.is_ending or is_leaving(self._pod, self._phase)
 
     @contextmanager
-    def _patiently(self, seconds: float) -> Iterator[None]:
+    def allowing(self, seconds: float) -> Iterator[None]:
         """What takes as long as the pod's author said is no sign that the worker is stuck."""
-        self.busy_since = self._parts.clock.monotonic() + seconds
+        self.busy_since = self._clock.monotonic() + seconds
         try:
             yield
         finally:
-            self.busy_since = self._parts.clock.monotonic()
+            self.busy_since = self._clock.monotonic()
 
-    # A sync, step by step
+    # A verdict, carried out
 
-    async def _act(self, pod: Pod, seen: RuntimeStatus) -> None:
-        if self._has_vanished or pod.metadata.deletion_timestamp is not None:
-            await self._end(pod, seen)
-        elif self._is_over or pod.status.phase in TERMINAL:
-            await self._rest(pod, seen)
-        elif self._is_refused(pod) or self._is_too_late(pod):
-            self._report(pod, seen)
-            await self._rest(pod, seen)
-        elif await self._is_ready(pod):
-            if self._parts.runs_commands:
-                await self._attend(pod, seen)
-            else:
-                await self._describe(pod, seen)
+    async def _carry_out(self, verdict: Verdict, pod: Pod, seen: RuntimeStatus) -> None:
+        match verdict:
+            case SyncPod(seconds_left=left):
+                if left is not None:
+                    self._queue.by(left)
+                await self._sync_pod(pod, seen)
+            case FailPod(reason=reason, message=message, event_type=event_type):
+                self._failure = Waiting(reason, message)
+                self._events.of_pod(pod, event_type, reason, message)
+                self._phase = self._phase.over()
+                self._report(pod, seen)
+                await self._carry_out(at_rest(seen, self._phase), pod, seen)
+            case KillPod():
+                await self._stopper.kill_leaving(lambda: self._pod, seen)
+                self._ask_for_sync()
+            case RemovePod(reports=reports):
+                if reports:
+                    self._report(pod, seen)
+                await self._remove(pod)
+            case KillRemaining():
+                await self._stopper.stop_all(pod, seen)
+                self._pleg.request_relist(self.uid)
+            case ReleasePod(clears=clears, reports=reports):
+                if clears:
+                    await self._volumes.release(pod)
+                    self._phase = self._phase.released()
+                if reports:
+                    self._report(pod, seen)
+            case _:
+                assert_never(verdict)
+
+    async def _remove(self, pod: Pod) -> None:
+        await self._volumes.unregister(pod)
+        for kept in await self._runtime.remove_pod(self.uid):
+            logger.warning("left behind of pod %s: %s", pod.metadata.name, kept)
+        if self._phase is WorkerPhase.ORPHANED:
+            self._statuses.forget(self.uid)
         else:
+            await self._statuses.finish(pod)
+        self._phase = WorkerPhase.FINISHED
+
+    async def _sync_pod(self, pod: Pod, seen: RuntimeStatus) -> None:
+        if not await self._set_up(pod):
             self._report(pod, seen)
+        elif self._dry_run is None:
+            await self._attend(pod, seen)
+        else:
+            await self._describe(self._dry_run, pod, seen)
 
-    def _is_refused(self, pod: Pod) -> bool:
-        refusals = refusals_of(pod, self._parts.allowance)
-        if not refusals:
-            return False
-        message = "Pod was rejected: " + "; ".join(refusals)
-        self._failure = Waiting(REFUSED, message)
-        self._parts.events.of_pod(pod, WARNING, REFUSED, message)
-        self._is_over = True
-        return True
-
-    def _is_too_late(self, pod: Pod) -> bool:
-        """Whether the pod has had all the time that it may have."""
-        allowed = pod.spec.active_deadline_seconds
-        if allowed is None:
-            return False
-        now = self._parts.clock.now()
-        began = pod.status.start_time or now  # it is about to be told that it begins now
-        left = allowed - (now - began).total_seconds()
-        if left > 0:
-            self._agenda.by(left)
-            return False
-        self._failure = Waiting(TOO_LATE, TOO_LATE_MESSAGE)
-        self._parts.events.of_pod(pod, NORMAL, TOO_LATE, TOO_LATE_MESSAGE)
-        self._is_over = True
-        return True
-
-    async def _is_ready(self, pod: Pod) -> bool:
-        """Fill the pod's volumes; whether containers can be started."""
-        parts = self._parts
-        await parts.configurations.register(pod, self.refresh)
-        parts.runtime.make_sandbox(pod, group=gate_group(pod, parts.allowance))
-        written = self._take(pod, await self._files.write(pod))
-        self._tell_left_out(pod)
-        self._is_set_up = True
+    async def _set_up(self, pod: Pod) -> bool:
+        """Register the pod and fill its volumes; whether containers can be started."""
+        await self._volumes.register(pod, self.refresh)
+        self._runtime.make_sandbox(pod, group=gate_group(pod, self._allowance))
+        written = self._take(pod, await self._volumes.write(pod))
+        if self._phase is WorkerPhase.NEW:
+            self._tell_left_out(pod)
+        self._phase = self._phase.set_up()
         if not written.errors:
             return True
         self._tell_failed_mounts(pod, written)
-        self._agenda.again_in(parts.retry)
+        self._queue.retry()
         return False
 
     def _take(self, pod: Pod, delivered: Delivered) -> Written:
         """Note what follows from files that were written."""
-        due = self._parts.configurations.refresh_due(pod)
+        due = self._volumes.refresh_due(pod)
         if due is not None:
-            self._agenda.again_in(max(1.0, due))
+            self._queue.again_in(max(1.0, due))
         if delivered.to_restart:
             self._to_restart |= delivered.to_restart
             self._ask_for_sync()
         return delivered.written
 
     async def _attend(self, pod: Pod, seen: RuntimeStatus) -> None:
-        decision = decide(
+        actions = compute_pod_actions(
             pod,
             seen,
             held_back=self._starter.held_back,
@@ -280,29 +334,29 @@ class PodWorker:
             health=self._prober.health,
         )
         self._waiting = {}
-        if decision.is_over:
-            self._is_over = True
-        if decision.unhealthy or any(has_post_start(pod, name) for name in decision.start):
+        if actions.is_over:
+            self._phase = self._phase.over()
+        if actions.unhealthy or any(has_post_start(pod, name) for name in actions.start):
             # What comes now may take as long as the pod's author likes.
             self._report(pod, seen)
-        self._to_restart |= await self._stopper.stop(pod, seen, decision)
-        started = await self._start(pod, seen, decision)
-        for held in decision.held:
+        self._to_restart |= await self._stopper.stop(pod, seen, actions)
+        started = await self._start(pod, seen, actions)
+        for held in actions.held:
             self._waiting[held.name] = self._starter.hold(pod, held.name)
-            self._agenda.by(held.seconds)
-        if decision.stop or decision.unhealthy or started:
+            self._queue.by(held.seconds)
+        if actions.stop or actions.unhealthy or started:
             # What was done shows in the next status, and that is looked at right away.
-            self._parts.pleg.request_relist(self.uid)
+            self._pleg.request_relist(self.uid)
         else:
             self._report(pod, seen)
-        if decision.is_over and not decision.stop:
-            await self._rest(pod, seen)
+        if actions.is_over and not actions.stop:
+            await self._carry_out(at_rest(seen, self._phase), pod, seen)
 
     async def _changed(self, pod: Pod, seen: RuntimeStatus) -> frozenset[str]:
         """The containers that run something else than the pod says by now."""
         if not seen.containers:
             return frozenset()
-        running = await self._parts.runtime.fingerprints(self.uid)
+        running = await self._runtime.fingerprints(self.uid)
         others = {
             placed.container.name
             for placed in containers_of(pod.spec)
@@ -310,17 +364,17 @@ class PodWorker:
         }
         return frozenset(others | self._to_restart)
 
-    async def _start(self, pod: Pod, seen: RuntimeStatus, decision: PodActions) -> bool:
-        if self._files.resolved is None:
+    async def _start(self, pod: Pod, seen: RuntimeStatus, actions: PodActions) -> bool:
+        if self._volumes.resolved is None:
             return False
         started = False
-        for name in decision.start:
-            if self._shorter.is_set():
+        for name in actions.start:
+            if self._interrupted.is_set():
                 break  # the pod has to go
             waiting = await self._starter.start(
                 pod,
                 name,
-                self._files.resolved,
+                self._volumes.resolved,
                 seen.container(name),
                 after_crash=name not in self._to_restart,
             )
@@ -330,72 +384,34 @@ class PodWorker:
                 started = True
             else:
                 self._waiting[name] = waiting
-                self._agenda.again_in(self._parts.retry)
+                self._queue.retry()
         return started
 
-    async def _describe(self, pod: Pod, seen: RuntimeStatus) -> None:
+    async def _describe(self, dry_run: DryRun, pod: Pod, seen: RuntimeStatus) -> None:
         """Without leave to run commands, say what would be run and where everything is."""
-        if self._files.resolved is None:
+        if self._volumes.resolved is None:
             return
-        self._waiting = await describe_instead(self._parts, self._files.resolved)
+        self._waiting = await dry_run.describe(self._volumes.resolved)
         if any(each.reason == CONFIG_ERROR for each in self._waiting.values()):
-            self._agenda.again_in(self._parts.retry)
-        elif not self._is_described:
-            self._is_described = True
-            for environment in self._files.resolved.environments.values():
-                tell_skipped_names(self._parts, pod, environment)
-            self._parts.events.of_pod(
-                pod, NORMAL, NOT_RUN, f"would start {', '.join(self._waiting)}: {WHY_NOT}"
-            )
+            self._queue.retry()
         self._report(pod, seen)
-
-    async def _rest(self, pod: Pod, seen: RuntimeStatus) -> None:
-        """A pod that has ended, or never begins: keep its logs and nothing else."""
-        parts = self._parts
-        running = [each for each in seen.containers if is_running(each)]
-        if running:
-            await self._stopper.end_all(pod, seen)
-            parts.pleg.request_relist(self.uid)
-            return
-        if self._is_set_up or seen.sandboxes:
-            await parts.configurations.unregister(pod)
-            await in_thread(lambda: parts.volumes.clear(self.uid), executor=parts.disk)
-            self._is_set_up = False
-        if seen.containers:
-            self._report(pod, seen)
-
-    async def _end(self, pod: Pod, seen: RuntimeStatus) -> None:
-        parts = self._parts
-        if any(is_running(each) for each in seen.containers):
-            with self._patiently(grace_of(pod)):
-                await end_pod_in_time(parts, lambda: self._pod, seen, self._shorter)
-            self._ask_for_sync()
-            return
-        if seen.containers and not self._has_vanished:
-            self._report(pod, seen)
-        await parts.configurations.unregister(pod)
-        for kept in await parts.runtime.remove_pod(self.uid):
-            logger.warning("left behind of pod %s: %s", pod.metadata.name, kept)
-        if self._has_vanished:
-            parts.statuses.forget(self.uid)
-        else:
-            await parts.statuses.finish(pod)
-        self._is_gone = True
 
     # A refresh
 
     async def _refresh(self) -> None:
         """Bring the files up to date, which needs no look at the processes."""
         pod = self._pod
-        if not self._is_set_up:
+        if not self._phase.has_configuration:
             self._ask_for_sync()
             return
-        was_mounted = self._files.is_mounted
-        written = self._take(pod, await self._files.rewrite(pod))
+        was_mounted = self._volumes.is_mounted
+        written = self._take(pod, await self._volumes.rewrite(pod))
         if written.errors:
             self._tell_failed_mounts(pod, written)
-        if self._waiting or not (
-            self._parts.runs_commands and was_mounted and self._files.is_mounted
+        if (
+            self._waiting
+            or self._dry_run is not None
+            or not (was_mounted and self._volumes.is_mounted)
         ):
             # Something waited for this, or waits from now on.
             self._ask_for_sync()
@@ -404,31 +420,24 @@ class PodWorker:
 
     def _tell_left_out(self, pod: Pod) -> None:
         """Say once what the pod asks for and does without."""
-        if self._is_set_up or not self._parts.runs_commands:
-            return
-        left_out = left_out_of(pod)
+        left_out = () if self._dry_run is not None else left_out_of(pod)
         if left_out:
-            self._parts.events.of_pod(pod, WARNING, "NotSupported", "; ".join(left_out))
+            self._events.of_pod(pod, WARNING, "NotSupported", "; ".join(left_out))
 
     def _tell_failed_mounts(self, pod: Pod, written: Written) -> None:
         for name, error in written.errors.items():
-            self._parts.events.of_pod(
-                pod,
-                WARNING,
-                "FailedMount",
-                f'MountVolume.SetUp failed for volume "{name}" : {error}',
-            )
+            message = f'MountVolume.SetUp failed for volume "{name}" : {error}'
+            self._events.of_pod(pod, WARNING, "FailedMount", message)
 
     def _report(self, pod: Pod, seen: RuntimeStatus) -> None:
-        parts = self._parts
         circumstances = Circumstances(
-            addresses=parts.addresses(),
+            addresses=self._addresses(),
             waiting=self._waiting,
             failure=self._failure,
             is_ending=self._is_ending,
-            isolates=parts.allowance.isolates if parts.runs_commands else None,
+            isolates=self._allowance.isolates if self._dry_run is None else None,
             health=self._prober.health,
             failed=frozenset(self._stopper.failed),
         )
-        status = pod_status(pod, seen, circumstances, now=parts.clock.now())
-        parts.statuses.report(pod, status)
+        status = pod_status(pod, seen, circumstances, now=self._clock.now())
+        self._statuses.report(pod, status)

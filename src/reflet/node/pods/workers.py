@@ -1,24 +1,50 @@
-"""Who looks after which pod.
+"""Who looks after which pod: one worker for each, and the factory that puts a worker together.
 
-Owns: one worker for each pod, telling workers what happens, and pods that were left by an earlier
-life of the agent and are wanted no more.  Must not know what a worker does.
+``PodWorkers`` tells workers what happens to their pods and containers, and ends pods that an
+earlier life of the agent left and nobody wants any more.  ``WorkerFactory`` is the only place that
+knows all parts of a worker; each part is given by name what it needs and no more.
+
+Upstream: pkg/kubelet/pod_workers.go, podWorkers (UpdatePod);
+pkg/kubelet/kubelet_pods.go, HandlePodCleanups (orphans).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, assert_never
 
 from reflet.api.core.pods import Pod, PodSpec
 from reflet.api.meta import ObjectMeta
+from reflet.node.pods.admission import Allowance
+from reflet.node.pods.configurations import Configurations
+from reflet.node.pods.dry_run import DryRun
+from reflet.node.pods.killing import ContainerStopper, Killer
+from reflet.node.pods.pod_volumes import PodVolumes
+from reflet.node.pods.reloads import PodReloads
+from reflet.node.pods.starting import ContainerStarter
+from reflet.node.pods.volume_manager import VolumeManager
+from reflet.node.pods.work_queue import WorkQueue
 from reflet.node.pods.worker import PodWorker
-from reflet.node.pods.worker_parts import WorkerParts
-from reflet.node.process_runtime import Sandbox
+from reflet.node.probes.handlers import HandlerRunner
+from reflet.node.probes.lifecycle_hooks import LifecycleHooks
+from reflet.node.probes.prober import PodProber
+from reflet.node.process_runtime import ProcessRuntime, Sandbox
+from reflet.node.status.events import EventRecorder
+from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.pod_events import EventChannel
+from reflet.pleg.relist import Pleg
+from reflet.pleg.status_cache import StatusCache
 from reflet.pods.pod_manager import PodManager, is_mirror
 from reflet.pods.pod_sources import PodGone, PodNews, PodSeen
+from reflet.processes.crash_backoff import CrashBackoff
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import Metrics
 from reflet.runtime.tasks import TaskOwner
 
 STUCK_AFTER: Final = 300.0  # seconds of one step, after which a worker counts as stuck
@@ -26,18 +52,157 @@ STUCK_AFTER: Final = 300.0  # seconds of one step, after which a worker counts a
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerFactory:
+    """Puts workers together from the parts that all of them share.
+
+    *disk* has the threads in which volumes are written.  Without *runs_commands* nothing is
+    started.  *resync* and *retry* are seconds: when a pod is looked at although nothing happened,
+    and after something failed.  *began* is when the agent did.
+    """
+
+    runtime: ProcessRuntime
+    handlers: HandlerRunner
+    cache: StatusCache
+    pleg: Pleg
+    configurations: Configurations
+    volumes: PodVolumes
+    disk: Executor
+    statuses: StatusSink
+    events: EventRecorder
+    allowance: Allowance
+    addresses: Callable[[], tuple[str, ...]]
+    clock: Clock
+    began: datetime
+    metrics: Metrics
+    chance: Callable[[], float]
+    runs_commands: bool
+    resync: float
+    retry: float
+    first_backoff: CrashBackoff
+
+    def workers(self, tasks: TaskOwner) -> PodWorkers:
+        """The workers of a node, which are run by *tasks*."""
+        return PodWorkers(
+            self.worker,
+            tasks,
+            pleg=self.pleg,
+            retry=self.retry,
+            clock=self.clock,
+            metrics=self.metrics,
+        )
+
+    def worker(self, pod: Pod) -> PodWorker:
+        """The worker of one pod, which has not begun."""
+        interrupted = asyncio.Event()
+        # What the parts tell a worker that is made from them: by then it is there.
+        worker: PodWorker
+
+        def allowing(seconds: float) -> AbstractContextManager[None]:
+            return worker.allowing(seconds)
+
+        def probed() -> None:
+            worker.probed()
+
+        worker = PodWorker(
+            pod,
+            volumes=self.volume_manager(),
+            starter=self.starter(interrupted, allowing),
+            stopper=ContainerStopper(self.killer(), interrupted=interrupted, allowing=allowing),
+            prober=self.prober(pod, probed),
+            dry_run=None if self.runs_commands else self.dry_run(),
+            interrupted=interrupted,
+            queue=WorkQueue(self.clock, self.chance, resync=self.resync, retry=self.retry),
+            runtime=self.runtime,
+            cache=self.cache,
+            pleg=self.pleg,
+            statuses=self.statuses,
+            events=self.events,
+            allowance=self.allowance,
+            addresses=self.addresses,
+            clock=self.clock,
+            metrics=self.metrics,
+        )
+        return worker
+
+    def hooks(self) -> LifecycleHooks:
+        """Runs postStart and preStop hooks."""
+        return LifecycleHooks(self.handlers, self.events, self.addresses, clock=self.clock)
+
+    def killer(self) -> Killer:
+        """Ends containers."""
+        return Killer(self.runtime, self.hooks(), self.events, clock=self.clock)
+
+    def starter(
+        self, interrupted: asyncio.Event, allowing: Callable[[float], AbstractContextManager[None]]
+    ) -> ContainerStarter:
+        """Starts the containers of one pod."""
+        return ContainerStarter(
+            self.runtime,
+            self.volumes,
+            self.hooks(),
+            self.killer(),
+            self.events,
+            allowance=self.allowance,
+            first_backoff=self.first_backoff,
+            disk=self.disk,
+            clock=self.clock,
+            metrics=self.metrics,
+            interrupted=interrupted,
+            allowing=allowing,
+        )
+
+    def volume_manager(self) -> VolumeManager:
+        """Keeps the configuration of one pod."""
+        return VolumeManager(
+            self.configurations,
+            self.volumes,
+            reloads=PodReloads(self.runtime, self.events) if self.runs_commands else None,
+            disk=self.disk,
+            metrics=self.metrics,
+        )
+
+    def prober(self, pod: Pod, changed: Callable[[], None]) -> PodProber:
+        """Runs the probes of one pod."""
+        return PodProber(
+            pod,
+            self.handlers,
+            self.events,
+            changed=changed,
+            began=self.began,
+            chance=self.chance,
+            clock=self.clock,
+            metrics=self.metrics,
+        )
+
+    def dry_run(self) -> DryRun:
+        """Describes the containers of one pod."""
+        return DryRun(self.volumes, self.events, disk=self.disk)
+
+
 class PodWorkers:
-    """Starts, tells and counts workers.  Belongs to one event loop."""
+    """Starts, tells and counts workers.  Belongs to one event loop.
+
+    A worker that fails between two syncs begins again after *retry* seconds.
+    """
 
     def __init__(
         self,
-        parts: WorkerParts,
+        make: Callable[[Pod], PodWorker],
         tasks: TaskOwner,
         *,
+        pleg: Pleg,
+        retry: float,
+        clock: Clock,
+        metrics: Metrics,
         pods: PodManager | None = None,
     ) -> None:
-        self._parts = parts
+        self._make = make
         self._tasks = tasks
+        self._pleg = pleg
+        self._retry = retry
+        self._clock = clock
+        self._metrics = metrics
         self._workers: dict[str, PodWorker] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._pods = pods or PodManager()
@@ -65,7 +230,7 @@ class PodWorkers:
 
         A step that fails is the pod's own trouble, and its events tell of it.
         """
-        now = self._parts.clock.monotonic()
+        now = self._clock.monotonic()
         wrong: dict[str, str] = {}
         for worker in self._workers.values():
             metadata = worker.pod.metadata
@@ -103,7 +268,7 @@ class PodWorkers:
     def look_at_all(self) -> None:
         """Have every worker look: nobody knows what was missed."""
         for worker in self._workers.values():
-            self._parts.pleg.request_reinspection(worker.uid)
+            self._pleg.request_reinspection(worker.uid)
             worker.look()
 
     def end_orphans(self, sandboxes: Sequence[Sandbox]) -> None:
@@ -140,7 +305,7 @@ class PodWorkers:
         self._add(pod)
 
     def _add(self, pod: Pod) -> PodWorker:
-        worker = self._workers[pod.metadata.uid] = PodWorker(pod, self._parts)
+        worker = self._workers[pod.metadata.uid] = self._make(pod)
         name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
         task = self._running[worker.uid] = self._tasks.start(self._live(worker), name=name)
         task.add_done_callback(lambda _: self._ended(worker))
@@ -155,7 +320,7 @@ class PodWorkers:
             except Exception:
                 metadata = worker.pod.metadata
                 logger.exception("the worker of %s/%s failed", metadata.namespace, metadata.name)
-            await self._parts.clock.sleep(self._parts.retry)
+            await self._clock.sleep(self._retry)
             worker.look()
 
     def _ended(self, worker: PodWorker) -> None:
@@ -165,7 +330,7 @@ class PodWorkers:
         self._count()
 
     def _count(self) -> None:
-        self._parts.metrics.gauge("reflet_node_pods", len(self._workers))
+        self._metrics.gauge("reflet_node_pods", len(self._workers))
 
 
 def _remembered(sandbox: Sandbox) -> Pod:

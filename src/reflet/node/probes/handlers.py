@@ -1,7 +1,10 @@
-"""Running the handlers of probes and hooks.
+"""Running one handler of a probe or hook: exec, httpGet, tcpSocket or grpc.
 
-Owns: from a handler to what came of it, in the kubelet's words, within the time that it may take.
-Must not know how often a handler is run, nor what follows for the container.
+From a handler to its outcome, in the kubelet's words and within the time that it may take.  How
+often a probe is run is ``prober``.
+
+Upstream: pkg/kubelet/prober/prober.go, runProbe; pkg/probe/exec, pkg/probe/http, pkg/probe/tcp,
+pkg/probe/grpc.
 """
 
 from __future__ import annotations

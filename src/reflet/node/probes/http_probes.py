@@ -1,8 +1,11 @@
 """One GET of a probe or a hook, as the kubelet's HTTP client makes it and in the words it has.
 
-Owns: the request, redirects on the same host, the size of an answer that is read, and the text of
-what went wrong.  Each request has a connection of its own; certificates are not verified.  Must
-not know what an answer means for a container.
+Each request has a connection of its own, certificates are not verified, redirects are followed on
+the same host only, and of an answer ten kilobytes are read.  Written on sockets because the texts
+of what went wrong are those of Go's client, which users see in events.
+
+Upstream: pkg/probe/http/http.go, DoHTTPProbe;
+pkg/probe/http/request.go, NewRequestForHTTPGetAction.
 """
 
 from __future__ import annotations

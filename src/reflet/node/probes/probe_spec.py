@@ -1,8 +1,9 @@
 """The probes and lifecycle hooks of a container, read from what its pod says.
 
-Owns: the handlers and their fields, and the API's defaults for what a probe leaves out, which a
-pod from a file has to be given here.  Only reads; what cannot be read becomes a handler that says
-so when it is run.  Must not know how a handler is run, nor what follows from its result.
+Only reads; what cannot be read becomes a handler that says so when it is run.  The API server's
+defaults for what a probe leaves out are applied here, too: a pod from a file has seen no server.
+
+Upstream: pkg/apis/core/v1/defaults.go, SetDefaults_Probe.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """The probes of one pod, run while its containers run.
 
-Owns: a task for each probe of each life of a container, when it is run, and its events.  What
-results add up to is ``probe_results``.  Must not know what is done about a container that fails.
+A task for each probe of each life of a container; what outcomes add up to is ``probe_results``.
+What is done about a container that fails is ``pod_actions``: the prober only tells.
+
+Upstream: pkg/kubelet/prober/prober_manager.go, Manager; pkg/kubelet/prober/worker.go, worker;
+pkg/kubelet/prober/prober.go, runProbeWithRetries.
 """
 
 from __future__ import annotations
@@ -16,9 +19,8 @@ from typing import Final, Self
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
-from reflet.node.pods.pod_actions import is_running, is_sidecar
-from reflet.node.pods.worker_parts import WorkerParts
-from reflet.node.probes.handlers import HandlerFailed, Outcome, Target
+from reflet.node.pods.restart_policy import is_running, is_sidecar
+from reflet.node.probes.handlers import HandlerFailed, HandlerRunner, Outcome, Target
 from reflet.node.probes.probe_results import (
     PodHealth,
     ProbeResult,
@@ -29,8 +31,10 @@ from reflet.node.probes.probe_results import (
 )
 from reflet.node.probes.probe_spec import Probe, ProbeKind, probe_of
 from reflet.node.status.container_statuses import SCHEME
-from reflet.node.status.events import WARNING
+from reflet.node.status.events import WARNING, EventRecorder
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeStatus
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import Metrics
 from reflet.runtime.tasks import TaskOwner
 
 TRIES: Final = 3  # of a handler that could not be run, before that is told
@@ -53,13 +57,30 @@ class _Running:
 class PodProber:
     """Runs the probes of a pod while the context is open; *changed* hears of new results.
 
-    Can be entered again.
+    *began* is when the agent did, and *chance* spreads the first probes of an agent that has just
+    begun.  Can be entered again.
     """
 
-    def __init__(self, pod: Pod, parts: WorkerParts, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        pod: Pod,
+        handlers: HandlerRunner,
+        events: EventRecorder,
+        *,
+        changed: Callable[[], None],
+        began: datetime,
+        chance: Callable[[], float],
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
         self._pod = pod
-        self._parts = parts
+        self._handlers = handlers
+        self._events = events
         self._changed = changed
+        self._began = began
+        self._chance = chance
+        self._clock = clock
+        self._metrics = metrics
         self._tasks = self._owner()
         self._probes: dict[tuple[str, ProbeKind], _Running] = {}
 
@@ -139,7 +160,7 @@ class PodProber:
     # One probe
 
     async def _run(self, running: _Running) -> None:
-        clock, period = self._parts.clock, running.probe.period
+        clock, period = self._clock, running.probe.period
         await clock.sleep(self._first_wait(running))
         due = clock.monotonic()
         while True:
@@ -157,12 +178,12 @@ class PodProber:
 
         The latter only when the agent has just begun: all its pods would be probed at once.
         """
-        now, probe = self._parts.clock.now(), running.probe
+        now, probe = self._clock.now(), running.probe
         delay = 0.0
         if running.started_at is not None:
             delay = probe.initial_delay - (now - running.started_at).total_seconds()
-        is_new = (now - self._parts.began).total_seconds() < probe.period
-        return max(0.0, delay, self._parts.chance() * probe.period if is_new else 0.0)
+        is_new = (now - self._began).total_seconds() < probe.period
+        return max(0.0, delay, self._chance() * probe.period if is_new else 0.0)
 
     async def _result(self, running: _Running) -> bool | None:
         """Run a probe once and tell of it; None when that says nothing about the container."""
@@ -186,7 +207,7 @@ class PodProber:
         return outcome.succeeded
 
     async def _outcome(self, running: _Running) -> Outcome:
-        probe, handlers = running.probe, self._parts.handlers
+        probe, handlers = running.probe, self._handlers
         for _ in range(TRIES - 1):
             try:
                 return await handlers.probe(probe.handler, running.target, probe.timeout)
@@ -207,11 +228,11 @@ class PodProber:
 
     def _tell(self, running: _Running, reason: str, message: str) -> None:
         name = running.target.container.name
-        self._parts.events.of_pod(self._pod, WARNING, reason, message, container=name)
+        self._events.of_pod(self._pod, WARNING, reason, message, container=name)
 
     def _count(self, running: _Running, result: str) -> None:
         kind = running.kind.lower()
-        self._parts.metrics.count("reflet_node_probes_total", kind=kind, result=result)
+        self._metrics.count("reflet_node_probes_total", kind=kind, result=result)
 
     def _name(self, running: _Running) -> str:
         metadata = self._pod.metadata

@@ -22,15 +22,13 @@ from reflet.api.core.services import Service
 from reflet.errors import CacheNotSynced, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ObjectManager
-from reflet.node.identity.node_lease import NodeLease
+from reflet.node.identity.node_lease import LEASE_DURATION, NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
-from reflet.node.identity.node_status import LEASE_DURATION
-from reflet.node.pods.worker_parts import StatusSink
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.log_service import LogService
 from reflet.node.shim.shim_client import ShimClient
-from reflet.node.status.pod_statuses import LocalStatuses
+from reflet.node.status.status_manager import LocalStatuses, StatusSink
 from reflet.pleg.relist import Pleg
 from reflet.pods.pod_sources import PodFeed
 from reflet.runtime.clock import Clock

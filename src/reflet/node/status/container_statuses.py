@@ -1,7 +1,9 @@
-"""What the API server is told about one container.
+"""The status of one container: waiting, running or terminated, from its lives.
 
-Owns: from a container's lives, as the runtime saw them, to waiting, running or terminated.  Only
-computes.  Must not know why a container waits, nor what its probes say: that is handed in.
+Pure: what the runtime saw of a container's lives in, its status out.  Why a container waits and
+what its probes say is handed in.
+
+Upstream: pkg/kubelet/kubelet_pods.go, convertToAPIContainerStatuses (convertContainerStatus).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from reflet.api.core.pods import (
     ContainerStateWaiting,
     ContainerStatus,
 )
-from reflet.node.pods.pod_actions import is_sidecar
+from reflet.node.pods.restart_policy import is_sidecar
 from reflet.node.probes.probe_results import NO_PROBES, ContainerHealth
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
 from reflet.processes.exit_status import UNKNOWN

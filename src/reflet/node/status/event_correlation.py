@@ -1,9 +1,11 @@
 """Which events are news, which are the same again, and which are too many.
 
-Owns: the kubelet's rules: the same event counts up, from the tenth that is alike without a pause
-of ten minutes they become one, and one object has 25 events and then one each five minutes.
-Only computes, on moments that are handed in, and remembers a bounded number of events.  Must not
-know requests.
+The kubelet's rules: the same event counts up; from the tenth that is alike without a pause of ten
+minutes they become one; and one object has 25 events and then one each five minutes.  No I/O: the
+moment is handed in.  A bounded number of events is remembered.
+
+Upstream: client-go/tools/record/events_cache.go, EventCorrelator (EventAggregator, eventLogger,
+EventSourceObjectSpamFilter).
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """Events of pods and of the node, on their way to the API server.
 
-Owns: the line in which they wait, sending and trying again, and that recording never waits and
-never fails.  Which are told is ``event_correlation``.  Must not know what events mean.
+Recording never waits and never fails: what does not fit in the line is dropped and counted.  An
+event is tried twelve times, ten seconds apart, as by client-go.  Which are told at all is
+``event_correlation``.
+
+Upstream: client-go/tools/record/event.go, recordToSink.
 """
 
 from __future__ import annotations
@@ -130,7 +133,7 @@ class EventRecorder:
                 self._waiting.task_done()
 
     async def sent(self) -> None:
-        """Return when nothing waits any more; for the end, when there is no time to be patient.
+        """Return when nothing waits any more; for the end, when there is no time for retries.
 
         What waits for a server that was away is tried once more, at once, and then given up.
         """

@@ -1,7 +1,10 @@
-"""The conditions of a pod.
+"""The conditions of a pod: Initialized, Ready, ContainersReady, PodScheduled, readiness gates.
 
-Owns: when a pod is initialized, ready and scheduled, in the kubelet's words, and that the moment
-of a transition stays until the next one.  Only computes.
+Pure.  The moment of a transition stays until the status of the condition changes, and conditions
+of others are left as they are.
+
+Upstream: pkg/kubelet/status/generate.go, GeneratePodReadyCondition,
+GenerateContainersReadyCondition and GeneratePodInitializedCondition.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from msgspec.structs import replace
 
 from reflet.api.core.pods import ContainerStatus, Pod
 from reflet.api.meta import Condition
-from reflet.node.pods.pod_actions import is_sidecar
+from reflet.node.pods.restart_policy import is_sidecar
 
 ISOLATED: Final = "reflet.dev/Isolated"
 """Whether a pod's containers have namespaces of their own, which an agent may go without."""

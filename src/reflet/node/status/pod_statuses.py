@@ -1,11 +1,10 @@
-"""What the API server is told about a pod.
+"""The status of a pod: its phase, its conditions and the statuses of its containers.
 
-Owns: from a pod, what the runtime saw of it and why containers wait, to its status.  Only
-computes.  Must not know who reports it, nor when.
+Pure: from a pod, what the runtime saw of it and why containers wait, to what the API server is
+told.  Who tells it is ``status_manager``.
 
-The statuses of pods that no API server knows.
-
-Owns: the latest status of each, for the agent's own page.  Must not know where pods come from.
+Upstream: pkg/kubelet/kubelet_pods.go, generateAPIPodStatus, getPhase and
+convertToAPIContainerStatuses.
 """
 
 from __future__ import annotations
@@ -17,13 +16,8 @@ from typing import Final
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import ContainerStatus, HostIP, Pod, PodIP, PodStatus
-from reflet.node.pods.pod_actions import (
-    init_policy_of,
-    is_initialized,
-    is_sidecar,
-    policy_of,
-    starts_again,
-)
+from reflet.node.pods.pod_actions import is_initialized
+from reflet.node.pods.restart_policy import init_policy_of, is_sidecar, policy_of, starts_again
 from reflet.node.probes.probe_results import NO_PROBES, UNPROBED, ContainerHealth, PodHealth
 from reflet.node.status.container_statuses import (
     CONTAINER_CREATING,
@@ -189,22 +183,3 @@ def _phase(
 def _with_lives(statuses: Sequence[ContainerStatus]) -> tuple[ContainerStatus, ...]:
     """Containers of a pod that is not run, and that never were, are nothing to tell of."""
     return tuple(each for each in statuses if each.container_id)
-
-
-class LocalStatuses:
-    """Remembers statuses, and has nobody to tell.  Is a ``StatusSink``."""
-
-    def __init__(self) -> None:
-        self.latest: dict[str, PodStatus] = {}
-
-    def report(self, pod: Pod, status: PodStatus, /) -> None:
-        """Remember it."""
-        self.latest[pod.metadata.uid] = status
-
-    async def finish(self, pod: Pod, /) -> None:
-        """Forget the pod."""
-        self.forget(pod.metadata.uid)
-
-    def forget(self, uid: str, /) -> None:
-        """Forget the pod."""
-        self.latest.pop(uid, None)

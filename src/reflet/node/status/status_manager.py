@@ -1,9 +1,13 @@
 """The statuses of pods, on their way to the API server.
 
-Owns: which status of a pod is the latest, that it is written only where it differs from what the
-server has, and trying again while the server is away or refuses.  An older status never overtakes
-a newer one, because each pod has one place in the line and its latest status in it.  Must not know
-how statuses are computed.
+A status is written only where it differs from what the server has, as a patch of the difference.
+An older status never overtakes a newer one, because each pod has one place in the line and its
+latest status in it.  A server that is away is asked again with a back-off; a pod that has ended
+is deleted for good only after its last status was written.
+
+``LocalStatuses`` is for pods from files, of which no server is told.
+
+Upstream: pkg/kubelet/status/status_manager.go, manager (SetPodStatus, syncPod, TerminatePod).
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import enum
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -33,6 +37,41 @@ OTHERS_FIELDS: Final = frozenset({"qosClass", "nominatedNodeName"})
 """Fields that the server and the scheduler write."""
 
 logger = logging.getLogger(__name__)
+
+
+class StatusSink(Protocol):
+    """Whoever takes the statuses of pods."""
+
+    def report(self, pod: Pod, status: PodStatus, /) -> None:
+        """This is the pod's status now."""
+        ...
+
+    async def finish(self, pod: Pod, /) -> None:
+        """The pod has ended and can go; returns when it is gone, raises when it may not go."""
+        ...
+
+    def forget(self, uid: str, /) -> None:
+        """Nothing more is told of this pod."""
+        ...
+
+
+class LocalStatuses:
+    """Remembers statuses, and has nobody to tell.  Is a ``StatusSink``."""
+
+    def __init__(self) -> None:
+        self.latest: dict[str, PodStatus] = {}
+
+    def report(self, pod: Pod, status: PodStatus, /) -> None:
+        """Remember it."""
+        self.latest[pod.metadata.uid] = status
+
+    async def finish(self, pod: Pod, /) -> None:
+        """Forget the pod."""
+        self.forget(pod.metadata.uid)
+
+    def forget(self, uid: str, /) -> None:
+        """Forget the pod."""
+        self.latest.pop(uid, None)
 
 
 class _Outcome(enum.StrEnum):

@@ -184,3 +184,41 @@ async def test_a_status_that_could_not_be_told_is_told_at_the_next_look(tmp_path
     await running(registration, 2 * LOOK_EVERY)
 
     assert verbs(cluster) == ["create", "patch"]
+
+
+# Serving
+
+
+class Heard:
+    """What is told of a registration."""
+
+    def __init__(self) -> None:
+        self.registered: list[Node] = []
+        self.refused: list[Forbidden] = []
+
+    async def serving(self, registration: NodeRegistration, seconds: float) -> None:
+        work = registration.serve(self.registered.append, self.refused.append)
+        task = asyncio.create_task(work)
+        await asyncio.sleep(seconds)
+        task.cancel()
+        await asyncio.wait((task,))
+
+
+async def test_a_node_is_told_of_once_however_often_serving_begins(tmp_path: Path) -> None:
+    cluster, heard = FakeCluster(), Heard()
+    registration = registration_on(cluster, tmp_path)
+
+    await heard.serving(registration, 1)
+    await heard.serving(registration, 1)
+
+    assert (heard.registered, heard.refused) == ([registration.node], [])
+    assert verbs(cluster) == ["create", "patch"]
+
+
+async def test_an_agent_that_may_not_be_a_node_says_so_and_reports_nothing(tmp_path: Path) -> None:
+    cluster, heard = FakeCluster(), Heard()
+    cluster.failures.append(no := Forbidden("no", code=403))
+
+    await heard.serving(registration_on(cluster, tmp_path), 1000)
+
+    assert (heard.registered, heard.refused, verbs(cluster)) == ([], [no], [])

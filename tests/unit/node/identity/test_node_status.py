@@ -9,12 +9,10 @@ import pytest
 
 from reflet.api.codec import decode
 from reflet.api.core.nodes import Node
-from reflet.api.meta import ObjectMeta
 from reflet.node.identity.machine import Machine, Pressure
 from reflet.node.identity.node_status import (
     NodeFacts,
     is_worth_telling,
-    new_lease,
     new_node,
     node_status,
 )
@@ -101,13 +99,6 @@ def test_a_transition_keeps_its_moment() -> None:
     assert other["conditions"][-1]["lastTransitionTime"] == "2026-01-02T03:05:00Z"
 
 
-def test_a_lease_belongs_to_its_node() -> None:
-    lease = new_lease(Node(metadata=ObjectMeta(name="worker-1", uid="u")), NOW)
-
-    assert (lease.metadata.name, lease.spec.lease_duration_seconds) == ("worker-1", 40)
-    assert lease.metadata.owner_references[0].uid == "u"
-
-
 MEMORY = 100 * 2**20
 
 
@@ -152,9 +143,3 @@ def test_a_node_is_found_by_its_name_too() -> None:
 
 def test_the_disk_is_told_in_the_units_of_the_server() -> None:
     assert status()["capacity"]["ephemeral-storage"] == f"{10**9 // 1024}Ki"
-
-
-def test_a_lease_of_a_node_that_is_not_on_the_server_belongs_to_nobody() -> None:
-    lease = new_lease(Node(metadata=ObjectMeta(name="worker-1")), NOW)
-
-    assert lease.metadata.owner_references == ()

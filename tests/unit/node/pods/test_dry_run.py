@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reflet.api.core.pods import Pod
-from reflet.node.pods.dry_run import NOT_RUN, describe_instead
+from reflet.node.pods.dry_run import NOT_RUN
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
 from tests.unit.node.paper_node import PaperNode, settings
 from tests.unit.node.paper_node import stored_pod as pod
@@ -14,7 +14,7 @@ COLOR = {"name": "COLOR", "valueFrom": {"configMapKeyRef": {"name": "settings", 
 
 async def described(node: PaperNode, of: Pod) -> dict[str, Waiting]:
     await node.objects.register(of, lambda: None)
-    return await describe_instead(node.parts, await node.objects.resolve(of))
+    return await node.factory.dry_run().describe(await node.objects.resolve(of))
 
 
 def environment_file(node: PaperNode, name: str) -> Path:

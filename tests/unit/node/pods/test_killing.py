@@ -10,16 +10,17 @@ import pytest
 
 from reflet.api.core.pods import Pod
 from reflet.node.pods.killing import (
-    end_container,
-    end_pod,
-    end_pod_in_time,
+    Killer,
     grace_after_probe,
     grace_of,
+    unless_interrupted,
 )
 from reflet.node.pods.pod_actions import UnhealthyContainer
-from reflet.node.pods.worker_parts import WorkerParts
+from reflet.node.probes.lifecycle_hooks import HookFailed, LifecycleHooks
 from reflet.node.probes.probe_spec import ProbeKind
+from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.shim.protocol import ShimUnavailable
+from reflet.node.status.events import EventRecorder
 from reflet.pleg.runtime_status import RuntimeContainerStatus
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.paper_node import PaperHandlers
@@ -61,15 +62,17 @@ class Events:
 
 @dataclass
 class Parts:
-    """What ending a pod needs of a worker."""
+    """What killing a pod needs."""
 
     runtime: Runtime = field(default_factory=Runtime)
     events: Events = field(default_factory=Events)
     clock: VirtualClock = field(default_factory=VirtualClock)
     handlers: PaperHandlers = field(default_factory=lambda: PaperHandlers(VirtualClock()))
 
-    def as_parts(self) -> WorkerParts:
-        return cast("WorkerParts", self)
+    def killer(self) -> Killer:
+        events = cast("EventRecorder", self.events)
+        hooks = LifecycleHooks(self.handlers, events, lambda: ("10.0.0.1",), clock=self.clock)
+        return Killer(cast("ProcessRuntime", self.runtime), hooks, events, clock=self.clock)
 
 
 def sidecar(name: str) -> dict[str, Any]:
@@ -85,7 +88,7 @@ async def ended(
     of: Pod, *lives: RuntimeContainerStatus, grace: float = 30.0, **takes: float
 ) -> list[Ended]:
     parts = Parts(Runtime({f"{name}-0": seconds for name, seconds in takes.items()}))
-    await end_pod(parts.as_parts(), of, seen(*lives), grace)
+    await parts.killer().kill_pod(of, seen(*lives), grace)
     return parts.runtime.ends
 
 
@@ -171,7 +174,7 @@ async def test_what_runs_and_is_no_longer_in_the_pod_is_ended_too() -> None:
 async def test_every_end_is_told_as_the_kubelet_tells_it() -> None:
     parts = Parts()
 
-    await end_pod(parts.as_parts(), pod(), seen(life("main")), 1)
+    await parts.killer().kill_pod(pod(), seen(life("main")), 1)
 
     assert parts.events.told == [("Normal", "Killing", "Stopping container main", "main")]
 
@@ -180,7 +183,7 @@ async def test_every_end_is_told_as_the_kubelet_tells_it() -> None:
 async def test_an_end_with_a_reason_tells_it_instead() -> None:
     parts = Parts()
 
-    await end_container(parts.as_parts(), pod(), life("main"), 1, why="main is made anew")
+    await parts.killer().kill_container(pod(), life("main"), 1, why="main is made anew")
 
     assert parts.events.told == [("Normal", "Killing", "main is made anew", "main")]
 
@@ -196,7 +199,7 @@ async def test_a_hook_runs_before_the_signal_and_counts_against_the_grace_period
     parts = Parts()
     parts.handlers.takes = 4
 
-    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life()), 10)
+    await parts.killer().kill_pod(pod(container(**HOOK)), seen(life()), 10)
 
     assert [moment for moment, _, _ in parts.handlers.asked] == [0]
     assert parts.runtime.ends == [Ended("main-0", 4, 6)]
@@ -207,7 +210,7 @@ async def test_after_a_hook_that_takes_all_the_time_two_seconds_are_left() -> No
     parts = Parts()
     parts.handlers.takes = 99
 
-    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life()), 10)
+    await parts.killer().kill_pod(pod(container(**HOOK)), seen(life()), 10)
 
     assert parts.runtime.ends == [Ended("main-0", 10, 2)]
 
@@ -216,7 +219,7 @@ async def test_after_a_hook_that_takes_all_the_time_two_seconds_are_left() -> No
 async def test_without_time_there_is_no_hook() -> None:
     parts = Parts()
 
-    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life()), 0)
+    await parts.killer().kill_pod(pod(container(**HOOK)), seen(life()), 0)
 
     assert (parts.handlers.asked, parts.runtime.ends) == ([], [Ended("main-0", 0, 2)])
 
@@ -225,7 +228,7 @@ async def test_without_time_there_is_no_hook() -> None:
 async def test_a_container_that_has_ended_has_no_hook() -> None:
     parts = Parts()
 
-    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life("main", EXITED, 0)), 10)
+    await parts.killer().kill_pod(pod(container(**HOOK)), seen(life("main", EXITED, 0)), 10)
 
     assert (parts.handlers.asked, parts.runtime.ends) == ([], [])
 
@@ -235,7 +238,7 @@ async def test_a_hook_that_fails_is_told_without_its_command_and_the_container_e
     parts = Parts()
     parts.handlers.exit_codes["main"] = 1
 
-    await end_pod(parts.as_parts(), pod(container(**HOOK)), seen(life()), 10)
+    await parts.killer().kill_pod(pod(container(**HOOK)), seen(life()), 10)
 
     assert parts.events.told[1:] == [("Warning", "FailedPreStopHook", "PreStopHook failed", "main")]
     assert parts.runtime.ends == [Ended("main-0", 0, 10)]
@@ -246,7 +249,7 @@ async def test_hooks_of_sidecars_run_at_once_and_their_signals_wait_for_their_tu
     parts = Parts(Runtime({"main-0": 5.0}))
     both = pod(container(**SLEEP), initContainers=[sidecar("proxy") | SLEEP, sidecar("log")])
 
-    await end_pod(parts.as_parts(), both, seen(life("proxy"), life("log"), life()), 30)
+    await parts.killer().kill_pod(both, seen(life("proxy"), life("log"), life()), 30)
 
     assert parts.runtime.ends == [
         Ended("main-0", 3, 27),
@@ -269,7 +272,7 @@ async def test_a_hook_runs_once_however_often_the_end_is_hastened() -> None:
         shorter.set()
 
     asyncio.get_running_loop().call_later(5, hasten)
-    await end_pod_in_time(parts.as_parts(), lambda: versions[0], seen(life()), shorter)
+    await parts.killer().kill_leaving_pod(lambda: versions[0], seen(life()), shorter)
 
     assert len(parts.handlers.asked) == 1
     assert parts.runtime.ends[0] == Ended("main-0", 15, 2)
@@ -284,9 +287,9 @@ async def test_an_end_that_cannot_be_asked_for_is_told_as_what_it_is() -> None:
     parts = Parts(Away())
 
     with pytest.raises(ShimUnavailable):
-        await end_pod(parts.as_parts(), pod(), seen(life()), 10)
+        await parts.killer().kill_pod(pod(), seen(life()), 10)
     with pytest.raises(ShimUnavailable):
-        await end_pod_in_time(parts.as_parts(), pod, seen(life()), asyncio.Event())
+        await parts.killer().kill_leaving_pod(pod, seen(life()), asyncio.Event())
 
 
 @pytest.mark.parametrize(
@@ -307,3 +310,27 @@ def test_a_probe_may_say_how_long_the_end_after_it_takes(
     unhealthy = UnhealthyContainer("main", ProbeKind.LIVENESS, "")
 
     assert grace_after_probe(of, unhealthy) == grace
+
+
+# What may be interrupted
+
+
+@pytest.mark.virtual_time
+async def test_work_is_dropped_when_that_is_told() -> None:
+    told = asyncio.Event()
+    asyncio.get_running_loop().call_later(3, told.set)
+
+    was_done = await unless_interrupted(told, asyncio.sleep(10))
+
+    assert (was_done, asyncio.get_running_loop().time()) == (False, 3)
+    assert not await unless_interrupted(told, asyncio.sleep(10))
+    assert await unless_interrupted(asyncio.Event(), asyncio.sleep(1))
+
+
+@pytest.mark.virtual_time
+async def test_work_that_fails_says_so() -> None:
+    async def fail() -> None:
+        raise HookFailed("no")
+
+    with pytest.raises(HookFailed):
+        await unless_interrupted(asyncio.Event(), fail())

@@ -9,10 +9,10 @@ from reflet.node.pods.pod_actions import (
     HeldContainer,
     PodActions,
     UnhealthyContainer,
-    decide,
+    compute_pod_actions,
     is_initialized,
-    starts_again,
 )
+from reflet.node.pods.restart_policy import starts_again
 from reflet.node.probes.probe_results import ContainerHealth, PodHealth
 from reflet.node.probes.probe_spec import ProbeKind
 from reflet.pleg.runtime_status import RuntimeContainerStatus
@@ -30,7 +30,7 @@ def held(_: RuntimeContainerStatus) -> float:
 
 
 def test_a_new_pod_without_init_containers_starts_all_its_containers() -> None:
-    decision = decide(pod(container("a"), container("b")), seen(), held_back=not_held)
+    decision = compute_pod_actions(pod(container("a"), container("b")), seen(), held_back=not_held)
 
     assert decision == PodActions(start=("a", "b"))
 
@@ -38,10 +38,12 @@ def test_a_new_pod_without_init_containers_starts_all_its_containers() -> None:
 def test_init_containers_start_one_after_the_other() -> None:
     steps = pod(initContainers=[container("one"), container("two")])
 
-    first = decide(steps, seen(), held_back=not_held)
-    waiting = decide(steps, seen(life("one")), held_back=not_held)
-    second = decide(steps, seen(life("one", EXITED, 0)), held_back=not_held)
-    last = decide(steps, seen(life("one", EXITED, 0), life("two", EXITED, 0)), held_back=not_held)
+    first = compute_pod_actions(steps, seen(), held_back=not_held)
+    waiting = compute_pod_actions(steps, seen(life("one")), held_back=not_held)
+    second = compute_pod_actions(steps, seen(life("one", EXITED, 0)), held_back=not_held)
+    last = compute_pod_actions(
+        steps, seen(life("one", EXITED, 0), life("two", EXITED, 0)), held_back=not_held
+    )
 
     assert [each.start for each in (first, waiting, second, last)] == [
         ("one",),
@@ -54,8 +56,8 @@ def test_init_containers_start_one_after_the_other() -> None:
 def test_an_init_container_that_fails_starts_again_unless_the_pod_never_restarts() -> None:
     failed = seen(life("one", EXITED, 1))
 
-    again = decide(pod(initContainers=[container("one")]), failed, held_back=not_held)
-    never = decide(
+    again = compute_pod_actions(pod(initContainers=[container("one")]), failed, held_back=not_held)
+    never = compute_pod_actions(
         pod(initContainers=[container("one")], restartPolicy="Never"), failed, held_back=not_held
     )
 
@@ -66,15 +68,17 @@ def test_an_init_container_that_fails_starts_again_unless_the_pod_never_restarts
 def test_a_sidecar_must_run_before_the_next_starts_and_runs_on() -> None:
     both = pod(initContainers=[SIDECAR, container("two")])
 
-    first = decide(both, seen(), held_back=not_held)
-    then = decide(both, seen(life("proxy")), held_back=not_held)
-    last = decide(both, seen(life("proxy"), life("two", EXITED, 0)), held_back=not_held)
+    first = compute_pod_actions(both, seen(), held_back=not_held)
+    then = compute_pod_actions(both, seen(life("proxy")), held_back=not_held)
+    last = compute_pod_actions(
+        both, seen(life("proxy"), life("two", EXITED, 0)), held_back=not_held
+    )
 
     assert [each.start for each in (first, then, last)] == [("proxy",), ("two",), ("main",)]
 
 
 def test_a_sidecar_that_ends_starts_again_while_the_containers_run() -> None:
-    decision = decide(
+    decision = compute_pod_actions(
         pod(initContainers=[SIDECAR]), seen(life("proxy", EXITED, 0), life()), held_back=not_held
     )
 
@@ -86,7 +90,7 @@ def test_sidecars_stop_when_the_containers_have_ended_for_good() -> None:
         initContainers=[SIDECAR, container("log", restartPolicy="Always")], restartPolicy="Never"
     )
 
-    decision = decide(
+    decision = compute_pod_actions(
         over, seen(life("proxy"), life("log"), life("main", EXITED, 0)), held_back=not_held
     )
 
@@ -107,7 +111,7 @@ def test_sidecars_stop_when_the_containers_have_ended_for_good() -> None:
 def test_the_restart_policy_decides_about_a_container_that_ended(
     policy: str, code: int, starts: bool
 ) -> None:
-    decision = decide(
+    decision = compute_pod_actions(
         pod(restartPolicy=policy), seen(life("main", EXITED, code)), held_back=not_held
     )
 
@@ -116,7 +120,7 @@ def test_the_restart_policy_decides_about_a_container_that_ended(
 
 
 def test_a_container_whose_end_nobody_saw_counts_as_failed() -> None:
-    decision = decide(
+    decision = compute_pod_actions(
         pod(restartPolicy="OnFailure"), seen(life("main", CREATED)), held_back=not_held
     )
 
@@ -124,7 +128,7 @@ def test_a_container_whose_end_nobody_saw_counts_as_failed() -> None:
 
 
 def test_a_crash_holds_a_container_back() -> None:
-    decision = decide(pod(), seen(life("main", EXITED, 1)), held_back=held)
+    decision = compute_pod_actions(pod(), seen(life("main", EXITED, 1)), held_back=held)
 
     assert decision == PodActions(held=(HeldContainer("main", 10.0),))
 
@@ -132,8 +136,8 @@ def test_a_crash_holds_a_container_back() -> None:
 def test_a_container_that_changed_is_stopped_and_then_started_at_once() -> None:
     changed = frozenset({"main"})
 
-    running = decide(pod(), seen(life()), held_back=held, changed=changed)
-    ended = decide(
+    running = compute_pod_actions(pod(), seen(life()), held_back=held, changed=changed)
+    ended = compute_pod_actions(
         pod(restartPolicy="Never"),
         seen(life("main", EXITED, 143), life("other")),
         held_back=held,
@@ -171,7 +175,7 @@ def test_what_follows_the_end_of_an_init_container(
 ) -> None:
     steps = pod(initContainers=[container("one", restartPolicy=own)], restartPolicy=pods)
 
-    decision = decide(steps, seen(life("one", EXITED, code)), held_back=not_held)
+    decision = compute_pod_actions(steps, seen(life("one", EXITED, code)), held_back=not_held)
 
     assert decision == PodActions(start=(starts,) if starts else (), is_over=is_over)
 
@@ -183,7 +187,7 @@ def test_what_follows_the_end_of_an_init_container(
 def test_a_containers_own_policy_comes_before_the_pods(own: str, pods: str, starts: bool) -> None:
     own_way = pod(container(restartPolicy=own), restartPolicy=pods)
 
-    decision = decide(own_way, seen(life("main", EXITED, 1)), held_back=not_held)
+    decision = compute_pod_actions(own_way, seen(life("main", EXITED, 1)), held_back=not_held)
 
     assert decision == PodActions(start=("main",) if starts else (), is_over=not starts)
 
@@ -196,13 +200,13 @@ def test_what_has_not_ended_does_not_start_again() -> None:
 def test_an_init_container_that_crashed_is_held_back() -> None:
     steps = pod(initContainers=[container("one"), container("two")])
 
-    decision = decide(steps, seen(life("one", EXITED, 1)), held_back=held)
+    decision = compute_pod_actions(steps, seen(life("one", EXITED, 1)), held_back=held)
 
     assert decision == PodActions(held=(HeldContainer("one", 10.0),))
 
 
 def test_a_moment_is_long_enough_to_hold_a_container_back() -> None:
-    decision = decide(pod(), seen(life("main", EXITED, 1)), held_back=lambda _: 0.01)
+    decision = compute_pod_actions(pod(), seen(life("main", EXITED, 1)), held_back=lambda _: 0.01)
 
     assert decision.start == ()
 
@@ -210,7 +214,7 @@ def test_a_moment_is_long_enough_to_hold_a_container_back() -> None:
 def test_one_that_ended_for_good_stays_down_while_others_run() -> None:
     both = pod(container("a"), container("b"), restartPolicy="Never")
 
-    decision = decide(both, seen(life("a", EXITED, 0), life("b")), held_back=not_held)
+    decision = compute_pod_actions(both, seen(life("a", EXITED, 0), life("b")), held_back=not_held)
 
     assert decision == PodActions()
 
@@ -218,7 +222,7 @@ def test_one_that_ended_for_good_stays_down_while_others_run() -> None:
 def test_one_that_changed_and_has_ended_starts_without_waiting_while_others_run() -> None:
     both = pod(container("a"), container("b"), restartPolicy="Never")
 
-    decision = decide(
+    decision = compute_pod_actions(
         both, seen(life("a", EXITED, 143), life("b")), held_back=held, changed=frozenset({"a"})
     )
 
@@ -228,7 +232,7 @@ def test_one_that_changed_and_has_ended_starts_without_waiting_while_others_run(
 def test_only_what_changed_is_stopped() -> None:
     both = pod(container("a"), container("b"))
 
-    decision = decide(
+    decision = compute_pod_actions(
         both, seen(life("a"), life("b")), held_back=not_held, changed=frozenset({"b"})
     )
 
@@ -238,7 +242,7 @@ def test_only_what_changed_is_stopped() -> None:
 def test_init_containers_of_a_pod_that_has_run_are_not_run_again() -> None:
     steps = pod(initContainers=[container("one"), container("two")])
 
-    decision = decide(steps, seen(life("main", EXITED, 1)), held_back=not_held)
+    decision = compute_pod_actions(steps, seen(life("main", EXITED, 1)), held_back=not_held)
 
     assert decision == PodActions(start=("main",))
 
@@ -246,7 +250,7 @@ def test_init_containers_of_a_pod_that_has_run_are_not_run_again() -> None:
 def test_containers_of_a_pod_that_has_run_do_not_wait_for_its_sidecars() -> None:
     both = seen(life("proxy", EXITED, 1), life("main", EXITED, 1))
 
-    decision = decide(pod(initContainers=[SIDECAR]), both, held_back=not_held)
+    decision = compute_pod_actions(pod(initContainers=[SIDECAR]), both, held_back=not_held)
 
     assert decision == PodActions(start=("proxy", "main"))
 
@@ -255,7 +259,7 @@ def test_a_pod_without_containers_is_never_over() -> None:
     empty = pod()
     empty = replace(empty, spec=replace(empty.spec, containers=()))
 
-    assert decide(empty, seen(), held_back=not_held) == PodActions()
+    assert compute_pod_actions(empty, seen(), held_back=not_held) == PodActions()
 
 
 @pytest.mark.parametrize(
@@ -308,7 +312,7 @@ def test_who_fails_a_probe_is_stopped_in_the_kubelets_words(
 ) -> None:
     both = pod(container(), container("other"), restartPolicy=policy)
 
-    decision = decide(
+    decision = compute_pod_actions(
         both, seen(life(), life("other")), held_back=not_held, health=failing("main", probe)
     )
 
@@ -318,7 +322,7 @@ def test_who_fails_a_probe_is_stopped_in_the_kubelets_words(
 def test_a_failed_probe_ends_a_pod_that_has_nothing_else_to_run() -> None:
     alone = pod(initContainers=[SIDECAR], restartPolicy="Never")
 
-    decision = decide(
+    decision = compute_pod_actions(
         alone,
         seen(life("proxy"), life()),
         held_back=not_held,
@@ -329,7 +333,7 @@ def test_a_failed_probe_ends_a_pod_that_has_nothing_else_to_run() -> None:
 
 
 def test_a_container_that_is_made_anew_anyway_is_not_told_to_be_unhealthy() -> None:
-    decision = decide(
+    decision = compute_pod_actions(
         pod(),
         seen(life()),
         held_back=not_held,
@@ -344,9 +348,9 @@ def test_who_was_ended_by_a_probe_starts_again_however_it_ended() -> None:
     well = seen(life("main", EXITED, 0))
     once = pod(restartPolicy="OnFailure")
 
-    now = decide(once, well, held_back=not_held, failed=frozenset({"main"}))
-    later = decide(once, well, held_back=held, failed=frozenset({"main"}))
-    by_itself = decide(once, well, held_back=not_held)
+    now = compute_pod_actions(once, well, held_back=not_held, failed=frozenset({"main"}))
+    later = compute_pod_actions(once, well, held_back=held, failed=frozenset({"main"}))
+    by_itself = compute_pod_actions(once, well, held_back=not_held)
 
     assert now == PodActions(start=("main",))
     assert later == PodActions(held=(HeldContainer("main", 10.0),))
@@ -357,8 +361,10 @@ def test_a_sidecar_must_be_started_before_the_next_starts() -> None:
     both = pod(initContainers=[SIDECAR, container("two")])
     running = seen(life("proxy"))
 
-    waiting = decide(both, running, held_back=not_held, health=PodHealth({"proxy-0": STARTING}))
-    started = decide(both, running, held_back=not_held)
+    waiting = compute_pod_actions(
+        both, running, held_back=not_held, health=PodHealth({"proxy-0": STARTING})
+    )
+    started = compute_pod_actions(both, running, held_back=not_held)
 
     assert (waiting, started.start) == (PodActions(), ("two",))
     assert not is_initialized(
@@ -369,7 +375,7 @@ def test_a_sidecar_must_be_started_before_the_next_starts() -> None:
 def test_a_sidecar_that_fails_its_startup_probe_starts_again_before_anything_else() -> None:
     both = pod(initContainers=[SIDECAR, container("two")])
 
-    decision = decide(
+    decision = compute_pod_actions(
         both,
         seen(life("proxy")),
         held_back=not_held,
@@ -383,7 +389,7 @@ def test_a_sidecar_that_fails_its_startup_probe_starts_again_before_anything_els
 
 
 def test_a_sidecar_that_is_starting_again_does_not_hold_back_a_pod_that_has_begun() -> None:
-    decision = decide(
+    decision = compute_pod_actions(
         pod(initContainers=[SIDECAR]),
         seen(life("proxy"), life("main", EXITED, 1)),
         held_back=not_held,

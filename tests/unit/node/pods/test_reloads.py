@@ -31,6 +31,10 @@ async def resolved(node: PaperNode, of: Pod, **data: str) -> ResolvedPod:
     return await node.objects.resolve(of)
 
 
+def reloads_of(node: PaperNode) -> PodReloads:
+    return PodReloads(node.runtime, node.factory.events)
+
+
 # Signals
 
 
@@ -40,7 +44,7 @@ async def test_those_who_mount_what_changed_get_the_signal_and_it_is_told(tmp_pa
     await node.start(web)
     now = await resolved(node, web, color="blue")
 
-    to_restart = await PodReloads(node.parts).reload(now, now, CHANGED)
+    to_restart = await reloads_of(node).reload(now, now, CHANGED)
 
     assert node.shim.asked[2:] == [f"signal main {signal.SIGHUP:d}"]
     assert node.events.told == [
@@ -55,7 +59,7 @@ async def test_what_did_not_change_signals_nobody(tmp_path: Path) -> None:
     await node.start(web)
     now = await resolved(node, web, color="blue")
 
-    await PodReloads(node.parts).reload(now, now, NOTHING)
+    await reloads_of(node).reload(now, now, NOTHING)
 
     assert (node.shim.asked, node.events.told) == (["start main 0"], [])
 
@@ -67,7 +71,7 @@ async def test_a_container_that_has_ended_gets_no_signal(tmp_path: Path) -> None
     node.shim.exits("main", 1)
     now = await resolved(node, web, color="blue")
 
-    await PodReloads(node.parts).reload(now, now, CHANGED)
+    await reloads_of(node).reload(now, now, CHANGED)
 
     assert (node.shim.asked, node.events.told) == (["start main 0"], [])
 
@@ -80,7 +84,7 @@ async def test_only_the_life_that_runs_gets_the_signal(tmp_path: Path) -> None:
     await node.start(web)
     now = await resolved(node, web, color="blue")
 
-    await PodReloads(node.parts).reload(now, now, CHANGED)
+    await reloads_of(node).reload(now, now, CHANGED)
 
     assert node.shim.asked[2:] == [f"signal main {signal.SIGUSR1:d}"]
 
@@ -94,7 +98,7 @@ async def test_those_who_mount_what_changed_start_anew(tmp_path: Path) -> None:
     before = await resolved(node, web, color="red")
     now = await resolved(node, web, color="blue")
 
-    assert await PodReloads(node.parts).reload(before, now, CHANGED) == {"main"}
+    assert await reloads_of(node).reload(before, now, CHANGED) == {"main"}
 
 
 async def test_those_whose_variables_changed_start_anew(tmp_path: Path) -> None:
@@ -103,8 +107,8 @@ async def test_those_whose_variables_changed_start_anew(tmp_path: Path) -> None:
     before = await resolved(node, web, color="red")
     now = await resolved(node, web, color="blue")
 
-    assert await PodReloads(node.parts).reload(before, now, NOTHING) == {"main"}
-    assert await PodReloads(node.parts).reload(now, now, NOTHING) == frozenset()
+    assert await reloads_of(node).reload(before, now, NOTHING) == {"main"}
+    assert await reloads_of(node).reload(now, now, NOTHING) == frozenset()
 
 
 async def test_whoever_could_not_be_started_with_the_new_variables_goes_on(tmp_path: Path) -> None:
@@ -113,7 +117,7 @@ async def test_whoever_could_not_be_started_with_the_new_variables_goes_on(tmp_p
     before = await resolved(node, web, color="red")
     now = await resolved(node, web, size="big")
 
-    assert await PodReloads(node.parts).reload(before, now, NOTHING) == frozenset()
+    assert await reloads_of(node).reload(before, now, NOTHING) == frozenset()
 
 
 async def test_variables_that_were_never_seen_before_are_no_change(tmp_path: Path) -> None:
@@ -121,7 +125,7 @@ async def test_variables_that_were_never_seen_before_are_no_change(tmp_path: Pat
     web = wanting("restart", container(env=[COLOR]))
     now = await resolved(node, web, color="red")
 
-    assert await PodReloads(node.parts).reload(None, now, NOTHING) == frozenset()
+    assert await reloads_of(node).reload(None, now, NOTHING) == frozenset()
 
 
 async def test_a_container_that_is_new_in_the_pod_is_no_change(tmp_path: Path) -> None:
@@ -130,7 +134,7 @@ async def test_a_container_that_is_new_in_the_pod_is_no_change(tmp_path: Path) -
     both = wanting("restart", container("other"), container(env=[COLOR]))
     now = await resolved(node, both, color="red")
 
-    assert await PodReloads(node.parts).reload(before, now, NOTHING) == frozenset()
+    assert await reloads_of(node).reload(before, now, NOTHING) == frozenset()
 
 
 # Nothing but files
@@ -143,7 +147,7 @@ async def test_without_a_wish_only_files_change(tmp_path: Path) -> None:
     before = await resolved(node, web, color="red")
     now = await resolved(node, web, color="blue")
 
-    assert await PodReloads(node.parts).reload(before, now, CHANGED) == frozenset()
+    assert await reloads_of(node).reload(before, now, CHANGED) == frozenset()
     assert (node.shim.asked, node.events.told) == (["start main 0"], [])
 
 
@@ -151,7 +155,7 @@ async def test_a_wish_that_cannot_be_read_is_told_once_for_each_way_of_putting_i
     tmp_path: Path,
 ) -> None:
     node = PaperNode(tmp_path)
-    reloads = PodReloads(node.parts)
+    reloads = reloads_of(node)
     for wish in ("dance", "dance", "sing", "sing"):
         now = await resolved(node, wanting(wish, container(volumeMounts=MOUNT)), color="red")
         await reloads.reload(now, now, CHANGED)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ from tests.unit.node.pod_scenes import container
 pytestmark = pytest.mark.virtual_time
 
 
+def starter_of(node: PaperNode, interrupted: asyncio.Event | None = None) -> ContainerStarter:
+    return node.factory.starter(interrupted or asyncio.Event(), lambda _: nullcontext())
+
+
 async def started(
     node: PaperNode,
     of: Pod,
@@ -32,7 +37,7 @@ async def started(
 ) -> Waiting | None:
     await node.objects.register(of, lambda: None)
     resolved = await node.objects.resolve(of)
-    starter = starter or ContainerStarter(node.parts)
+    starter = starter or starter_of(node)
     return await starter.start(of, "main", resolved, last, after_crash=after_crash)
 
 
@@ -159,7 +164,7 @@ async def test_an_agent_that_is_root_lets_its_containers_through_the_gate(tmp_pa
 
 async def test_the_first_restart_is_at_once_and_the_second_is_held_back(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
-    starter = ContainerStarter(node.parts)
+    starter = starter_of(node)
     first = starter.held_back(crashed(node))
     await started(node, pod(), starter=starter, last=crashed(node), after_crash=True)
     second = starter.held_back(crashed(node, 1))
@@ -171,7 +176,7 @@ async def test_the_first_restart_is_at_once_and_the_second_is_held_back(tmp_path
 
 async def test_a_restart_that_was_wanted_holds_nothing_back(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
-    starter = ContainerStarter(node.parts)
+    starter = starter_of(node)
 
     await started(node, pod(), starter=starter, last=crashed(node), after_crash=False)
 
@@ -180,7 +185,7 @@ async def test_a_restart_that_was_wanted_holds_nothing_back(tmp_path: Path) -> N
 
 async def test_who_is_held_back_is_told_as_the_kubelet_tells_it(tmp_path: Path) -> None:
     node = PaperNode(tmp_path)
-    starter = ContainerStarter(node.parts)
+    starter = starter_of(node)
     await started(node, pod(), starter=starter, last=crashed(node), after_crash=True)
     node.events.told.clear()
 
@@ -245,7 +250,7 @@ async def test_a_hook_is_given_up_when_the_pod_has_to_go(tmp_path: Path) -> None
     told = asyncio.Event()
     asyncio.get_running_loop().call_later(3, told.set)
 
-    await started(node, hooked(sleep={"seconds": 3600}), starter=ContainerStarter(node.parts, told))
+    await started(node, hooked(sleep={"seconds": 3600}), starter=starter_of(node, told))
 
     assert node.clock.monotonic() < 3600
     assert node.shim.asked == ["start main 0"]  # whoever ends the pod ends it too

@@ -45,7 +45,7 @@ async def files_of(node: PaperNode, of: Pod = WEB) -> VolumeManager:
     """The files of a pod that is registered and has its folder."""
     await node.objects.register(of, lambda: None)
     node.runtime.make_sandbox(of)
-    return VolumeManager(node.parts)
+    return node.factory.volume_manager()
 
 
 def text(node: PaperNode, name: str = "settings", key: str = "color") -> str:

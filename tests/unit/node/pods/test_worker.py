@@ -397,7 +397,7 @@ async def test_the_agent_tells_how_containers_ended_when_it_stops(tmp_path: Path
         node.shim.exits("main", 143)
         found = await node.runtime.find_pod("u1")
         assert found is not None
-        worker.conclude(await node.runtime.pod_status(found))
+        worker.report_end(await node.runtime.pod_status(found))
 
     waiting = node.statuses.latest.container_statuses[0].state.waiting
     assert waiting is not None

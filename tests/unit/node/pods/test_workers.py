@@ -55,7 +55,7 @@ async def test_a_worker_that_fails_between_two_steps_looks_after_its_pod_again(
         await passing(2.0)
         (worker,) = node.workers.workers
         with monkeypatch.context() as mistaken:
-            mistaken.setattr(worker._agenda, "next", _mistake)
+            mistaken.setattr(worker._queue, "next", _mistake)
             worker.look()
             await passing(2.0)
         node.shim.exits("main", 1)

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from reflet.node.probes.handlers import HandlerFailed, Target
 from reflet.node.probes.http_probes import PLAIN_ANSWER, BrokenAnswer, HttpAnswer, NoAnswer
-from reflet.node.probes.lifecycle_hooks import HookFailed, run_hook, unless_told
+from reflet.node.probes.lifecycle_hooks import HookFailed
 from reflet.node.probes.probe_spec import (
     ExecAction,
     Handler,
@@ -16,7 +15,7 @@ from reflet.node.probes.probe_spec import (
     SleepAction,
     TcpSocketAction,
 )
-from tests.unit.node.paper_node import PaperNode, passing
+from tests.unit.node.paper_node import PaperNode
 from tests.unit.node.pod_scenes import container, only, pod
 
 pytestmark = pytest.mark.virtual_time
@@ -26,7 +25,7 @@ WHERE = 'for Container "main" in Pod "web_shop(u1)" failed - error:'
 
 async def hooked(node: PaperNode, hook: Handler) -> None:
     of = pod(container())
-    await run_hook(node.parts, of, Target(only(of), "main-0"), hook, seconds=5)
+    await node.factory.hooks().run(of, Target(only(of), "main-0"), hook, seconds=5)
 
 
 async def failure(node: PaperNode, hook: Handler) -> str:
@@ -116,22 +115,3 @@ async def test_a_sleep_takes_its_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize("hook", [NoAction(), TcpSocketAction(80)])
 async def test_what_is_no_hook_has_failed_as_for_the_kubelet(tmp_path: Path, hook: Handler) -> None:
     assert await failure(PaperNode(tmp_path), hook) == "Cannot run handler: invalid handler"
-
-
-async def test_work_is_dropped_when_that_is_told() -> None:
-    told = asyncio.Event()
-    asyncio.get_running_loop().call_later(3, told.set)
-
-    was_done = await unless_told(told, passing(10))
-
-    assert (was_done, asyncio.get_running_loop().time()) == (False, 3)
-    assert not await unless_told(told, passing(10))
-    assert await unless_told(asyncio.Event(), passing(1))
-
-
-async def test_work_that_fails_says_so() -> None:
-    async def fail() -> None:
-        raise HookFailed("no")
-
-    with pytest.raises(HookFailed):
-        await unless_told(asyncio.Event(), fail())

@@ -13,7 +13,6 @@ from reflet.api.core.pods import Pod
 from reflet.node.probes.handlers import HandlerFailed, Outcome
 from reflet.node.probes.probe_results import ContainerHealth
 from reflet.node.probes.probe_spec import ProbeKind
-from reflet.node.probes.prober import PodProber
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeStatus
 from reflet.pods.pod_sources import PodSeen
 from tests.unit.node.paper_node import PaperNode, paper_node, passing, stored_pod
@@ -34,8 +33,8 @@ class Probing:
         self.of = of
         self.heard = 0
         settings: dict[str, Any] = {"began": self.node.clock.now() - LONG_AGO}
-        parts = changed(self.node.parts, **settings | changes)
-        self.prober = PodProber(of, parts, self.hear)
+        factory = changed(self.node.factory, **settings | changes)
+        self.prober = factory.prober(of, self.hear)
 
     def hear(self) -> None:
         self.heard += 1

@@ -14,11 +14,11 @@ from reflet.api.core.nodes import Node
 from reflet.api.core.pods import PodStatus
 from reflet.errors import CacheNotSynced, Forbidden, NotFound, NotRegistered, RefletError
 from reflet.managers.watches.stream_plan import OpenStream, StreamPlan
-from reflet.node.identity.node_status import LEASE_DURATION
+from reflet.node.identity.node_lease import LEASE_DURATION
 from reflet.node.pods.workers import STUCK_AFTER
 from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.pages import AgentPages
-from reflet.node.status.pod_statuses import LocalStatuses
+from reflet.node.status.status_manager import LocalStatuses
 from reflet.pods.pod_sources import PodSeen
 from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from reflet.api.core.pods import PodStatus
-from reflet.node.pods.worker_parts import StatusSink
-from reflet.node.status.pod_statuses import LocalStatuses
+from reflet.node.status.status_manager import LocalStatuses, StatusSink
 from tests.unit.node.pod_scenes import pod
 
 

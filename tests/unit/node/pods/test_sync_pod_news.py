@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflet.node.pods.work_queue import concerns_us
+from reflet.node.pods.sync import needs_sync
 from tests.unit.node.pod_scenes import pod
 
 GATES = [{"conditionType": "lb/attached"}]
@@ -31,8 +31,8 @@ def told(condition: str, status: str) -> dict[str, Any]:
 def test_an_echo_of_our_own_words_is_no_news(change: dict[str, Any], concerns: bool) -> None:
     before = pod(readinessGates=GATES, status={"phase": "Running"})
 
-    assert concerns_us(before, pod(**{"readinessGates": GATES} | change)) is concerns
+    assert needs_sync(before, pod(**{"readinessGates": GATES} | change)) is concerns
 
 
 def test_a_condition_that_no_gate_asks_for_is_no_news() -> None:
-    assert not concerns_us(pod(), pod(status=told("lb/attached", "True")))
+    assert not needs_sync(pod(), pod(status=told("lb/attached", "True")))
