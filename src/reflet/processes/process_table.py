@@ -126,14 +126,6 @@ def descendants_of(pid: int) -> list[ProcessEntry]:
     return found
 
 
-def environment_of(pid: int) -> dict[str, str]:
-    """What a process was started with; OSError when it is gone, or closed to us."""
-    pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
-    return {
-        name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
-    }
-
-
 def _children_by_parent(pid: int) -> list[ProcessEntry]:
     if (PROC / str(pid) / "task" / str(pid) / "children").exists():
         return []
