@@ -2,7 +2,7 @@
 
 A connection counts from the moment it is accepted, before a word of TLS, and each step of it has
 its time: a flood of slow or silent clients takes no place for long.  Who may stay when the port is
-full is for ``connection_places`` to say.  Why not ``aiohttp.web``: docs/adr/0014.
+full is for ``connections`` to say.  Why not ``aiohttp.web``: docs/adr/0014.
 
 Upstream: pkg/kubelet/server/server.go, ListenAndServeKubeletServer
 """
@@ -22,8 +22,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from reflet.errors import RefletError
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
-from reflet.node.server.connection_places import ConnectionPlace, ConnectionPlaces, peer_of
-from reflet.node.server.listening import accept_all, listening_sockets
+from reflet.node.server.connections import (
+    ConnectionPlace,
+    ConnectionPlaces,
+    accept_all,
+    listening_sockets,
+    peer_of,
+)
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import Failure, TaskOwner
 
