@@ -34,6 +34,8 @@ ROOMS: Final = {
     "reflet.podconfig": "api/podconfig.md",
     "reflet.pods": "api/managers.md",
     "reflet.resolution": "api/resolution.md",
+    "reflet.resolution.origins": "api/resolution.md",
+    "reflet.resolution.problems": "api/resolution.md",
     "reflet.runtime": "api/informers.md",
     "reflet.store": "api/informers.md",
     "reflet.testing": "api/testing.md",

@@ -63,53 +63,42 @@ if TYPE_CHECKING:
     from reflet.transport.config import kubeconfig
 
 _HOMES: Final = {
-    "admission": "reflet.node.pods.admission",
-    "applied": "reflet.manifests.applied",
+    name: f"{package}.{name}"
+    for package, names in {
+        "click": "shell_completion",
+        "reflet": "cluster",
+        "reflet.api": "options resources",
+        "reflet.api.selectors": "labels",
+        "reflet.cli": "demo_story stop_signals",
+        "reflet.cli.output": (
+            "change_output environment_output explain_output following "
+            "lint_output problem_output volume_files why_output"
+        ),
+        "reflet.client": "client",
+        "reflet.informer.reflector": "reflector",
+        "reflet.insight": "explain rbac used_by why",
+        "reflet.insight.lint": "linting",
+        "reflet.manifests": "applied",
+        "reflet.node.pods": "admission",
+        "reflet.node.server": "serving_certificates",
+        "reflet.podconfig": "gather gather_files",
+        "reflet.processes": "process_table program",
+        "reflet.resolution": "places pod_inputs references",
+        "reflet.runtime": "descriptors structured_logs",
+        "reflet.supervisor": (
+            "configuration_changes configuration_sources container_configuration "
+            "run_options running supervisor"
+        ),
+        "reflet.transport.config": "kubeconfig",
+    }.items()
+    for name in names.split()
+} | {
     "asyncio": "asyncio",
-    "change_output": "reflet.cli.output.change_output",
-    "client": "reflet.client.client",
-    "cluster": "reflet.cluster",
-    "configuration_changes": "reflet.supervisor.configuration_changes",
-    "configuration_sources": "reflet.supervisor.configuration_sources",
-    "container_configuration": "reflet.supervisor.container_configuration",
-    "demo_story": "reflet.cli.demo_story",
-    "descriptors": "reflet.runtime.descriptors",
     "devserver": "reflet.devserver.server",
     "difflib": "difflib",
-    "environment_output": "reflet.cli.output.environment_output",
-    "explain": "reflet.insight.explain",
-    "explain_output": "reflet.cli.output.explain_output",
-    "following": "reflet.cli.output.following",
-    "gather": "reflet.podconfig.gather",
-    "gather_files": "reflet.podconfig.gather_files",
-    "kubeconfig": "reflet.transport.config.kubeconfig",
-    "labels": "reflet.api.selectors.labels",
-    "lint_output": "reflet.cli.output.lint_output",
     "lint_rules": "reflet.insight.lint.rules",
-    "linting": "reflet.insight.lint.linting",
     "node_agent": "reflet.node.agent",
     "node_options": "reflet.node.options",
-    "options": "reflet.api.options",
-    "places": "reflet.resolution.places",
-    "pod_inputs": "reflet.resolution.pod_inputs",
-    "problem_output": "reflet.cli.output.problem_output",
-    "process_table": "reflet.processes.process_table",
-    "program": "reflet.processes.program",
-    "rbac": "reflet.insight.rbac",
-    "references": "reflet.resolution.references",
-    "reflector": "reflet.informer.reflector.reflector",
-    "resources": "reflet.api.resources",
-    "run_options": "reflet.supervisor.run_options",
-    "running": "reflet.supervisor.running",
-    "serving_certificates": "reflet.node.server.serving_certificates",
-    "shell_completion": "click.shell_completion",
-    "stop_signals": "reflet.cli.stop_signals",
-    "structured_logs": "reflet.runtime.structured_logs",
-    "supervisor": "reflet.supervisor.supervisor",
-    "used_by": "reflet.insight.used_by",
-    "volume_files": "reflet.cli.output.volume_files",
-    "why": "reflet.insight.why",
-    "why_output": "reflet.cli.output.why_output",
     "yaml_text": "reflet.api.yaml.text",
 }
 

@@ -29,58 +29,7 @@ if TYPE_CHECKING:
     from reflet.resolution.environment import resolve_environment
     from reflet.resolution.file_contents import FileContent, Filling, VolumeContents
     from reflet.resolution.objects import ObjectKey, ObjectsInHand, ObjectSource
-    from reflet.resolution.origins import (
-        ConfigMapOrigin,
-        FieldOrigin,
-        FileOrigin,
-        Origin,
-        ResourceOrigin,
-        SecretOrigin,
-        ServiceOrigin,
-        Substitution,
-        TokenOrigin,
-        TrustBundleOrigin,
-        ValueOrigin,
-    )
     from reflet.resolution.pod_inputs import Needs, PodInputs
-    from reflet.resolution.problems import (
-        AmbiguousServiceVariable,
-        FileProblem,
-        InvalidMountPoint,
-        InvalidSubPath,
-        InvalidVariableName,
-        MissingDefaultMode,
-        MissingFileKey,
-        MissingKey,
-        MissingObject,
-        MissingSubPathVariables,
-        MissingVolume,
-        NoClient,
-        NoProjectedClient,
-        NotKnownYet,
-        ObjectProblem,
-        OversizedEnvironment,
-        OversizedObject,
-        OversizedValue,
-        Problem,
-        Refused,
-        ServiceLinksUnset,
-        ServicesNotRead,
-        ServicesUnreadable,
-        SkippedNames,
-        TokenUnavailable,
-        TrustBundleUnavailable,
-        UnavailableResource,
-        Unknown,
-        UnreadableEnvFile,
-        UnreadableObject,
-        UnresolvedReference,
-        UnsupportedField,
-        UnsupportedSource,
-        ZeroInValue,
-        first_error,
-        joined_errors,
-    )
     from reflet.resolution.references import (
         Reference,
         Usage,
@@ -98,22 +47,7 @@ else:
             "reflet.resolution.environment": "resolve_environment",
             "reflet.resolution.file_contents": "FileContent Filling VolumeContents",
             "reflet.resolution.objects": "ObjectKey ObjectSource ObjectsInHand",
-            "reflet.resolution.origins": (
-                "ConfigMapOrigin FieldOrigin FileOrigin Origin ResourceOrigin SecretOrigin "
-                "ServiceOrigin Substitution TokenOrigin TrustBundleOrigin ValueOrigin"
-            ),
             "reflet.resolution.pod_inputs": "Needs PodInputs",
-            "reflet.resolution.problems": (
-                "AmbiguousServiceVariable FileProblem InvalidMountPoint InvalidSubPath "
-                "InvalidVariableName MissingDefaultMode MissingFileKey MissingKey "
-                "MissingObject MissingSubPathVariables MissingVolume NoClient "
-                "NoProjectedClient NotKnownYet ObjectProblem OversizedEnvironment "
-                "OversizedObject OversizedValue Problem Refused ServiceLinksUnset "
-                "ServicesNotRead ServicesUnreadable SkippedNames TokenUnavailable "
-                "TrustBundleUnavailable UnavailableResource Unknown UnreadableEnvFile "
-                "UnreadableObject UnresolvedReference UnsupportedField UnsupportedSource "
-                "ZeroInValue first_error joined_errors"
-            ),
             "reflet.resolution.references": (
                 "Reference Usage config_map_names references_of secret_names"
             ),
@@ -124,17 +58,8 @@ else:
     )
 
 __all__ = [
-    "UNKNOWN_NODE", "AmbiguousServiceVariable", "Assignment", "ConfigMapOrigin", "Environment",
-    "FieldOrigin", "FileContent", "FileOrigin", "FileProblem", "Filling", "InvalidMountPoint",
-    "InvalidSubPath", "InvalidVariableName", "MissingDefaultMode", "MissingFileKey", "MissingKey",
-    "MissingObject", "MissingSubPathVariables", "MissingVolume", "Needs", "NoClient",
-    "NoProjectedClient", "NodeInHand", "NotKnownYet", "ObjectKey", "ObjectProblem", "ObjectSource",
-    "ObjectsInHand", "Origin", "OversizedEnvironment", "OversizedObject", "OversizedValue",
-    "PodInputs", "Problem", "Reference", "Refused", "ResourceOrigin", "SecretOrigin",
-    "ServiceLinksUnset", "ServiceOrigin", "ServicesNotRead", "ServicesUnreadable", "SkippedNames",
-    "Substitution", "TokenOrigin", "TokenUnavailable", "TrustBundleOrigin",
-    "TrustBundleUnavailable", "UnavailableResource", "Unknown", "UnreadableEnvFile",
-    "UnreadableObject", "UnresolvedReference", "UnsupportedField", "UnsupportedSource", "Usage",
-    "ValueOrigin", "Variable", "VolumeContents", "ZeroInValue", "config_map_names", "first_error",
-    "joined_errors", "references_of", "resolve_environment", "resolve_volume", "secret_names",
+    "UNKNOWN_NODE", "Assignment", "Environment", "FileContent", "Filling", "Needs", "NodeInHand",
+    "ObjectKey", "ObjectSource", "ObjectsInHand", "PodInputs", "Reference", "Usage", "Variable",
+    "VolumeContents", "config_map_names", "references_of",
+    "resolve_environment", "resolve_volume", "secret_names",
 ]  # fmt: skip
