@@ -43,6 +43,9 @@ check: install ## everything CI runs: format, lint, types, import contracts, doc
 docs: install ## build the documentation; it is then in docs/_build
 	$(BIN)/python -m sphinx --builder html --jobs auto --fail-on-warning --keep-going --quiet docs docs/_build
 
+reference: install ## write what is generated in docs/reference again, from the code
+	@$(BIN)/python -m docs.generators
+
 format: install ## format the code and mend what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -64,4 +67,4 @@ lock: install ## choose the newest versions again and write requirements/*.lock
 clean: ## remove what the other targets made in this folder
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist docs/_build
 
-.PHONY: help install demo test soak fuzz check docs format bench kube helm lock clean
+.PHONY: help install demo test soak fuzz check docs reference format bench kube helm lock clean

@@ -1,7 +1,7 @@
 """The development server under load: many watches, one write to all of them, a steady minute.
 
 Owns: which jobs are run, how large they are, the server's process, and the tables.  Must not
-know how load is made (``devserver_load``).
+know how load is made (``devserver_load``, ``devserver_clients``).
 
 The jobs are the shapes of load that tests and developers put on a server:
 
@@ -41,7 +41,7 @@ from benchmarks.measuring import (
 )
 
 LOAD: Final = "benchmarks.devserver_load"
-PATIENCE: Final = 240.0  # seconds for one run
+TIMEOUT: Final = 240.0  # seconds for one run
 DESCRIPTORS: Final = 12_000  # files that a process may have open: each watch is one
 
 STEEPEST: Final = 1.25  # exponent with which a fan-out may grow with its watches
@@ -154,7 +154,7 @@ def soak_once(size: Size, kept: str) -> Sample:
         with serving(*more, tls=True) as target:
             task = {
                 "target": dict(target),
-                "patience": PATIENCE,
+                "patience": TIMEOUT,
                 "rate": size.soak_rate,
                 "seconds": size.soak_seconds,
                 "watches": size.soak_watches,
@@ -162,12 +162,12 @@ def soak_once(size: Size, kept: str) -> Sample:
                 "warm_up": size.soak_warm_up,
             }
             with Child(LOAD, {**task, "job": "soak_write"}) as writing:
-                begin = writing.hear(PATIENCE)
+                begin = writing.hear(TIMEOUT)
                 with Child(LOAD, {**task, **begin, "job": "soak_watch"}) as watching:
-                    watching.hear(PATIENCE)
+                    watching.hear(TIMEOUT)
                     writing.say({"go": True})
-                    wrote = writing.hear(PATIENCE)
-                    watched = watching.hear(PATIENCE)
+                    wrote = writing.hear(TIMEOUT)
+                    watched = watching.hear(TIMEOUT)
     out_of_order = float(wrote["versions"] != watched["versions"])
     return {**wrote["figures"], **watched["figures"], "out_of_order": out_of_order}
 
@@ -176,7 +176,7 @@ def load(what: str, target: Mapping[str, Any], **details: Any) -> Sample:
     """Let a process of its own make the load."""
     print(f"devserver: {what}", file=sys.stderr, flush=True)
     return run_child(
-        LOAD, {"target": dict(target), "patience": PATIENCE, **details}, patience=PATIENCE + 5
+        LOAD, {"target": dict(target), "patience": TIMEOUT, **details}, patience=TIMEOUT + 5
     )
 
 

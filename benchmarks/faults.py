@@ -31,9 +31,9 @@ from reflet.testing.pytest_plugin import RunningServer, running_server
 from tests.mirror_scenes import CONFIG_MAPS, FOR_EVER, Collection
 
 NAMESPACE: Final = "shop"
-START_PATIENCE: Final = 60.0  # seconds until a contestant is synced
-SETTLE_PATIENCE: Final = 30.0  # seconds from the end of the fault until it must be right
-QUICK_SETTLE_PATIENCE: Final = 10.0
+START_TIMEOUT: Final = 60.0  # seconds until a contestant is synced
+SETTLE_TIMEOUT: Final = 30.0  # seconds from the end of the fault until it must be right
+QUICK_SETTLE_TIMEOUT: Final = 10.0
 # Away for 20 s, a server finds client-go asleep for up to 25 more, and its 410 for up to 51.
 AWAY_GRACE: Final = 3.5
 BROKEN_OFF: Final = 0.5  # seconds after which a server that goes away has no connection any more
@@ -259,7 +259,7 @@ def run(*, quick: bool) -> Result:
     usual = [Meeting(each, duration(each, quick=quick)) for each in SCENARIOS]
     longer = [Meeting(REFUSED, seconds) for seconds in lengths]
     environments = prepared()
-    patience = QUICK_SETTLE_PATIENCE if quick else SETTLE_PATIENCE
+    patience = QUICK_SETTLE_TIMEOUT if quick else SETTLE_TIMEOUT
     met = everybody({*usual, *longer}, patience, environments)
     rows_of_growth = growth({each.seconds: met[each] for each in longer})
     broken = [
@@ -357,7 +357,7 @@ def everybody(
 
 def wait_for_a_watch(server: RunningServer) -> None:
     """Return when a contestant has watched for a while."""
-    deadline = time.monotonic() + START_PATIENCE
+    deadline = time.monotonic() + START_TIMEOUT
     while not server.call(partial(server.server.requests.count, verb="watch")):
         if time.monotonic() > deadline:
             raise RunFailed("a contestant that is synced does not watch")
@@ -378,7 +378,7 @@ def one(
             objects=scenario.objects,
             environments=environments,
         ) as child:
-            child.hear(START_PATIENCE)
+            child.hear(START_TIMEOUT)
             wait_for_a_watch(server)
             before = 0
             if scenario.happen is not nothing_happens:  # there, the beginning is what counts
@@ -405,7 +405,7 @@ def stage_with(objects: int) -> Iterator[Stage]:
 def asked(child: Child) -> dict[str, Any]:
     """What a contestant says of itself."""
     child.say({})
-    return child.hear(START_PATIENCE)
+    return child.hear(START_TIMEOUT)
 
 
 def verdict(child: Child, stage: Stage, patience: float) -> Verdict:

@@ -36,7 +36,7 @@ MANY_STREAMS: Final = 50  # of that agent
 UNHURRIED: Final = replace(CAPACITY, handshakes=1e6, requests=1e6, most_waiting=1e6)
 """A server that one agent alone does not fill."""
 
-PATIENCE: Final = 1200.0  # real seconds that a scene may take
+TIMEOUT: Final = 1200.0  # real seconds that a scene may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def simulated(scenes: Iterable[Scene]) -> dict[Scene, Outcome]:
     )
 
     def one(scene: Scene) -> Outcome:
-        return Outcome(**run_child("benchmarks.fleet_work", task_of(scene), patience=PATIENCE))
+        return Outcome(**run_child("benchmarks.fleet_work", task_of(scene), patience=TIMEOUT))
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
         return dict(zip(order, threads.map(one, order), strict=True))

@@ -73,7 +73,7 @@ class Connection:
     def __init__(self, server: ModelServer, *, together: bool, gateway: bool = False) -> None:
         self._server = server
         self._together = together
-        self._patience = CONNECT_TIMEOUT if together else GO_HANDSHAKE_TIMEOUT
+        self._dial_timeout = CONNECT_TIMEOUT if together else GO_HANDSHAKE_TIMEOUT
         self._gateway = gateway
         self._is_open = False
         self._dial: _Dial | None = None  # the first that will succeed, or the only one
@@ -101,7 +101,7 @@ class Connection:
             moment = self._server.handshake()
             if moment is None:
                 raise ConnectionRefused("connection refused")
-            dial = _Dial(min(moment, now + self._patience), moment <= now + self._patience)
+            dial = _Dial(min(moment, now + self._dial_timeout), moment <= now + self._dial_timeout)
             if self._dial is None or not self._dial.succeeds:
                 self._dial = dial
         dial = self._dial

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 SOURCES: Final = Path(__file__).parent / "go"
-PATIENCE: Final = 600.0  # seconds to install, or to compile all of client-go
+TIMEOUT: Final = 600.0  # seconds to install, or to compile all of client-go
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,7 @@ def peer_folder(peer: str) -> Path:
 
 def run_quietly(*command: str, folder: Path | None = None) -> None:
     """Run a command and keep what it prints for its error."""
-    subprocess.run(
-        command, check=True, capture_output=True, text=True, timeout=PATIENCE, cwd=folder
-    )
+    subprocess.run(command, check=True, capture_output=True, text=True, timeout=TIMEOUT, cwd=folder)
 
 
 def complaint_of(error: subprocess.CalledProcessError) -> str:

@@ -53,7 +53,7 @@ from benchmarks.wire_clients import Target
 from tests.real.binaries import BinariesMissing, find_binaries
 from tests.real.kube_server import KubeServer
 
-PATIENCE: Final = 30.0  # seconds for the relay to answer
+TIMEOUT: Final = 30.0  # seconds for the relay to answer
 STARTED_AT_ONCE: Final = 3  # there are two cores, and who starts also waits for the server
 MINUTE: Final = 60.0
 
@@ -167,7 +167,7 @@ class Stage:
                 self.left_out[place] = last_line(error)
                 self.idlers.pop(place).close()
         self.relay.say({})
-        relayed = self.relay.hear(PATIENCE)["counts"]
+        relayed = self.relay.hear(TIMEOUT)["counts"]
         return Look(time.monotonic(), self.log.counts(), relayed, cpu, shim_cpu)
 
     def close(self) -> None:
@@ -252,7 +252,7 @@ def stage(size: Size, environments: Mapping[str, Environment], *, doors: int) ->
                     administrator=Target(kube.url, str(kube.ca_file), kube.tokens["admin"]),
                     log=log,
                     relay=relay,
-                    ports=relay.hear(PATIENCE)["ports"],
+                    ports=relay.hear(TIMEOUT)["ports"],
                     folder=Path(name),
                     environments=environments,
                 )

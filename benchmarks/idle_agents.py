@@ -22,7 +22,7 @@ from reflet.cluster import Cluster
 from tests.node_chaos import shims_of
 from tests.node_scenes import AgentProcess, is_running, pod_document
 
-PATIENCE: Final = 60.0  # seconds for all pods to run
+TIMEOUT: Final = 60.0  # seconds for all pods to run
 AT_ONCE: Final = 16  # pods that are created at the same time
 OBJECTS_OF_A_POD: Final = 5
 IN_THE_ENVIRONMENT: Final = 2  # of them; the others are files
@@ -105,7 +105,7 @@ class IdleAgent:
 
     async def _all_running(self, administrator: Target, pods: int) -> None:
         async with (
-            asyncio.timeout(PATIENCE),
+            asyncio.timeout(TIMEOUT),
             Cluster(administrator.settings()) as cluster,
             cluster.mirror(Pod, namespace=self._name) as mirror,
         ):

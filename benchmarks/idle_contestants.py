@@ -21,8 +21,8 @@ from benchmarks.mirror_peers.launch import PROGRAM
 from benchmarks.mirror_work import Task as MirrorTask
 from benchmarks.wire_clients import Target
 
-START_PATIENCE: Final = 60.0  # seconds until everything is held
-ANSWER_PATIENCE: Final = 10.0  # seconds to say what one has used of the processor
+START_TIMEOUT: Final = 60.0  # seconds until everything is held
+ANSWER_TIMEOUT: Final = 10.0  # seconds to say what one has used of the processor
 LAUNCH: Final = f"{PEERS}.launch"
 MIRROR_WORK: Final = "benchmarks.idle_work"
 MANAGER_WORK: Final = "benchmarks.idle_managers"
@@ -58,7 +58,7 @@ class ChildIdler:
     ) -> None:
         self._child = Child(module, task, environment=environment)
         try:
-            self._child.hear(START_PATIENCE)
+            self._child.hear(START_TIMEOUT)
         except RunFailed:
             self.close()
             raise
@@ -69,7 +69,7 @@ class ChildIdler:
 
     def cpu_seconds(self) -> float:
         """What was used of the processor so far."""
-        return float(self._child.hear(ANSWER_PATIENCE)["cpu_seconds"])
+        return float(self._child.hear(ANSWER_TIMEOUT)["cpu_seconds"])
 
     def close(self) -> None:
         """Kill it."""
@@ -107,7 +107,7 @@ def mirror(
         objects=objects,
         streaming=contestant.streaming,
         protobuf=contestant.protobuf,
-        patience=START_PATIENCE,
+        patience=START_TIMEOUT,
     )
     if contestant.peer and environments[contestant.peer].missing:
         raise RunFailed(environments[contestant.peer].missing)
@@ -174,7 +174,7 @@ def manager(
         warm_up_namespace="",
         objects=objects,
         warm_up_objects=0,
-        patience=START_PATIENCE,
+        patience=START_TIMEOUT,
     )
     ways = {"users": USERS, "period": period, "ttl": period * SHARE_OF_THE_PERIOD}
     message = {**asdict(task), **ways}

@@ -62,7 +62,7 @@ from tests.real.kube_server import KubeServer
 OURS: Final = "benchmarks.managers_work"
 WRITER: Final = "benchmarks.wire_objects"
 LAUNCH: Final = "benchmarks.mirror_peers.launch"
-PATIENCE: Final = 120.0  # seconds for one run
+TIMEOUT: Final = 120.0  # seconds for one run
 FAREWELL: Final = 0.3  # seconds to end when all is said
 SETTLE: Final = 2.0  # seconds after which memory is looked at
 DESCRIPTORS: Final = 4096  # files that a process may have open: the development server's watches
@@ -253,7 +253,7 @@ def hold_once(
     variables = {PROGRAM: json.dumps([*kubelet.command])} if in_go else {}
     with Child(module, task, environment=variables) as child:
         # A little longer than it gives itself, to hear what it says then.
-        figures = child.hear(PATIENCE + 10.0)
+        figures = child.hear(TIMEOUT + 10.0)
         child.finish(FAREWELL)
         return figures
 
@@ -297,10 +297,10 @@ def follow_once(size: Size, target: Target, namespace: str, objects: int, strate
         "at_once": 1,
     }
     with Child(OURS, task) as follower:
-        streams = follower.hear(PATIENCE)["streams"]
+        streams = follower.hear(TIMEOUT)["streams"]
         with Child(WRITER, writing) as writer:
-            written = writer.hear(PATIENCE)["moments"]
-        read = follower.hear(PATIENCE)["moments"]
+            written = writer.hear(TIMEOUT)["moments"]
+        read = follower.hear(TIMEOUT)["moments"]
         follower.finish(FAREWELL)
     return {"streams": float(streams), **delays(written, read, objects)}
 
@@ -347,7 +347,7 @@ def task_for(target: Target, *, kind: str, settle: float, **details: Any) -> dic
             ca_file=target.ca_file,
             token=target.token,
             kind=kind,
-            patience=PATIENCE,
+            patience=TIMEOUT,
             settle=settle,
             **(warmed | details),
         )

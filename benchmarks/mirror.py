@@ -50,8 +50,8 @@ from tests.real.binaries import BinariesMissing, find_binaries
 from tests.real.certificates import Authority, CertificateFiles
 from tests.real.kube_server import KubeServer
 
-PATIENCE: Final = 120.0  # seconds for one run
-EVENTS_PATIENCE: Final = 40.0  # the same for updates: who has lost some waits in vain
+TIMEOUT: Final = 120.0  # seconds for one run
+EVENTS_TIMEOUT: Final = 40.0  # the same for updates: who has lost some waits in vain
 FAREWELL: Final = 0.3  # seconds to end when all is said
 WARM_UP_OBJECTS: Final = 100
 
@@ -118,7 +118,7 @@ class Synthetic:
     def prepare(self, kind: str, namespace: str) -> None:
         """Let the server encode everything before a clock runs."""
         plural = {"ConfigMap": "configmaps", "Pod": "pods"}[kind]
-        connection = http.client.HTTPConnection("127.0.0.1", self.plain_port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.plain_port, timeout=TIMEOUT)
         connection.request("GET", f"/api/v1/namespaces/{namespace}/{plural}?limit=1")
         connection.getresponse().read()
         connection.close()
@@ -238,7 +238,7 @@ class Course:
             job=job,
             streaming=contestant.streaming,
             protobuf=contestant.protobuf,
-            patience=EVENTS_PATIENCE if job == "events" else PATIENCE,
+            patience=EVENTS_TIMEOUT if job == "events" else TIMEOUT,
             **details,
         )
         module, variables = contestant.launch(self.environments)
@@ -316,5 +316,5 @@ def synthetic_server() -> Iterator[Synthetic]:
         ca_file.write_bytes(authority.pem)
         task = {"certificate_file": str(files.certificate_file), "key_file": str(files.key_file)}
         with Child("benchmarks.mirror_server", task) as server:
-            ports = server.hear(PATIENCE)
+            ports = server.hear(TIMEOUT)
             yield Synthetic(ports["plain_port"], ports["tls_port"], str(ca_file))

@@ -37,7 +37,7 @@ from reflet.transport.config.kubeconfig import Overrides
 from tests.node_chaos import Chaos, ServerProcess, shims_of
 from tests.node_scenes import AgentProcess, config_map, is_running, pod_document
 
-PATIENCE: Final = 240.0  # seconds for many pods to start
+TIMEOUT: Final = 240.0  # seconds for many pods to start
 ONE_WRITE: Final = 10.0  # seconds for one write to arrive
 
 HEARING: Final = (
@@ -307,7 +307,7 @@ async def gathered(names: Sequence[str], make: Callable[[str], Any]) -> None:
 async def all_running(cluster: Cluster, count: int) -> Sequence[Pod]:
     """Return the pods when all of them run, heard from a watch and not by asking."""
     async with (
-        asyncio.timeout(PATIENCE),
+        asyncio.timeout(TIMEOUT),
         cluster.mirror(Pod, namespace="default") as mirror,
     ):
         with mirror.changes() as changes:

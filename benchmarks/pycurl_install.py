@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 REQUIREMENT: Final = "pycurl==7.49.0"
-PATIENCE: Final = 120.0  # seconds to install
+TIMEOUT: Final = 120.0  # seconds to install
 
 SHOW_VERSION: Final = (
     "import pycurl, sysconfig; print(pycurl.version, sysconfig.get_path('platlib'), sep='\\n')"
@@ -60,5 +60,5 @@ def _imports(python: Path) -> bool:
 
 
 def _run(*command: str | Path) -> str:
-    finished = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE)
+    finished = subprocess.run(command, check=True, capture_output=True, text=True, timeout=TIMEOUT)
     return finished.stdout

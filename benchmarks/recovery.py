@@ -66,8 +66,8 @@ from benchmarks.wire_clients import Target
 from tests.real.access_rules import RBAC, READ, Role
 from tests.real.binaries import BinariesMissing, find_binaries
 
-START_PATIENCE: Final = 90.0  # seconds until a server is ready, or a contestant synced
-ANSWER_PATIENCE: Final = 30.0  # seconds for an answer, with the machine busy
+START_TIMEOUT: Final = 90.0  # seconds until a server is ready, or a contestant synced
+ANSWER_TIMEOUT: Final = 30.0  # seconds for an answer, with the machine busy
 STARTED_AT_ONCE: Final = 3  # there are two cores
 SETTLE: Final = 2.0  # seconds that everybody is synced before anything happens
 LOOK_EVERY: Final = 1.0  # seconds
@@ -165,7 +165,7 @@ class Stage:
         with self.servers.connect() as connection:
             for collection, document in RIGHTS:
                 connection.create(collection, document)
-        deadline = time.monotonic() + ANSWER_PATIENCE
+        deadline = time.monotonic() + ANSWER_TIMEOUT
         while self.servers.request("GET", path, role="restricted").code != 200:
             if time.monotonic() > deadline:
                 raise RunFailed("the restricted user did not get its rights")
@@ -194,7 +194,7 @@ class Stage:
             try:
                 child = started(place, self.target(place), agent(number), self.kubelet)
                 running.push(child)
-                child.hear(START_PATIENCE)
+                child.hear(START_TIMEOUT)
             except RunFailed as error:
                 self.left_out[seconds, place] = last_line(error)
                 return None
@@ -249,7 +249,7 @@ class Stage:
         answers = {}
         for place, child in asked.items():
             try:
-                answers[place] = child.hear(ANSWER_PATIENCE)
+                answers[place] = child.hear(ANSWER_TIMEOUT)
             except RunFailed as error:
                 self.left_out[seconds, place] = last_line(error)
                 del children[place]
@@ -294,12 +294,12 @@ def stage(size: Size, kubelet: Environment) -> Iterator[Stage]:
         log = RequestLog(Path(name))
         # A server that thousands call while it starts needs longer.
         with TwoServers(
-            find_binaries(), api_server_flags=log.flags, patience=START_PATIENCE
+            find_binaries(), api_server_flags=log.flags, patience=START_TIMEOUT
         ) as servers:
             doors = len(IN_A_SCENE[BALANCED])
             task = {"host": HOST, "port": servers.port, "doors": doors}
             with Child("benchmarks.idle_relay", task) as relay:
-                ports = relay.hear(ANSWER_PATIENCE)["ports"]
+                ports = relay.hear(ANSWER_TIMEOUT)["ports"]
                 staged = Stage(size, servers, log, ports, kubelet)
                 objects = max(most for heat in size.heats for _, most in heat)
                 asyncio.run(wire_objects.create(staged.second(), NAMESPACE, objects))

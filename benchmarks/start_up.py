@@ -29,7 +29,7 @@ from benchmarks.measuring import Result, RunFailed, Sample, interleaved, table, 
 
 IMPORT_LIMIT: Final = 60.0  # milliseconds, our own and third-party modules
 HELP_LIMIT: Final = 150.0  # milliseconds, from start to end of the process
-PATIENCE: Final = 30.0  # seconds for one process
+TIMEOUT: Final = 30.0  # seconds for one process
 DOCUMENTS: Final = (1, 10, 100)
 
 HELP: Final = "reflet --help"
@@ -159,7 +159,7 @@ def process_cost(command: Sequence[str]) -> Sample:
     begun = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     # Not Popen.wait with a time limit: it looks every 50 ms, and that is what we would measure.
-    watchdog = threading.Timer(PATIENCE, process.kill)
+    watchdog = threading.Timer(TIMEOUT, process.kill)
     watchdog.start()
     _, status, used = os.wait4(process.pid, 0)
     wall = time.perf_counter() - begun
@@ -198,6 +198,6 @@ def imported_by(program: str) -> dict[str, float]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
     return {name: int(spent) / 1000 for spent, name in IMPORT_LINE.findall(finished.stderr)}

@@ -43,7 +43,7 @@ from tests.real.certificates import Authority, CertificateFiles
 from tests.real.kube_server import KubeServer
 
 JOBS: Final = "benchmarks.wire_jobs"
-PATIENCE: Final = 90.0  # seconds for one run
+TIMEOUT: Final = 90.0  # seconds for one run
 SINGLE: Final = "single"  # the namespace of the objects that are watched one by one
 BUSY: Final = "busy"  # the namespace whose objects are one stream
 GROWING: Final = ("h2", "http1", "curl_http2", "curl_http1")
@@ -104,13 +104,13 @@ class Course:
             "contestant": name,
             "job": job,
             "target": asdict(target),
-            "patience": PATIENCE,
+            "patience": TIMEOUT,
             **details,
         }
 
     def run(self, task: Mapping[str, Any]) -> Sample:
         """Let one contestant do one job."""
-        return run_child(JOBS, task, patience=PATIENCE, environment=self.environment)
+        return run_child(JOBS, task, patience=TIMEOUT, environment=self.environment)
 
     def warm_up(self) -> None:
         """Let the API server grow to its size: the first to come would wait for it."""
@@ -185,10 +185,10 @@ class Course:
             "per_second": size.updates_per_second,
         }
         with Child(JOBS, task, environment=self.environment) as watching:
-            watching.hear(PATIENCE)
-            moments = run_child("benchmarks.wire_objects", writing, patience=PATIENCE)["moments"]
-            watched = watching.hear(PATIENCE)
-            watching.finish(PATIENCE)
+            watching.hear(TIMEOUT)
+            moments = run_child("benchmarks.wire_objects", writing, patience=TIMEOUT)["moments"]
+            watched = watching.hear(TIMEOUT)
+            watching.finish(TIMEOUT)
         arrivals = watched["arrivals"]
         after_send = [arrivals[each] - sent for each, (sent, _) in moments.items()]
         after_answer = [arrivals[each] - answered for each, (_, answered) in moments.items()]
@@ -271,7 +271,7 @@ def synthetic_server() -> Iterator[Target]:
         ca_file.write_bytes(authority.pem)
         task = {"certificate_file": str(files.certificate_file), "key_file": str(files.key_file)}
         with Child("benchmarks.event_server", task) as server:
-            port = server.hear(PATIENCE)["port"]
+            port = server.hear(TIMEOUT)["port"]
             yield Target(f"https://127.0.0.1:{port}", str(ca_file))
 
 

@@ -19,12 +19,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import reflet
-from reflet import Pod
-from reflet.devserver.server import DevServer
-from reflet.informer.queues.delta_fifo import DeltaFifo, DeltaType, QueuedDelta
-from reflet.informer.reflector.reflector import Reflector
-from reflet.store.keys import Tombstone
-from reflet.store.store import Store
+from reflet import DeltaFifo, Pod, Reflector, Store
+from reflet.devserver import DevServer
+from reflet.informer import DeltaType, QueuedDelta
+from reflet.store import Tombstone
 
 MANIFESTS = Path(__file__).parent / "manifests" / "shop.yaml"
 NEW_POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "web", "image": "web"}]}}

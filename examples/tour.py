@@ -12,11 +12,8 @@ import time
 from pathlib import Path
 
 import reflet
-from reflet.api.core.config import ConfigMap, Secret
-from reflet.api.core.pods import Pod
-from reflet.api.options import ListOptions
-from reflet.api.quantities import Quantity
-from reflet.devserver.server import DevServer
+from reflet import ConfigMap, ListOptions, Pod, Quantity, Secret
+from reflet.devserver import DevServer
 
 MANIFESTS = Path(__file__).parent / "manifests" / "shop.yaml"
 

@@ -1,13 +1,13 @@
-"""Pages that are generated while the documentation is built, so that they cannot drift.
+"""What the reference takes from the code itself, as Markdown, so that it cannot drift.
 
+- ``api_pages``: the names of the public rooms, with signatures, promises, fields and methods
 - ``commands``: what ``--help`` of every command says
-- ``metrics``: every number that Reflet reports
+- ``docstrings``: docstrings as Markdown
 - ``error_tree``: every error, and what each promises
-- ``public_names``: the names of the front page, and the modules behind it
 - ``kubeconfig_fields``: which fields of a kubeconfig are read
 - ``lint_rules``: what ``reflet lint`` finds
+- ``metrics``: every number that Reflet reports
 - ``state_diagram``: the states of the reflector, kept in its page
-- ``directives``: the door through which Sphinx asks for them
-
-Each writes Markdown from the code itself.  Only ``directives`` knows Sphinx.
+- ``rooms``: which rooms are public, and where their names are defined
+- ``__main__``: writes all of it into the pages: ``make reference``
 """

@@ -14,10 +14,10 @@ import msgspec
 from reflet.transport.config import kubeconfig_file
 
 PARTS: Final[tuple[tuple[str, type[msgspec.Struct]], ...]] = (
-    ("clusters[].cluster", kubeconfig_file.Cluster),
-    ("users[].user", kubeconfig_file.User),
-    ("users[].user.exec", kubeconfig_file.Exec),
-    ("contexts[].context", kubeconfig_file.Context),
+    ("clusters[].cluster", kubeconfig_file.KubeconfigCluster),
+    ("users[].user", kubeconfig_file.KubeconfigUser),
+    ("users[].user.exec", kubeconfig_file.ExecConfig),
+    ("contexts[].context", kubeconfig_file.KubeconfigContext),
 )
 
 

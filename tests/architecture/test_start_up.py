@@ -13,6 +13,8 @@ from typing import Final
 
 import pytest
 
+from docs.generators.rooms import LAZY_ROOMS
+
 HEAVY: Final = frozenset(
     {
         *("aiohttp", "cryptography", "h2", "msgspec", "uvloop", "yaml", "yarl"),
@@ -42,8 +44,9 @@ def what_only_click_loads() -> frozenset[str]:
     return heavy_modules_after("import click")
 
 
-def test_importing_reflet_loads_nothing_heavy() -> None:
-    assert heavy_modules_after("import reflet") == frozenset()
+@pytest.mark.parametrize("room", LAZY_ROOMS)
+def test_importing_a_room_loads_nothing_heavy(room: str) -> None:
+    assert heavy_modules_after(f"import {room}") == frozenset()
 
 
 @pytest.mark.parametrize("name", ["reflet", "kubectl-reflet"])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +12,17 @@ import pytest
 
 import reflet
 from docs.generators import (
+    __main__ as reference,
+)
+from docs.generators import (
+    api_pages,
     commands,
-    directives,
+    docstrings,
     error_tree,
     kubeconfig_fields,
     lint_rules,
     metrics,
-    public_names,
+    rooms,
 )
 from reflet import errors
 from reflet.adapters.prometheus import HELP
@@ -40,12 +42,6 @@ PASSED_ON: Final = {"PATH", "REFLET_SHELTERED_"}
 
 def written_pages() -> list[Path]:
     return [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
-
-
-def imported_modules(code: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reflet."):
-            yield str(node.module)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -145,41 +141,77 @@ def test_the_page_of_rules_leads_to_a_page_for_every_rule() -> None:
     assert [rule.id for rule in RULES if f"[{rule.id}](lint/{rule.id}.md)" not in page] == []
 
 
-def test_the_front_page_of_the_api_has_every_public_name() -> None:
-    page = public_names.front_page()
-    rooms = {name for name in reflet.__all__ if inspect.ismodule(getattr(reflet, name))}
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in reference.pages()])
+def test_what_is_generated_in_a_page_is_what_the_code_says_now(page: Path) -> None:
+    text = page.read_text()
 
-    missing = [
-        name
-        for name in set(reflet.__all__) - rooms
-        if not re.search(rf"\.{name}$", page, re.MULTILINE)
-    ]
+    assert reference.written(text) == text, f"out of date: run {reference.COMMAND}"
+
+
+def test_a_wish_that_nothing_generates_is_refused() -> None:
+    with pytest.raises(LookupError, match="nothing generates 'wishes'"):
+        reference.written("<!-- generated: wishes -->\n<!-- end of generated -->")
+
+
+def test_every_room_is_generated_on_its_page() -> None:
+    wishes = {
+        (name, str(page.relative_to(reference.REFERENCE)))
+        for page in reference.pages()
+        for name in re.findall(r"^<!-- generated: room (\S+) -->$", page.read_text(), re.MULTILINE)
+    }
+
+    assert wishes == {
+        (room, page) for room, page in rooms.ROOMS.items() if room != rooms.FRONT_PAGE
+    }
+
+
+@pytest.mark.parametrize("room", rooms.ROOMS)
+def test_every_public_name_of_a_room_has_a_place_in_the_reference(room: str) -> None:
+    missing = []
+    for name in rooms.names_of(room):
+        if rooms.is_room_inside(f"{room}.{name}"):
+            continue  # it has a page of its own
+        page = (reference.REFERENCE / rooms.page_of(name, room)).read_text()
+        if not re.search(rf"^### `?{name}`?$", page, re.MULTILINE):
+            missing.append(name)
 
     assert missing == []
 
 
-def test_every_module_that_a_page_imports_from_is_in_the_reference() -> None:
-    reference = "\n".join(page.read_text() for page in (DOCS / "reference/api").glob("*.md"))
-    documented = set(re.findall(r"^```\{generated\} module (\S+)$", reference, re.MULTILINE))
-    homes = {getattr(getattr(reflet, name), "__module__", "") for name in reflet.__all__}
-    imported = {
-        module
-        for page in written_pages()
-        for block in blocks(page)
-        if block.language == "python"
-        for module in imported_modules(block.content)
-    }
+def test_a_class_is_shown_with_fields_constructor_and_methods() -> None:
+    page = api_pages.room("reflet.pleg")
+    section = page.partition("\n### StatusCache\n")[2].partition("\n### ")[0]
 
-    assert imported - documented - homes - {"reflet.errors"} == set()
+    assert "```py\nclass StatusCache\n\nStatusCache(*, ignore_older: bool = False)\n```" in section
+    assert "\nwaiting: int\n" in section
+    assert "\n#### StatusCache.newer_than\n" in section
+    assert (
+        "class Inspection:\n    status: RuntimeStatus\n    error: Exception | None = None" in page
+    )
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page.relative_to(DOCS))) for page in written_pages()]
-)
-def test_what_a_page_asks_for_can_be_generated(page: Path) -> None:
-    asked = re.findall(r"^```\{generated\} (\S+)", page.read_text(), re.MULTILINE)
+def test_what_a_private_class_gives_is_shown_where_it_is_inherited() -> None:
+    section = api_pages.room("reflet.api").partition("\n### ListOptions\n")[2]
 
-    assert set(asked) <= directives.GENERATORS.keys()
+    assert "label_selector: LabelSelector | str" in section.partition("\n### ")[0]
+
+
+def test_a_docstring_becomes_markdown() -> None:
+    text = """Give ``it``.
+
+    Like this::
+
+        it = give()
+
+    and ::
+
+        ├── a tree
+    """
+
+    assert docstrings.markdown(text) == (
+        "Give `it`.\n\nLike this:\n\n```py\nit = give()\n```\n\nand:\n\n```text\n├── a tree\n```"
+    )
+    assert docstrings.summary("Give ``a | b``\nnow.\n\nMore.") == "Give `a \\| b` now."
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from typing import Any, Final
 import pytest
 
 import reflet
-from reflet.api.core.pods import Pod
-from reflet.devserver.server import DevServer
+from reflet import Pod
+from reflet.devserver import DevServer
 from tests.examples.pages import DOCS, Block, Reader, Step, agrees, blocks, save_files, steps_of
 
 REPOSITORY: Final = DOCS.parent
@@ -135,7 +135,7 @@ async def test_the_lines_for_a_client_work(capsys: pytest.CaptureFixture[str]) -
         "metadata": {"name": "web", "labels": {"app": "web"}},
         "spec": {"containers": [container]},
     }
-    names: dict[str, Any] = {"Pod": Pod, "ListOptions": reflet.ListOptions}
+    names: dict[str, Any] = {}
     async with DevServer(tls=False) as server:
         kubeconfig = str(server.kubeconfig_path)
         async with reflet.connect(kubeconfig=kubeconfig) as cluster:

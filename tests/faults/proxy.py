@@ -17,13 +17,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import dataclasses
-import os
 import random
 import socket
 import ssl
-import struct
 from collections import Counter
 from dataclasses import dataclass
 from types import TracebackType
@@ -40,13 +37,11 @@ from tests.faults.harms import (
     any_chunk,
 )
 from tests.faults.http_answers import AnswerFraming, Part, framed
+from tests.faults.sockets import close, deaf, reset
 
 LOOPBACK: Final = "127.0.0.1"
 READ_AT_ONCE: Final = 64 * 1024
 STEPS_OF_A_CONNECTION: Final = 3  # rounds of the loop from accepting one to knowing it
-NO_LINGER: Final = struct.pack("ii", 1, 0)
-SO_ATTACH_FILTER: Final = 26  # Linux; the socket module has no name for it
-BPF_RETURN: Final = 0x06
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,20 +262,20 @@ class _Link:
                 self.half_open = True
                 return
             case Harm.VANISH:
-                self._proxy.deaf.append(_deaf(self._to_client))
+                self._proxy.deaf.append(deaf(self._to_client))
                 self._to_client.transport.abort()
             case Harm.RESET:
                 for writer in self._writers():
-                    _reset(writer)
+                    reset(writer)
             case Harm.FAREWELL:
-                _close(self._to_client)
+                close(self._to_client)
             case _:
                 self._hang_up()
         self._ended.set()
 
     def _hang_up(self) -> None:
         if self._proxy.tls is None:
-            _close(self._to_client)
+            close(self._to_client)
         else:
             self._to_client.transport.abort()  # closing would say the farewell of TLS
 
@@ -298,7 +293,7 @@ class _Link:
                 await self._forward()
         finally:
             for writer in self._writers():
-                _close(writer)
+                close(writer)
             # A peer that reads no more must not hold up the end.
             with contextlib.suppress(OSError, TimeoutError):
                 async with asyncio.timeout(0.2):
@@ -319,7 +314,7 @@ class _Link:
                 server_hostname=None if tls is None else tls.server_name,
             )
         except OSError:
-            _reset(self._to_client)
+            reset(self._to_client)
             return
         tasks = [
             asyncio.create_task(self._up(self._to_server), name=f"link {self.number} up"),
@@ -429,31 +424,3 @@ class _Link:
         self._pending = None
         if ends:
             self._ended.set()
-
-
-def _close(writer: asyncio.StreamWriter) -> None:
-    # A TLS transport of asyncio that is closed twice can no longer be aborted.
-    if not writer.is_closing():
-        writer.close()
-
-
-def _deaf(writer: asyncio.StreamWriter) -> socket.socket:
-    """The client's connection, from which the kernel drops whatever the client sends.
-
-    As if the machine here were gone: else the kernel would go on to acknowledge, keep-alive
-    probes too, and nobody could notice.  It stays open until this socket is closed.
-    """
-    connection = socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno()))
-    drop_all = ctypes.create_string_buffer(struct.pack("HBBI", BPF_RETURN, 0, 0, 0))
-    program = struct.pack("HL", 1, ctypes.addressof(drop_all))
-    connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
-    return connection
-
-
-def _reset(writer: asyncio.StreamWriter) -> None:
-    if writer.is_closing():
-        return
-    connection = writer.get_extra_info("socket")
-    if connection is not None and connection.fileno() >= 0:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
-    writer.transport.abort()

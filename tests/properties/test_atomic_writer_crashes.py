@@ -231,5 +231,5 @@ def test_nobody_is_locked_out_by_a_writer_that_was_killed(tmp_path: Path) -> Non
     prepared(target, SCENES["other bytes"])
     assert not survives(lambda: AtomicWriter(target).write(SCENES["other bytes"].after), 3)
 
-    with folder_locks.locked(target, create_mode=None, patience=0):
+    with folder_locks.locked(target, create_mode=None, timeout=0):
         assert target.is_dir()

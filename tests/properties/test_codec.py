@@ -12,8 +12,7 @@ from reflet.api.codec import decode, decode_list, decode_object, encode
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import Lease, LeaseSpec
-from reflet.api.field_types import MicroTime
-from reflet.api.meta import ObjectMeta, OwnerReference
+from reflet.api.meta import MicroTime, ObjectMeta, OwnerReference
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import BrokenLine, ErrorEvent, EventDecoder, WatchEvent
 from reflet.api.yaml.text import read_manifests, write_yaml

@@ -6,13 +6,17 @@ how a server is run; that is kube_server.py.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from reflet.cluster import Cluster, settings_from
+from reflet.transport.config.kubeconfig import Overrides
 from tests.real.binaries import BinariesMissing, find_binaries
 from tests.real.kube_server import KubeServer
 
@@ -57,3 +61,17 @@ def namespace(kube: KubeServer) -> str:
     with kube.connect() as connection:
         connection.create("/api/v1/namespaces", {"metadata": {"name": name}})
     return name
+
+
+@pytest.fixture
+def kubeconfig(kube: KubeServer, namespace: str, tmp_path: Path) -> Path:
+    path = tmp_path / "config"
+    kube.write_kubeconfig(path, namespace=namespace)
+    return path
+
+
+@pytest.fixture
+def cluster(kubeconfig: Path) -> Cluster:
+    """A client that asks as fast as it can: its own limit has tests of its own."""
+    settings = settings_from(Overrides(kubeconfig=str(kubeconfig)))
+    return Cluster(dataclasses.replace(settings, qps=0))

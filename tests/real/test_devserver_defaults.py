@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from tests.real.devserver_objects import Case, good_objects
+from tests.real.devserver_objects import Case
 from tests.real.devserver_side import DevServerSide, comparable
+from tests.real.good_objects import good_objects
 from tests.real.kube_server import KubeServer
 
 

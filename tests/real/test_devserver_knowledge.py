@@ -13,8 +13,9 @@ from reflet.apirules.schema.protobuf import MEDIA_TYPE, decode_protobuf
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.http import discovery_documents
 from reflet.devserver.http.openapi import OpenApi
-from tests.real.devserver_objects import Case, config_map, definition, good_objects, pod
+from tests.real.devserver_objects import Case, config_map, definition, pod
 from tests.real.devserver_side import DevServerSide, comparable
+from tests.real.good_objects import good_objects
 from tests.real.kube_server import KubeServer
 from tests.real.raw_requests import send, wait_until_served
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.real.bad_objects import bad_objects
 from tests.real.devserver_objects import (
     LABELS,
     Case,
-    bad_objects,
     config_map,
     container,
     job,

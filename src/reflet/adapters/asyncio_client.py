@@ -1,7 +1,6 @@
 """The connection of ``kubernetes_asyncio`` for Reflet.
 
-Owns: everything that concerns that client, and aiohttp behind it.  Must not know resources:
-it carries requests, and the bytes of their answers are decoded by our own codec.
+It carries requests, over aiohttp, and the bytes of their answers are decoded by our own codec.
 
 ::
 
@@ -54,7 +53,7 @@ class AsyncioTransport:
         """Send and collect the whole answer."""
         with _translated(self._server):
             async with asyncio.timeout(request.timeout):
-                async with self._open(request, patience=None) as answer:
+                async with self._open(request, head_timeout=None) as answer:
                     stream = BodyStream(answer, self._server, ANSWER_TIMEOUT)
                     parts = []
                     while part := await stream.read():
@@ -66,7 +65,7 @@ class AsyncioTransport:
         self, request: Request, /, *, silence: float | None = None
     ) -> AsyncIterator[Stream]:
         """Send, and hand out the answer's body while it arrives."""
-        async with self._open(request, patience=request.timeout) as answer:
+        async with self._open(request, head_timeout=request.timeout) as answer:
             yield BodyStream(answer, self._server, silence)
 
     async def close(self) -> None:
@@ -78,7 +77,7 @@ class AsyncioTransport:
 
     @asynccontextmanager
     async def _open(
-        self, request: Request, *, patience: float | None
+        self, request: Request, *, head_timeout: float | None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         import aiohttp  # noqa: PLC0415 - costs start-up time
 
@@ -90,7 +89,7 @@ class AsyncioTransport:
         if request.query:
             url += "?" + urlencode(request.query)
         with _translated(self._server):
-            async with asyncio.timeout(ANSWER_TIMEOUT if patience is None else patience):
+            async with asyncio.timeout(ANSWER_TIMEOUT if head_timeout is None else head_timeout):
                 answer: aiohttp.ClientResponse = await rest_client.request(
                     request.method,
                     url,

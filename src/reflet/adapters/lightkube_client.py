@@ -1,8 +1,7 @@
 """The connection of ``lightkube`` for Reflet.
 
-Owns: everything that concerns that client, both its faces, and httpx2 behind them.  Must not
-know resources: it carries requests, and the bytes of their answers are decoded by our own
-codec.
+It carries requests, over the httpx2 of either face, and the bytes of their answers are decoded by
+our own codec.
 
 ::
 
@@ -114,18 +113,18 @@ class ThreadedTransport:
         return ThreadedStream(
             lambda: self._open(request, silence),
             server=self._server,
-            patience=request.timeout or ANSWER_TIMEOUT,
+            head_timeout=request.timeout or ANSWER_TIMEOUT,
             silence=silence,
         )
 
     async def close(self) -> None:
         """Nothing: the connections belong to lightkube."""
 
-    def _open(self, request: Request, silence: float | None) -> _Body:
+    def _open(self, request: Request, silence: float | None) -> _HttpxBody:
         # The reader keeps the limit of silence; this one is for a thread that nobody reads.
-        patience = None if silence is None else max(silence, ANSWER_TIMEOUT)
+        read_timeout = None if silence is None else max(silence, ANSWER_TIMEOUT)
         prepared = _prepared(
-            self._http, request, self._server, streamed=True, read_timeout=patience
+            self._http, request, self._server, streamed=True, read_timeout=read_timeout
         )
         with _translated(self._server):
             answer = self._http.send(prepared, stream=True)
@@ -135,7 +134,7 @@ class ThreadedTransport:
                 "a watch of lightkube.Client(http2=True) cannot be ended without ending every "
                 "other request on its connection: leave out http2, or use lightkube.AsyncClient"
             )
-        return _Body(answer, self._server)
+        return _HttpxBody(answer, self._server)
 
 
 class _AsyncBody:
@@ -160,7 +159,7 @@ class _AsyncBody:
                 ) from error
 
 
-class _Body:
+class _HttpxBody:
     """httpx2's answer as a blocking body."""
 
     def __init__(self, answer: httpx2.Response, server: str) -> None:

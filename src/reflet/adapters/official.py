@@ -1,7 +1,6 @@
 """The connection of the official client, ``kubernetes``, for Reflet.
 
-Owns: everything that concerns that client, and urllib3 behind it.  Must not know resources:
-it carries requests, and the bytes of their answers are decoded by our own codec.
+It carries requests, over urllib3, and the bytes of their answers are decoded by our own codec.
 
 ::
 
@@ -61,12 +60,12 @@ class OfficialTransport:
         """Send, and hand out the answer's body while it arrives, in a thread of its own."""
         return ThreadedStream(
             # The reader keeps the limit of silence; this one is for a thread that nobody reads.
-            lambda: _Body(
+            lambda: _Urllib3Body(
                 self._open(request, read=None if silence is None else max(silence, ANSWER_TIMEOUT)),
                 self._server,
             ),
             server=self._server,
-            patience=request.timeout or ANSWER_TIMEOUT,
+            head_timeout=request.timeout or ANSWER_TIMEOUT,
             silence=silence,
         )
 
@@ -130,7 +129,7 @@ class OfficialTransport:
         return headers
 
 
-class _Body:
+class _Urllib3Body:
     """urllib3's answer as a blocking body."""
 
     def __init__(self, response: BaseHTTPResponse, server: str) -> None:

@@ -1,7 +1,6 @@
 """Reflet's numbers for Prometheus.
 
-Owns: everything that concerns ``prometheus_client``: how a name becomes a metric, and the
-buckets of durations.  Must not know who reports.
+Says how a name becomes a metric of ``prometheus_client``, and the buckets of durations.
 
 ::
 

@@ -1,8 +1,7 @@
 """The body of an answer that only a blocking client can read, for an event loop.
 
-Owns: the thread of each stream, how its bytes reach the loop, and its end.  A thread of its own
-and not one of the loop's shared ones, of which a few watches would take all.  Must not know
-which client reads.
+Each stream has a thread of its own and not one of the loop's shared ones, of which a few watches
+would take all.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Final, Protocol, Self
 
 from reflet.errors import DeadlineExceeded
+from reflet.runtime.tasks import Failure
 
 MOST_WAITING: Final = 4 * 1024 * 1024
 """Bytes that may wait for a slow reader before the thread stops to read more."""
@@ -48,7 +47,7 @@ class BlockingBody(Protocol):
 class ThreadedStream:
     """What *open_body* opens, read in a thread from entering to leaving.  Is a ``Stream``.
 
-    *open_body* waits for the head of the answer, at most *patience* seconds; after *silence*
+    *open_body* waits for the head of the answer, at most *head_timeout* seconds; after *silence*
     seconds without a byte the stream counts as dead.  Leaving interrupts the thread and waits
     for its end; one that still waits for the head is left to end, and clean up, by itself.
     """
@@ -61,12 +60,12 @@ class ThreadedStream:
         open_body: Callable[[], BlockingBody],
         *,
         server: str,
-        patience: float | None,
+        head_timeout: float | None,
         silence: float | None,
     ) -> None:
         self._open_body = open_body
         self._server = server
-        self._patience = patience
+        self._head_timeout = head_timeout
         self._silence = silence
         self._news = asyncio.Event()  # on the loop: the thread has brought something
         # Under the lock, shared by the loop and the thread:
@@ -90,12 +89,7 @@ class ThreadedStream:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         self._abandon()
         while not self._has_ended():
             await self._news.wait()
@@ -126,7 +120,7 @@ class ThreadedStream:
 
     async def _head(self) -> tuple[int, Mapping[str, str]]:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._head_timeout):
                 while True:
                     self._news.clear()
                     with self._lock:

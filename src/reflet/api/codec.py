@@ -1,10 +1,10 @@
-"""Bytes become objects and objects become bytes.
+"""Bytes become objects and objects become bytes: single objects, lists, and which class each gets.
 
-Owns: single objects and lists, and which class an object gets.  Streams of watch events are
-watch_events.py; manifests are yaml_text.py.  Must not know where bytes come from.
+Streams of watch events are ``watch_events``; manifests are ``yaml``.  Decoding raises
+``DecodeError`` for any bytes that are not what was asked for, and nothing else.  The error names
+the object and the place; it never shows a value.
 
-Decoding raises ``DecodeError`` for any bytes that are not what was asked for, and nothing
-else.  The error names the object and the place; it never shows a value.
+Upstream: apimachinery/pkg/runtime/serializer/json/json.go
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,9 @@ from typing import Any, Final, Generic, TypeVar, cast
 import msgspec
 
 from reflet.api import field_path, scheme
-from reflet.api.field_types import MicroTime
 from reflet.api.frozen import Frozen
 from reflet.api.json_reader import FAILURES, decode_hook, problem, reader, refuse
-from reflet.api.meta import KubernetesObject, ListMeta, TypedObject
+from reflet.api.meta import KubernetesObject, ListMeta, MicroTime, TypedObject
 from reflet.api.unstructured import AnyObject
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """Places inside an object, as text: ``spec.containers[0].env[1].value``, ``data["tls.crt"]``.
 
-Owns: writing and reading such paths.  Must not know what the places hold.
+Upstream: apimachinery/pkg/util/validation/field/path.go, Path
 """
 
 import re

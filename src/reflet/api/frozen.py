@@ -1,7 +1,7 @@
 """The base of every struct of the vocabulary: frozen, cheap, and read-only all the way down.
 
-Owns: how Python names become Kubernetes' JSON names, and the read-only face of mappings.
-Must not know any kind.
+Says how Python names become Kubernetes' JSON names, marks text that may be written as a number
+(``QuantityText``), and gives mappings their read-only face.
 
 A mapping field holds a plain ``dict``, which is what the decoder fills and the encoder reads
 in C.  Only *reading the attribute* goes through ``ReadOnlyMapping``, so the protection costs
@@ -36,6 +36,14 @@ INITIALISMS: Final[Mapping[str, str]] = MappingProxyType(
 """Words that Kubernetes writes in capitals when they are not the first word of a name."""
 
 Value = TypeVar("Value")
+
+
+class MayBeNumber:
+    """Marks text that manifests may write as a bare number: ``cpu: 1``."""
+
+
+QuantityText = Annotated[str, MayBeNumber]
+"""A quantity as the text that was sent; ``quantities`` says what it means."""
 
 
 def json_name(name: str) -> str:

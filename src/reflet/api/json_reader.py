@@ -1,15 +1,10 @@
 """JSON bytes become a struct, or a ``DecodeError`` that names the place.
 
-Owns: the order of attempts (strictly and fast, then tolerantly), and the translation of every
-failure of the JSON library.  Must not know kinds, lists or streams.
+First strictly and fast.  Only what that refuses is read again tolerantly, as the API server's own
+reader is: ``null`` for absence, bare numbers for quantities, line breaks inside base64.  Whatever
+that does not understand is handed on unchanged, for the strict check to name.
 
 No message holds a value: what was read may be secret.
-
-What the API server's reader accepts although it is not what the schema says.
-
-Owns: how decoded JSON is adapted to a struct type before it is checked again: ``null`` for
-absence, bare numbers for quantities, line breaks inside base64.  Must not know about bytes,
-nor about what goes wrong afterwards: whatever it does not understand it hands on unchanged.
 """
 
 import re
@@ -32,7 +27,8 @@ from typing import (
 import msgspec
 
 from reflet.api import field_path
-from reflet.api.field_types import MayBeNumber, MicroTime
+from reflet.api.frozen import MayBeNumber
+from reflet.api.meta import MicroTime
 from reflet.errors import DecodeError
 
 T = TypeVar("T")

@@ -1,19 +1,55 @@
 """What every Kubernetes object has: its metadata, and how objects point at each other.
 
-Owns: metav1's ObjectMeta, ListMeta, owner references, label selectors as data, conditions,
-and object references.  Must not know any kind, nor how JSON becomes structs.
+ObjectMeta, ListMeta, owner references, label selectors as data, conditions, object references,
+and the API's times.
+
+Upstream: apimachinery/pkg/apis/meta/v1/types.go, time.go and micro_time.go
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Protocol
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Final, Protocol, Self
 
+import msgspec
 from msgspec import structs
 
-from reflet.api.field_types import Time
 from reflet.api.frozen import EMPTY, Frozen
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl keeps the whole object, a Secret's values included."""
+
+
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An RFC 3339 time with its zone: metav1.Time."""
+
+
+class MicroTime(datetime):
+    """metav1.MicroTime: a ``datetime`` with a zone that keeps its microseconds when written.
+
+    Leases and events refuse ``…:05Z`` where they want ``…:05.000000Z``.
+    """
+
+    @classmethod
+    def at(cls, moment: datetime) -> Self:
+        """Return the same moment, in UTC; a moment without a zone is refused."""
+        if moment.tzinfo is None:
+            raise ValueError("a time without a time zone")
+        moment = moment.astimezone(UTC)
+        return cls.combine(moment.date(), moment.timetz())
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Read an RFC 3339 time with any number of digits; raise ``ValueError`` for others."""
+        try:
+            moment: datetime = msgspec.convert(text, Time)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from error
+        return cls.at(moment)
+
+    def text(self) -> str:
+        """Return the time as the API server wants it: ``2026-01-02T03:04:05.000000Z``."""
+        moment = self.astimezone(UTC).replace(tzinfo=None)
+        return moment.isoformat(timespec="microseconds") + "Z"
 
 
 class Hidden:

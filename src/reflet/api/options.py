@@ -1,8 +1,11 @@
 """What a request asks for beyond its path: the options of every verb.
 
-Owns: which options there are and the query parameters, or the body, that they become.  Options
-are values: compare them, keep them, derive others with ``msgspec.structs.replace``.  Must not
-know paths, transports, or when to send what.
+Each becomes query parameters, or the body of a deletion.  Options are values: compare them, keep
+them, derive others with ``msgspec.structs.replace``.  A name that is no option is refused by the
+type checker and by the call.
+
+Upstream: apimachinery/pkg/apis/meta/v1/types.go, GetOptions, ListOptions, DeleteOptions,
+    CreateOptions, PatchOptions, UpdateOptions
 """
 
 from __future__ import annotations
@@ -21,8 +24,11 @@ Query: TypeAlias = tuple[tuple[str, str], ...]
 """Query parameters as they are sent, not yet percent-encoded, sorted by name."""
 
 ResourceVersionMatch: TypeAlias = Literal["Exact", "NotOlderThan"]
+"""How a list treats the version that it asks for."""
 FieldValidation: TypeAlias = Literal["Ignore", "Warn", "Strict"]
+"""What the server does about fields that it does not know, or that come twice."""
 PropagationPolicy: TypeAlias = Literal["Orphan", "Background", "Foreground"]
+"""What becomes of the objects that a deleted object owns."""
 
 _ALL_LABELS: Final = LabelSelector.everything()
 _ALL_FIELDS: Final = FieldSelector.everything()

@@ -1,20 +1,8 @@
-"""How a listing is asked for in pages: which request comes next, and when to start over.
+"""Paging: how a listing is asked for in pages, which request comes next, and when to start over.
 
-Owns: the series of list requests behind one listing.  Pure: whoever drives it sends the
-requests and keeps the items.  ::
+Pure: ``client.rest.fetch_all`` drives it, and the reflector, which does more with each page.
 
-    paging = Paging(options)
-    while paging.request is not None:
-        try:
-            page = await fetch(paging.request)
-        except ApiError as error:
-            paging.failed(error)  # raises it, or means: start over
-            items.clear()
-        else:
-            paging.answered(page.metadata)
-            items.extend(page.items)
-
-Must not know how a page is fetched or what its items are.
+Upstream: client-go/tools/pager/pager.go, ListPager.List
 """
 
 from __future__ import annotations

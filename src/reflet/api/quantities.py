@@ -1,8 +1,10 @@
 """Quantities: amounts of cpu, memory and the like, such as ``500m``, ``1Gi`` and ``1e3``.
 
-Owns: the text form, the canonical text, and arithmetic.  An amount is a whole number of
-billionths, the smallest unit that Kubernetes keeps, and everything is exact but the division,
-which is the kubelet's.  Must not know which resources there are or what their amounts mean.
+The text form, the canonical text, and arithmetic.  An amount is a whole number of billionths, the
+smallest unit that Kubernetes keeps, and everything is exact but the division, which is the
+kubelet's.
+
+Upstream: apimachinery/pkg/api/resource/quantity.go, Quantity, ParseQuantity, CanonicalizeBytes
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """The resource catalogue: what a resource is called, and where it is on the server.
 
-Owns: ``Resource``, the built-in resources, finding one by whatever a person types, and URL
-paths.  Must not know the structs of kinds, nor which resources a server really has.
+The built-in resources, finding one by whatever a person types, and URL paths.  Which resources a
+server really has is ``client.discovery``.
+
+Upstream: apimachinery/pkg/api/meta/restmapper.go, DefaultRESTMapper;
+    client-go/restmapper/shortcut.go
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """The server's refusals: from ``Status`` to typed errors, and questions about errors.
 
-Owns: which error class a reason or an HTTP code means, and the predicates that decide what a
-failed request was.  Must not know who sent the request or what happens next.
+Upstream: apimachinery/pkg/api/errors/errors.go, StatusError, NewGenericServerResponse,
+    IsResourceExpired, IsTooManyRequests and the other predicates
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables that the server makes for people: the columns of ``kubectl get``.
 
-Owns: metav1.Table as far as a terminal needs it.  Must not know how it is printed.
+Upstream: apimachinery/pkg/apis/meta/v1/types.go, Table
 """
 
 from typing import Any, Final

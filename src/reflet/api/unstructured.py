@@ -1,7 +1,8 @@
-"""Any kind that has no struct, custom resources included.
+"""``AnyObject``: any kind that has no struct, custom resources included.
 
-Owns: ``AnyObject``: metadata typed, the rest kept as the bytes that came and decoded on first
-touch.  Must not know any kind, lists or streams.
+Metadata is typed; the rest is kept as the bytes that came and decoded on first touch.
+
+Upstream: apimachinery/pkg/apis/meta/v1/unstructured/unstructured.go, Unstructured
 """
 
 from collections.abc import Mapping

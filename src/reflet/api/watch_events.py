@@ -1,7 +1,6 @@
-"""Lines of a watch stream become events.
+"""Lines of a watch stream become events; many lines are decoded at once.
 
-Owns: what a line may hold, and decoding many lines at once.  Must not know where lines come
-from, nor what an event does to a cache.
+Upstream: apimachinery/pkg/watch/watch.go, Event; client-go/rest/watch/decoder.go, Decode
 """
 
 import functools
@@ -22,6 +21,7 @@ from reflet.errors import DecodeError
 T = TypeVar("T", bound=KubernetesObject)
 
 EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
+"""What a watch event says of its object."""
 
 _TYPES: Final[dict[str, EventType]] = {text: text for text in get_args(EventType)}
 

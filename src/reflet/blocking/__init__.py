@@ -1,10 +1,9 @@
 """Reflet for programs without an event loop.
 
-- ``loop_thread``: the one event loop, on a thread of its own
-- ``forks``: what readers find in the child of a fork
 - ``cluster``: the client's verbs, each waiting for its answer
 - ``mirror``: a collection in memory
 - ``managers``: the ConfigMaps and Secrets of registered pods
+- ``loop_thread``: the one event loop, on a thread of its own, and what a fork leaves of it
 
 Everything here waits by handing work to that loop, so any thread may call it; nothing may be
 called from inside an event loop, which would wait for itself.
@@ -15,6 +14,22 @@ called from inside an event loop, which would wait for itself.
         settings = cluster.resource(ConfigMap, namespace="shop").get("settings")
 """
 
-from reflet.blocking.cluster import BlockingCluster, BlockingResource, connect
+from typing import TYPE_CHECKING
 
-__all__ = ["BlockingCluster", "BlockingResource", "connect"]
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.blocking.cluster import BlockingCluster, BlockingResource, connect
+    from reflet.blocking.managers import BlockingManager
+    from reflet.blocking.mirror import BlockingMirror
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.blocking.cluster": "BlockingCluster BlockingResource connect",
+            "reflet.blocking.managers": "BlockingManager",
+            "reflet.blocking.mirror": "BlockingMirror",
+        },
+    )
+
+__all__ = ["BlockingCluster", "BlockingManager", "BlockingMirror", "BlockingResource", "connect"]

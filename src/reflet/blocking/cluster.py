@@ -1,15 +1,14 @@
-"""The client's verbs for programs without an event loop.
+"""The client's verbs for programs without an event loop: the same, waiting.
 
-Owns: nothing but the waiting; what each verb does and promises is said in
-``reflet.client.resource_client`` and ``reflet.client.client``.
+What each verb does and promises is said in ``reflet.client.resource_client`` and
+``reflet.client.client``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 
 from reflet.api.codec import Listing
 from reflet.api.meta import KubernetesObject
@@ -31,7 +30,14 @@ from reflet.api.watch_events import WatchEvent
 from reflet.blocking.loop_thread import LoopThread
 from reflet.client.client import Token
 from reflet.client.discovery import ServerVersion
-from reflet.client.resource_client import WATCH_SILENCE, ResourceClient
+from reflet.client.resource_client import (
+    WATCH_SILENCE,
+    Answered,
+    Body,
+    PatchBody,
+    ResourceClient,
+    Whole,
+)
 from reflet.cluster import Cluster
 from reflet.cluster import connect as connect_cluster
 from reflet.transport.config.settings import ConnectionSettings
@@ -61,25 +67,17 @@ class BlockingResource(Generic[T]):
 
     @overload
     def get(
-        self,
-        name: str,
-        options: GetOptions = GetOptions(),
-        *,
-        subresource: Literal["status"] | None = None,
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def get(
-        self,
-        name: str,
-        options: GetOptions = GetOptions(),
-        *,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None
+    ) -> Answered[T]: ...
 
     def get(
         self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None = None
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """The object called *name*."""
         return self._loop.run(self._client.get(name, options, subresource=subresource))
 
@@ -109,31 +107,31 @@ class BlockingResource(Generic[T]):
     @overload
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
-        subresource: Literal["status"] | None = None,
+        subresource: Whole = None,
     ) -> T: ...
 
     @overload
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+    ) -> Answered[T]: ...
 
     def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Create an object, or a part of the one called *name*."""
         return self._loop.run(
             self._client.create(body, options, name=name, subresource=subresource)
@@ -141,29 +139,21 @@ class BlockingResource(Generic[T]):
 
     @overload
     def replace(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        options: UpdateOptions = UpdateOptions(),
-        *,
-        subresource: Literal["status"] | None = None,
+        self, body: Body[T], options: UpdateOptions = UpdateOptions(), *, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def replace(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        options: UpdateOptions = UpdateOptions(),
-        *,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, body: Body[T], options: UpdateOptions = UpdateOptions(), *, subresource: str | None
+    ) -> Answered[T]: ...
 
     def replace(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: UpdateOptions = UpdateOptions(),
         *,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Write the whole object."""
         return self._loop.run(self._client.replace(body, options, subresource=subresource))
 
@@ -171,33 +161,33 @@ class BlockingResource(Generic[T]):
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
-        subresource: Literal["status"] | None = None,
+        subresource: Whole = None,
     ) -> T: ...
 
     @overload
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+    ) -> Answered[T]: ...
 
     def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Change an object by a patch."""
         return self._loop.run(
             self._client.patch(name, patch, patch_type, options, subresource=subresource)
@@ -205,32 +195,22 @@ class BlockingResource(Generic[T]):
 
     @overload
     def apply(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: Literal["status"] | None = None,
+        self, body: Body[T], *, field_manager: str, force: bool = False, subresource: Whole = None
     ) -> T: ...
 
     @overload
     def apply(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, body: Body[T], *, field_manager: str, force: bool = False, subresource: str | None
+    ) -> Answered[T]: ...
 
     def apply(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         *,
         field_manager: str,
         force: bool = False,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Server-side apply: own the fields of *body*."""
         return self._loop.run(
             self._client.apply(
@@ -263,12 +243,7 @@ class BlockingCluster:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

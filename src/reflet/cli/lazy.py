@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from reflet.node import options as node_options
     from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
-    from reflet.podconfig import gather, gather_files, gather_subjects, gather_users
+    from reflet.podconfig import gather, gather_files
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references
     from reflet.runtime import descriptors, structured_logs
@@ -82,8 +82,6 @@ _HOMES: Final = {
     "following": "reflet.cli.output.following",
     "gather": "reflet.podconfig.gather",
     "gather_files": "reflet.podconfig.gather_files",
-    "gather_subjects": "reflet.podconfig.gather_subjects",
-    "gather_users": "reflet.podconfig.gather_users",
     "kubeconfig": "reflet.transport.config.kubeconfig",
     "labels": "reflet.api.selectors.labels",
     "lint_output": "reflet.cli.output.lint_output",

@@ -1,20 +1,18 @@
-"""Everything one API server can be asked.
+"""Everything one API server can be asked: resources by kind or by name, discovery, tokens.
 
-Owns: from a kind or a name to the client of its resource, and the questions that are not about
-one resource.  Must not know where the connection came from.
+Upstream: client-go/kubernetes/clientset.go, client-go/dynamic/simple.go (one client here);
+    client-go/restmapper/discovery.go (``find``)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar, overload
 
 from reflet.api import resources, scheme
 from reflet.api.codec import decode, encode
-from reflet.api.field_types import Time
 from reflet.api.frozen import Frozen
-from reflet.api.meta import KubernetesObject, TypedObject
+from reflet.api.meta import KubernetesObject, Time, TypedObject
 from reflet.api.resources import SERVICE_ACCOUNTS, Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.discovery import ServerVersion, served_resources, server_version
@@ -70,12 +68,7 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:

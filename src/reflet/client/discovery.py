@@ -1,7 +1,10 @@
-"""What a server serves: which resources there are, and which one a name means.
+"""What a server serves: its groups, versions and resources, and its own version.
 
-Owns: reading the server's own catalogue, in one request where the server can, group by group
-where it cannot.  Must not know what is done with the resources.
+In one request for each of ``/api`` and ``/apis`` where the server can (aggregated discovery),
+group by group where it cannot.
+
+Upstream: client-go/discovery/discovery_client.go, GroupsAndMaybeResources;
+    client-go/discovery/aggregated_discovery.go
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ class _Served(Frozen, frozen=True, kw_only=True):
     short_names: tuple[str, ...] = ()
 
 
-class _Version(Frozen, frozen=True, kw_only=True):
+class _DiscoveredVersion(Frozen, frozen=True, kw_only=True):
     version: str
     resources: tuple[_Served, ...] = ()
 
@@ -48,14 +51,14 @@ class _GroupName(Frozen, frozen=True, kw_only=True):
     name: str = ""
 
 
-class _Group(Frozen, frozen=True, kw_only=True):
+class _DiscoveredGroup(Frozen, frozen=True, kw_only=True):
     metadata: _GroupName = _GroupName()
-    versions: tuple[_Version, ...] = ()
+    versions: tuple[_DiscoveredVersion, ...] = ()
 
 
 class _Aggregated(Frozen, frozen=True, kw_only=True):
     kind: str = ""
-    items: tuple[_Group, ...] = ()
+    items: tuple[_DiscoveredGroup, ...] = ()
 
 
 class _PlainResource(Frozen, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
 """The verbs for one resource, in one namespace or in all.
 
-Owns: which request a verb is, and what its answer becomes.  Must not know connections, nor
-who uses the objects.
+Upstream: client-go/gentype/type.go, Client; client-go/dynamic/simple.go
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any, Final, Generic, Literal, TypeVar, overload
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -31,17 +30,26 @@ from reflet.api.options import (
 from reflet.api.paging import PAGE_SIZE, Paging
 from reflet.api.resources import Resource
 from reflet.api.status import Status
-from reflet.api.tables import TABLES, Table, TableRow
+from reflet.api.tables import TABLES, Table
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import event_decoder
-from reflet.client.rest import JSON, answer, refusal
+from reflet.client.rest import JSON, answer, fetch_all, refusal
 from reflet.client.watch import Watch
-from reflet.errors import ApiError, ConfigurationError
+from reflet.errors import ConfigurationError
 from reflet.runtime.gate import Gate
 from reflet.runtime.tasks import Opened, entered
 from reflet.transport.interface import Request, Stream, Transport
 
 T = TypeVar("T", bound=KubernetesObject)
+
+Body: TypeAlias = T | AnyObject | Mapping[str, Any]
+"""What may be sent: an object of the client's class, any object, or a plain mapping."""
+PatchBody: TypeAlias = Body[T] | Sequence[Mapping[str, Any]]
+"""The same, or the operations of a JSON patch."""
+Whole: TypeAlias = Literal["status"] | None
+"""The subresources of which the answer is the whole object."""
+Answered: TypeAlias = T | Status | AnyObject
+"""What the server may answer for any other subresource."""
 
 PAGES_AHEAD: Final = 10
 """How many pages ``pages`` fetches before they are asked for."""
@@ -49,7 +57,7 @@ WATCH_SILENCE: Final = 900.0
 """Seconds.  A last resort: a quiet stream is no fault, and a dead connection ends by itself."""
 
 
-class _Answered(Frozen, frozen=True, kw_only=True):
+class _AnswerHead(Frozen, frozen=True, kw_only=True):
     """The first look at an answer of which it is not known what it is."""
 
     api_version: str = ""
@@ -91,25 +99,17 @@ class ResourceClient(Generic[T]):
 
     @overload
     async def get(
-        self,
-        name: str,
-        options: GetOptions = GetOptions(),
-        *,
-        subresource: Literal["status"] | None = None,
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: Whole = None
     ) -> T: ...
 
     @overload
     async def get(
-        self,
-        name: str,
-        options: GetOptions = GetOptions(),
-        *,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None
+    ) -> Answered[T]: ...
 
     async def get(
         self, name: str, options: GetOptions = GetOptions(), *, subresource: str | None = None
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """The object called *name*."""
         body = await self._send("get", "GET", name, options.query(), subresource=subresource)
         return self._answered(body, subresource)
@@ -124,17 +124,10 @@ class ResourceClient(Generic[T]):
     ) -> Listing[T]:
         """Every object that *options* select, fetched in pages, one consistent state."""
         paging = Paging(options, page_size=page_size)
-        items: list[T] = []
-        while paging.request is not None:
-            try:
-                page = await self.page(paging.request)
-            except ApiError as error:
-                paging.failed(error)
-                items.clear()
-            else:
-                paging.answered(page.metadata)
-                items.extend(page.items)
-        return Listing(items=tuple(items), metadata=paging.metadata)
+        pages = await fetch_all(paging, self.page)
+        return Listing(
+            items=tuple(item for page in pages for item in page.items), metadata=paging.metadata
+        )
 
     async def pages(
         self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
@@ -170,19 +163,12 @@ class ResourceClient(Generic[T]):
     async def table(self, options: ListOptions = ListOptions()) -> Table:
         """Every object that *options* select, as the rows that ``kubectl get`` shows."""
         paging = Paging(options)
-        rows: list[TableRow] = []
-        page = Table()
-        while paging.request is not None:
-            try:
-                query = paging.request.query()
-                page = decode(await self._send("list", "GET", None, query, accept=TABLES), Table)
-            except ApiError as error:
-                paging.failed(error)
-                rows.clear()
-            else:
-                paging.answered(page.metadata)
-                rows.extend(page.rows)
-        return replace(page, rows=tuple(rows), metadata=paging.metadata)
+        pages = await fetch_all(paging, self._table_page)
+        rows = tuple(row for page in pages for row in page.rows)
+        return replace(pages[-1], rows=rows, metadata=paging.metadata)
+
+    async def _table_page(self, options: ListOptions) -> Table:
+        return decode(await self._send("list", "GET", None, options.query(), accept=TABLES), Table)
 
     async def table_of(self, name: str) -> Table:
         """The object called *name*, as the row that ``kubectl get`` shows."""
@@ -217,31 +203,31 @@ class ResourceClient(Generic[T]):
     @overload
     async def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
-        subresource: Literal["status"] | None = None,
+        subresource: Whole = None,
     ) -> T: ...
 
     @overload
     async def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+    ) -> Answered[T]: ...
 
     async def create(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: CreateOptions = CreateOptions(),
         *,
         name: str | None = None,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Create an object; the answer is what the server made of it.
 
         With *name* and *subresource*, create that part of an existing object.
@@ -253,29 +239,21 @@ class ResourceClient(Generic[T]):
 
     @overload
     async def replace(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        options: UpdateOptions = UpdateOptions(),
-        *,
-        subresource: Literal["status"] | None = None,
+        self, body: Body[T], options: UpdateOptions = UpdateOptions(), *, subresource: Whole = None
     ) -> T: ...
 
     @overload
     async def replace(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        options: UpdateOptions = UpdateOptions(),
-        *,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, body: Body[T], options: UpdateOptions = UpdateOptions(), *, subresource: str | None
+    ) -> Answered[T]: ...
 
     async def replace(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         options: UpdateOptions = UpdateOptions(),
         *,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Write the whole object; Conflict when it carries a version that is no longer current.
 
         Refuses a typed object that keeps only some of its kind's fields: the others would be
@@ -300,33 +278,33 @@ class ResourceClient(Generic[T]):
     async def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
-        subresource: Literal["status"] | None = None,
+        subresource: Whole = None,
     ) -> T: ...
 
     @overload
     async def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+    ) -> Answered[T]: ...
 
     async def patch(
         self,
         name: str,
-        patch: T | AnyObject | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: PatchBody[T],
         patch_type: PatchType = PatchType.MERGE,
         options: PatchOptions = PatchOptions(),
         *,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Change an object by a patch: a mapping, or a sequence of operations for a JSON patch."""
         data = await self._send(
             "patch",
@@ -341,32 +319,22 @@ class ResourceClient(Generic[T]):
 
     @overload
     async def apply(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: Literal["status"] | None = None,
+        self, body: Body[T], *, field_manager: str, force: bool = False, subresource: Whole = None
     ) -> T: ...
 
     @overload
     async def apply(
-        self,
-        body: T | AnyObject | Mapping[str, Any],
-        *,
-        field_manager: str,
-        force: bool = False,
-        subresource: str | None,
-    ) -> T | Status | AnyObject: ...
+        self, body: Body[T], *, field_manager: str, force: bool = False, subresource: str | None
+    ) -> Answered[T]: ...
 
     async def apply(
         self,
-        body: T | AnyObject | Mapping[str, Any],
+        body: Body[T],
         *,
         field_manager: str,
         force: bool = False,
         subresource: str | None = None,
-    ) -> T | Status | AnyObject:
+    ) -> Answered[T]:
         """Server-side apply: own the fields of *body*; Conflict when others own some of them."""
         return await self.patch(
             _name_of(body),
@@ -379,7 +347,7 @@ class ResourceClient(Generic[T]):
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | Status:
         """Delete an object; the answer is its last state while it lingers, else a Status."""
         data = await self._send("delete", "DELETE", name, (), body=options.body())
-        if decode(data, _Answered).kind == "Status":
+        if decode(data, _AnswerHead).kind == "Status":
             return decode(data, Status)
         return self._decoded(data)
 
@@ -399,10 +367,10 @@ class ResourceClient(Generic[T]):
 
     # inside
 
-    def _answered(self, data: bytes, subresource: str | None) -> T | Status | AnyObject:
+    def _answered(self, data: bytes, subresource: str | None) -> Answered[T]:
         if subresource in (None, "status") or self._kind is AnyObject:
             return self._decoded(data)
-        head = decode(data, _Answered)
+        head = decode(data, _AnswerHead)
         if head.kind == "Status":
             return decode(data, Status)
         if (head.api_version, head.kind) == (self.resource.api_version, self.resource.kind):

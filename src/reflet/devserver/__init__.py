@@ -21,26 +21,20 @@ them cannot hide by being on both sides.
 - ``storage``: all objects with one counter of revisions, as in etcd, and the same in SQLite
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from reflet._exports import lazy_exports
 
 if TYPE_CHECKING:
-    from reflet.devserver.faults import Fault
+    from reflet.devserver.faults import Action, Fault, Faults, RequestLog, SeenRequest
     from reflet.devserver.server import DevServer
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.devserver.faults": "Action Fault Faults RequestLog SeenRequest",
+            "reflet.devserver.server": "DevServer",
+        },
+    )
 
-__all__ = ["DevServer", "Fault"]
-
-# On first use: the server needs aiohttp, and who only names a fault does not.
-_HOMES: Final = {"DevServer": "reflet.devserver.server", "Fault": "reflet.devserver.faults"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'reflet.devserver' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__ = ["Action", "DevServer", "Fault", "Faults", "RequestLog", "SeenRequest"]

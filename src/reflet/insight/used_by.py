@@ -122,6 +122,20 @@ class Candidates(Frozen, frozen=True, kw_only=True):
     ingresses: tuple[AnyObject, ...] = ()
 
 
+class PossibleUsers(Frozen, frozen=True, kw_only=True):
+    """Who may use an object: the candidates, their namespace, and what could not be read."""
+
+    candidates: Candidates
+    namespace: str
+    notes: tuple[str, ...] = ()
+
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces that candidates are in."""
+        found = self.candidates
+        every = (*found.pods, *found.workloads, *found.service_accounts, *found.ingresses)
+        return tuple(sorted({item.metadata.namespace for item in every}))
+
+
 def used_by(
     kind: ConfigKind, namespace: str, name: str, candidates: Candidates, *, key: str = ""
 ) -> UsedBy:

@@ -1,8 +1,8 @@
-"""Pods as a runtime sees them, where a container is a process.
+"""The container runtime of this node, where a container is a process: ``PodRuntime`` over the shim.
 
-Owns: from the shim's answers to pods and their statuses, the sandbox of a pod, which here is its
-folder, and the lives of a container that are kept.  Is a ``PodRuntime``.  Must not know the API
-server, nor when anything is to be started or ended.
+The sandbox of a pod is its folder.  Two lives of each container are kept, for ``logs --previous``.
+
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_manager.go, GetPods, GetPodStatus
 """
 
 from __future__ import annotations

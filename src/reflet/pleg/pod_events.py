@@ -19,7 +19,7 @@ from typing import Final, Self
 from reflet.pleg.runtime_status import RuntimePod, RuntimeState
 
 
-class EventType(StrEnum):
+class PodEventType(StrEnum):
     """What happened to a container, or with POD_SYNC, that the pod as a whole was looked at."""
 
     CONTAINER_STARTED = "ContainerStarted"
@@ -34,7 +34,7 @@ class PodEvent:
     """Something that happened to the pod ``uid``; sandboxes count as containers."""
 
     uid: str
-    type: EventType
+    type: PodEventType
     container_id: str = ""
 
 
@@ -57,12 +57,12 @@ SEEN_AS: Final[Mapping[RuntimeState, Seen]] = MappingProxyType(
     }
 )
 
-_STARTED: Final = (EventType.CONTAINER_STARTED,)
-_DIED: Final = (EventType.CONTAINER_DIED,)
-_CHANGED: Final = (EventType.CONTAINER_CHANGED,)
-_REMOVED: Final = (EventType.CONTAINER_REMOVED,)
+_STARTED: Final = (PodEventType.CONTAINER_STARTED,)
+_DIED: Final = (PodEventType.CONTAINER_DIED,)
+_CHANGED: Final = (PodEventType.CONTAINER_CHANGED,)
+_REMOVED: Final = (PodEventType.CONTAINER_REMOVED,)
 
-EVENTS: Final[Mapping[tuple[Seen, Seen], tuple[EventType, ...]]] = MappingProxyType(
+EVENTS: Final[Mapping[tuple[Seen, Seen], tuple[PodEventType, ...]]] = MappingProxyType(
     {
         (Seen.GONE, Seen.RUNNING): _STARTED,
         (Seen.EXITED, Seen.RUNNING): _STARTED,

@@ -1,12 +1,11 @@
-"""Looks at the runtime again and again, and tells what happened: the pod lifecycle event generator.
+"""The relist loop: looks at the runtime again and again, and tells what happened.
 
-Owns: when the runtime is asked, what it said last, and whether looking still works.  What two
-looks mean is decided in ``events``; how new a status is, and who waits for it, is kept by
-``status_cache``.  Must not know any runtime, nor what anybody does about an event.
+The kubelet's pod lifecycle event generator, GenericPLEG.  What it saw last is its podRecords;
+what two looks mean is decided in ``pod_events``; how new a status is, and who waits for it, is
+kept by ``status_cache``.
 
-The numbers that the relist loop reports about itself.
-
-Owns: their names and labels.  Must not know what is done about them.
+Upstream: pkg/kubelet/pleg/generic.go, GenericPLEG.Relist, podRecords
+Upstream: pkg/kubelet/metrics/metrics.go, PLEGRelistDuration
 """
 
 from __future__ import annotations
@@ -16,17 +15,16 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Final, Self
 
 from reflet.gotext.durations import go_duration
-from reflet.pleg.pod_events import EventChannel, EventType, PodEvent, container_events
+from reflet.pleg.pod_events import EventChannel, PodEvent, PodEventType, container_events
 from reflet.pleg.runtime_status import PodRuntime, RuntimePod, RuntimeState, RuntimeStatus
 from reflet.pleg.status_cache import StatusCache
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 PERIOD: Final = 1.0  # seconds from the end of a relist to the next one
 THRESHOLD: Final = 180.0  # seconds after which a missing relist is unhealthy
@@ -100,14 +98,9 @@ class Pleg:
         self._permanent.keep(self._tasks, self._serve_requests, name="pleg requests")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
         finally:
             self.events.close()
 
@@ -253,7 +246,7 @@ class Pleg:
             if not await self._inspect(now, at, again=flagged):
                 return
             self._told[uid] = now
-        self._tell(uid, events or (PodEvent(uid, EventType.POD_SYNC),))
+        self._tell(uid, events or (PodEvent(uid, PodEventType.POD_SYNC),))
 
     async def _inspect(self, pod: RuntimePod, at: float, *, again: bool) -> bool:
         """Fetch a pod's status into the cache; False when there is nothing to tell yet."""
@@ -277,7 +270,7 @@ class Pleg:
 
     def _tell(self, uid: str, events: Sequence[PodEvent]) -> None:
         # A container that merely is in an unknown state is nothing to act upon.
-        reliable = [event for event in events if event.type is not EventType.CONTAINER_CHANGED]
+        reliable = [event for event in events if event.type is not PodEventType.CONTAINER_CHANGED]
         discarded = sum(not self.events.put(event) for event in reliable)
         if discarded:
             self._metrics.events_discarded(discarded)

@@ -1,12 +1,10 @@
-"""Pods, containers and sandboxes as a runtime sees them.
+"""Pods, containers and sandboxes as a runtime sees them, and what a runtime has to answer.
 
-Owns: the short form that a list gives of every pod, and the long form that one pod is asked for.
-A container may as well be a process.  Must not know runtimes, nor what the API server is told
-about all this: that is ``reflet.api.core.pods``.
+A list gives the short form of every pod, and the long form is of one pod that is asked for.  A
+container may as well be a process.  What the API server is told about all this is
+``reflet.api.core.pods``.
 
-What a runtime has to answer for its pods to be followed.
-
-Owns: the protocol.  Must not know any runtime.
+Upstream: pkg/kubelet/container/runtime.go, Pod, PodStatus, Status, Runtime
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""The latest status of every pod, and waiting for a newer one.
+"""The latest status of every pod, and waiting for a newer one: the kubelet's PodCache.
 
-Owns: the statuses, how new they are, and who waits.  Must not know where statuses come from.
+``newer_than`` is its GetNewerThan.
 
 Moments are seconds on one stopwatch, ``Clock.monotonic()`` of whoever writes and waits.  The
 kubelet compares the times of its wall clock, but Go's carry a reading of the stopwatch and are
 compared by that.  Python's ``datetime`` carries none: a clock set back by an hour would let
 every waiter wait for an hour.
+
+Upstream: pkg/kubelet/container/cache.go, cache.GetNewerThan, cache.UpdateTime
 """
 
 from __future__ import annotations

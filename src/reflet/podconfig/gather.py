@@ -1,8 +1,10 @@
-"""A pod and what it needs, asked of a server: the pod first, then all the rest at once.
+"""A pod and what it needs, or whoever may use an object, asked of a server.
 
-``pod_inputs`` makes the fewest requests that ``Needs`` allows, none of them twice.  The pod itself
-must be had; what it names and cannot be read is no error here but part of the answer, because the
-kubelet too goes on and says what is wrong with the container.
+``pod_inputs`` asks for the pod first, then for all the rest at once; it makes the fewest requests
+that ``Needs`` allows, none of them twice.  The pod itself must be had; what it names and cannot be
+read is no error here but part of the answer, because the kubelet too goes on and says what is wrong
+with the container.  ``possible_users`` leaves out lists that are refused, and says so: half an
+answer is worth having, as long as it says that it is half.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from reflet.api import resources
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
@@ -28,9 +31,10 @@ from reflet.errors import (
     TransportError,
     Unauthorized,
 )
+from reflet.insight.used_by import Candidates, PossibleUsers
 from reflet.podconfig.service_account_tokens import token_keys
 from reflet.podconfig.trust_bundle_watch import list_trust_bundles
-from reflet.resolution.objects import ObjectKey, ObjectsInHand
+from reflet.resolution.objects import ConfigKind, ObjectKey, ObjectsInHand
 from reflet.resolution.pod_inputs import Needs, PodInputs, unknown_token
 from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.references import references_of, shows_node
@@ -58,6 +62,16 @@ SERVER_FAILURES: Final = (TransportError, CredentialsError, Unauthorized)
 DEFAULT_ACCOUNT: Final = "default"
 
 _MOST_SHOWN: Final = 8
+
+_PODS_AND_THEIR_MAKERS: Final = (
+    *(resources.PODS, resources.DEPLOYMENTS, resources.STATEFUL_SETS, resources.DAEMON_SETS),
+    *(resources.REPLICA_SETS, resources.REPLICATION_CONTROLLERS),
+    *(resources.JOBS, resources.CRON_JOBS),
+)
+_USERS_OF: Final[Mapping[ConfigKind, tuple[Resource, ...]]] = {
+    "ConfigMap": _PODS_AND_THEIR_MAKERS,
+    "Secret": (*_PODS_AND_THEIR_MAKERS, resources.SERVICE_ACCOUNTS, resources.INGRESSES),
+}
 
 
 async def pod_inputs(
@@ -174,6 +188,49 @@ def _unclear(
     more = len(names) - _MOST_SHOWN
     shown = ", ".join(names[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
     return ConfigurationError(f"several {resource.full_name} have {selector}: {shown}; name one")
+
+
+async def possible_users(cluster: Client, kind: ConfigKind, *, everywhere: bool) -> PossibleUsers:
+    """Ask a server for the lists that the kind of object needs, all at once.
+
+    Raises the first error when not one list could be had, or the server cannot be asked.
+    """
+    lists: dict[Resource, tuple[Any, ...]] = {}
+    failures: dict[Resource, RefletError] = {}
+
+    async def read(resource: Resource) -> None:
+        client = cluster.resource(resource, namespace=ALL_NAMESPACES if everywhere else None)
+        try:
+            lists[resource] = (await client.list()).items
+        except RefletError as error:
+            failures[resource] = error
+
+    wanted = _USERS_OF[kind]
+    async with asyncio.TaskGroup() as tasks:
+        for resource in wanted:
+            tasks.create_task(read(resource), name=f"list {resource}")
+    for error in failures.values():
+        if isinstance(error, SERVER_FAILURES) or not lists:
+            raise error
+    return PossibleUsers(
+        candidates=_candidates(lists),
+        namespace=cluster.namespace,
+        notes=tuple(
+            f"{resource} could not be listed, so they are left out: {failures[resource]}"
+            for resource in wanted
+            if resource in failures
+        ),
+    )
+
+
+def _candidates(lists: Mapping[Resource, tuple[Any, ...]]) -> Candidates:
+    every = [item for items in lists.values() for item in items]
+    return Candidates(
+        pods=lists.get(resources.PODS, ()),
+        workloads=tuple(item for item in every if isinstance(item, WORKLOADS)),
+        service_accounts=lists.get(resources.SERVICE_ACCOUNTS, ()),
+        ingresses=lists.get(resources.INGRESSES, ()),
+    )
 
 
 class _Reading:

@@ -1,9 +1,20 @@
-"""Processes: how one is started, watched, signalled, ended and reaped.
+"""Processes: how one is started, watched, signalled, ended and reaped, and how one is a container.
 
-Owns everything that the programs above need of the operating system's processes:
-``program`` (what to run), ``child`` (one that runs), ``endings`` (how it ended),
-``process_identity`` (which process a number means), ``process_table`` (what ``/proc`` says),
-``reaping`` (orphans and zombies), ``crash_backoff`` (when to start again), ``inspection`` (who may
-look into this process).  Must not know pods, objects or why something runs.  No environment and
-no argument of a command is ever logged or part of an error: they hold expanded secrets.
+- ``program``: what to run, and starting it
+- ``child``: one that runs, from its start or adoption to its end
+- ``exit_status``: how it ended
+- ``crash_backoff``: when it may start again
+- ``process_table``: what ``/proc`` says, which process a number means, and who may look into ours
+- ``reaping``: orphans and zombies
+
+In namespaces:
+
+- ``container_plan``: what a container is
+- ``container_start``: the fork, and what happens until the child is the command
+- ``container_root``: its namespaces and its root file system
+- ``isolation_check``: whether this machine allows that
+- ``isolated_start``: a script that becomes the command of ``reflet run``, with mounts of its own
+
+Knows no pods and no objects.  No environment and no argument of a command is ever logged or part of
+an error: they hold expanded secrets.
 """

@@ -1,9 +1,8 @@
 """One process that we look after, from its start or adoption to its end.
 
-Owns the waiting for its end, its signals, and that nothing of its process group stays behind.
-There is no thread: the kernel tells the event loop through a descriptor of the process, and
-where a kernel has none the process is looked at many times a second.  Must not know what runs
-in it nor whether it should run again.
+Nothing of its process group stays behind.  There is no thread: the kernel tells the event loop
+through a descriptor of the process, and where a kernel has none the process is looked at many times
+a second.
 """
 
 from __future__ import annotations
@@ -16,9 +15,10 @@ from itertools import count
 from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, pidfd_send_signal
 from typing import Final
 
-from reflet.processes.endings import Ending, Killed, Vanished, ending_of
+from reflet.processes.exit_status import Ending, Killed, Vanished, ending_of
 from reflet.processes.process_table import (
     ProcessIdentity,
+    boot_id,
     descendants_of,
     group_members,
     hears_signal,
@@ -36,7 +36,7 @@ LOOKS_BETWEEN: Final = 5
 LOOK_LATER: Final = 1.0
 """Seconds until the next look after one that failed."""
 
-KILL_PATIENCE: Final = 5.0
+KILL_TIMEOUT: Final = 5.0
 """Seconds for killed processes of a group to be gone: one that waits for a broken disk, or that
 became another user, may never be."""
 
@@ -143,7 +143,7 @@ class Child:
                 await self._group_ended_by(deadline)
             _signal_group(self.group, SIGKILL)
             ending = await self.wait()
-            await self._group_ended_by(self._clock.monotonic() + KILL_PATIENCE)
+            await self._group_ended_by(self._clock.monotonic() + KILL_TIMEOUT)
         except asyncio.CancelledError:
             if self._ended.done():
                 # Nobody comes back for those whom it left behind.
@@ -283,16 +283,22 @@ def adopt_child(
 
 
 def kill_left_behind(identity: ProcessIdentity) -> bool:
-    """Kill what an ended process, once started here, left of its group; True if there was any.
+    """Kill what an ended process, the leader of a session of ours, left; True if there was any.
 
-    While any of a group runs, its number is not given to another process.  So a process with
-    that number that is not the one we mean leads a group that is none of our concern.
+    While any of a group runs, its number is not given to another process.  Once all of it is gone,
+    though, it may be; and after a start of the machine numbers and times begin anew.  So the group
+    is not ours after such a start, when another process leads it, when a member is older than
+    our leader, and when it is only a part of somebody's session, as the jobs of a shell are.
     """
-    if not identity.is_running():
-        leader = process_entry(identity.pid)
-        if leader is not None and leader.start != identity.start:
-            return False
-    if not any(member.start >= identity.start for member in group_members(identity.pid)):
+    if identity.boot != boot_id():
+        return False
+    leader = process_entry(identity.pid)
+    if leader is not None and leader.start != identity.start:
+        return False
+    members = group_members(identity.pid)
+    if not members or any(
+        each.start < identity.start or each.session != identity.pid for each in members
+    ):
         return False
     return _signal_group(identity.pid, SIGKILL)
 

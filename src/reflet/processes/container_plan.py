@@ -1,8 +1,7 @@
 """What a container is: a command, whom it runs as, and the root file system that it sees.
 
-Owns the description.  Its ``repr`` shows neither arguments nor environment, which hold secrets,
-nor the parts of volumes that a mount names, which may be made from one.  Must not know how a
-process comes to be in it.
+Its ``repr`` shows neither arguments nor environment, which hold secrets, nor the parts of volumes
+that a mount names, which may be made from one.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ network is the machine's, and root could listen to everybody on it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VolumeMount:
+class BindMount:
     """A volume, or the part *beneath* it, at a *path* of the container.
 
     No link is followed on the way from *folder* to what is *beneath*: whoever may write there
@@ -59,7 +58,7 @@ class ContainerRoot:
     staging: str
     scratch: str
     shared: tuple[tuple[str, bool], ...] = ()
-    mounts: tuple[VolumeMount, ...] = ()
+    mounts: tuple[BindMount, ...] = ()
     read_only: bool = False
 
 

@@ -1,8 +1,7 @@
 """Namespaces and a root file system for a process that is about to become a container.
 
-Owns: which namespaces there are, what is mounted in them, and leaving the machine's own file
-system behind.  Runs in a forked child, between the fork and the command: it blocks, and nothing
-of the parent may be used.  Must not know what is run.
+Runs in a forked child, between the fork and the command: it blocks, and nothing of the parent may
+be used.
 
 ::
 
@@ -17,7 +16,7 @@ Mounts are made with the calls of Linux 5.12 (``open_tree``, ``mount_setattr``, 
 copy of a mount is made from a descriptor, gets its flags while nobody sees it, and is then put in
 its place, so that nothing can be swapped for a link in between.
 
-Upstream: runc's libcontainer/rootfs_linux.go.
+Upstream: runc's libcontainer/rootfs_linux.go
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ import socket
 import stat
 from typing import Final
 
-from reflet.processes.container_plan import ContainerRoot, VolumeMount
+from reflet.processes.container_plan import BindMount, ContainerRoot
 from reflet.processes.isolated_start import (
     CLONE_NEWNS,
     CLONE_NEWUSER,
@@ -234,7 +233,7 @@ def _copied_path(path: str, writable: bool, shared: list[str]) -> str | tuple[in
     return copied(descriptor, read_only=not writable), is_folder
 
 
-def _copied_volume(volume: VolumeMount) -> tuple[int, bool]:
+def _copied_volume(volume: BindMount) -> tuple[int, bool]:
     try:
         folder = os.open(volume.folder, LOOK)
         descriptor = open_beneath(folder, volume.beneath)
@@ -293,7 +292,7 @@ def _fill_dev(devices: list[tuple[str, int]]) -> None:
     mount("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, _SHARED_MEMORY)  # noqa: S108 - as above
 
 
-def _place_volume(points: MountPoints, volume: VolumeMount, copy: tuple[int, bool]) -> None:
+def _place_volume(points: MountPoints, volume: BindMount, copy: tuple[int, bool]) -> None:
     descriptor, is_folder = copy
     try:
         point = points.point(volume.path, is_folder=is_folder)
@@ -335,7 +334,7 @@ def _make(path: str, *, is_folder: bool) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
 
 
-def _outer_first(mounts: tuple[VolumeMount, ...]) -> list[VolumeMount]:
+def _outer_first(mounts: tuple[BindMount, ...]) -> list[BindMount]:
     return sorted(mounts, key=lambda each: each.path.count("/"))
 
 

@@ -1,9 +1,7 @@
 """From a plan to the first process of a container.
 
-Owns: the fork, what happens in the child until it becomes the command, and the words between the
-two.  Nothing runs that is not on record: the child is ready to become the command, and waits for
-leave to do so until its number was noted.  A parent that is killed meanwhile gives none, and the
-child ends.
+Nothing runs that is not on record: the child is ready to become the command, and waits for leave to
+do so until its number was noted.  A parent that is killed meanwhile gives none, and the child ends.
 
 ::
 
@@ -19,7 +17,7 @@ child ends.
 A plain process has no second fork.  The fork is why whoever uses this has one thread only: a child
 that another thread's lock was copied into would wait for it for ever.
 
-Upstream: runc's libcontainer/init_linux.go and nsenter.
+Upstream: runc's libcontainer/init_linux.go and nsenter
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ from reflet.processes.isolated_start import LIBC, Failure, become, check
 from reflet.processes.process_table import ProcessIdentity
 from reflet.processes.program import OUR_FAILURE, NotStarted, Program, system_words
 
-PATIENCE: Final = 30.0
+READY_TIMEOUT: Final = 30.0
 """Seconds for everything before the command: a volume may lie on a slow disk."""
 
 UMASK: Final = 0o022
@@ -82,7 +80,7 @@ async def start_container(
             pids = [_fork(plan, theirs, ours)]
         words = _Words(ours)
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(READY_TIMEOUT):
                 identity = await _ready(plan, pids, words)
                 note(identity)
                 await words.say(GO)
@@ -92,7 +90,7 @@ async def start_container(
                 os.kill(pids[-1], SIGKILL)
             if isinstance(error, TimeoutError):
                 raise OutOfResources(
-                    f"the container was not ready within {PATIENCE:.0f} seconds",
+                    f"the container was not ready within {READY_TIMEOUT:.0f} seconds",
                     exit_code=OUR_FAILURE,
                 ) from None
             raise

@@ -1,8 +1,9 @@
 """When a program that ended may start again: the kubelet's rule against crash loops.
 
-Owns the delays: the first restart at once, then 10 s, 20 s, 40 s … up to 5 minutes after an
-end, and from the beginning again once a program has run for 10 minutes.  Only computes, on
-moments that are handed in.  Must not know what ended, nor whether it should start again.
+The first restart is at once, then 10 s, 20 s, 40 s … up to 5 minutes after an end, and from the
+beginning again once a program has run for 10 minutes.  Pure: moments are handed in.
+
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_manager.go, doBackOff
 """
 
 from __future__ import annotations

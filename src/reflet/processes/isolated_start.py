@@ -1,8 +1,8 @@
 """A program of its own: sees to it that it dies with its parent, and becomes the command.
 
-Owns: what has to be done between our fork and the command, and by no thread of ours: the signal
-for the parent's death and, where the command is isolated, the namespaces, the mounts and the
-mount points that are missing.  Run as a script by the bare interpreter, so it knows nothing of
+It does what has to be done between our fork and the command, and by no thread of ours: the signal
+for the parent's death and, where the command is isolated, the namespaces, the mounts and the mount
+points that are missing.  Run as a script by the bare interpreter, so it knows nothing of
 Reflet and nothing that is not in the standard library; every start waits for what it imports:
 ``python -I -S isolated_start.py PARENT FAILURE PLAN -- COMMAND…``.  What goes wrong is written to
 the file FAILURE, as JSON with ``code`` and ``message``.  PLAN is empty for a command that sees

@@ -1,7 +1,7 @@
 """Whether containers can have namespaces of their own on this machine.
 
-Owns: trying it, in a program of its own (``python -m reflet.processes.isolation_check FOLDER``),
-since namespaces cannot be given back.  Must not know containers.
+It is tried in a program of its own (``python -m reflet.processes.isolation_check FOLDER``), since
+namespaces cannot be given back.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reflet.processes.container_plan import ContainerRoot
 from reflet.processes.isolated_start import Failure
 from reflet.processes.program import system_words
 
-PATIENCE: Final = 30.0  # seconds
+CHECK_TIMEOUT: Final = 30.0  # seconds
 
 
 def why_not_isolated() -> str | None:
@@ -27,7 +27,7 @@ def why_not_isolated() -> str | None:
         command = (sys.executable, "-m", "reflet.processes.isolation_check", folder)
         try:
             tried = subprocess.run(  # noqa: S603 - a program of ours
-                command, capture_output=True, text=True, check=False, timeout=PATIENCE
+                command, capture_output=True, text=True, check=False, timeout=CHECK_TIMEOUT
             )
         except (subprocess.TimeoutExpired, OSError) as error:
             return f"it cannot be tried: {error}"

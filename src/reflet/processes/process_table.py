@@ -1,21 +1,12 @@
-"""What the kernel says about processes that run now.
+"""What the kernel says about processes: ``/proc``, and which process a number means.
 
-Owns the reading of ``/proc``.  Every answer is a moment's picture: a process can be gone, and its
-number taken by another, before the answer is read; ``process_identity`` tells these apart.
-Must not know which processes are ours.
-
-Which process a number means, also after this program was started again.
-
-Owns the name of a process that is never given twice: its number, the moment it started and the
-life of the machine in which it did.  Must not know what the process does.
-
-Whether processes of the same user may look into this one.
-
-Owns: the flag of the kernel that says so.  Must not know what there is to see.
+Every answer is a moment's picture: a process can be gone, and its number taken by another, before
+the answer is read.  ``ProcessIdentity`` tells these apart, also after this program was started
+again: its number, the moment it started and the life of the machine in which it did.
 
 A process may read the environment and the memory of every other process of its user, and stop
 and change it with a debugger.  Where commands of strangers run as the same user, that would give
-them our credentials.
+them our credentials; ``refuse_inspection`` closes this process to them.
 """
 
 from __future__ import annotations
@@ -96,6 +87,14 @@ def process_entries() -> Iterator[ProcessEntry]:
             entry = process_entry(int(name))
             if entry is not None:
                 yield entry
+
+
+def environment_of(pid: int) -> dict[str, str]:
+    """Give the variables that a process was started with, whatever it has made of them."""
+    pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
+    return {
+        name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
+    }
 
 
 def group_members(group: int) -> list[ProcessEntry]:

@@ -1,12 +1,7 @@
-"""What to run: a command, its environment and its place, as the user that we are.
+"""What to run, a command with its environment and its place, and starting it as our own user.
 
-Owns the description and what the system refuses of it before anything starts.  Its ``repr`` shows
-neither arguments nor environment, which hold secrets.  Must not start anything.
-
-From a program to a process that runs it.
-
-Owns the start: the streams, the process group, and the words for what the system
-refuses.  Must not know how the process is watched or ended.
+The ``repr`` of a program shows neither arguments nor environment, which hold secrets, and no word
+about a refusal has a part of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Orphans: the children that others left to us.
 
-Owns becoming the one to whom they are left, telling those that ended from children of our own,
-and ending them all.  Must not know what our own children are: whoever starts a process waits
-for it at once, so one that has ended and was still not waited for a second later is an orphan.
+It knows nothing of our own children: whoever starts a process waits for it at once, so one that has
+ended and was still not waited for a second later is an orphan.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from reflet.runtime.clock import Clock, SystemClock
 
 PR_SET_CHILD_SUBREAPER: Final = 36
 INTERVAL: Final = 1.0
-"""Seconds between two looks, and the patience with whoever has not waited for a child yet."""
+"""Seconds between two looks, and for whoever has not waited for a child yet."""
 KILL_INTERVAL: Final = 0.01
-KILL_PATIENCE: Final = 5.0
+KILL_TIMEOUT: Final = 5.0
 """Seconds for killed processes to be gone."""
 
 logger = logging.getLogger(__name__)
@@ -80,10 +79,10 @@ async def kill_orphans(*, spare: Collection[int] = (), clock: Clock | None = Non
     """Kill every child of this process but *spare*, and what these leave; return how many.
 
     For the end of a program whose only other children are those to spare.  One that became
-    another user, or waits for a broken disk, is left after ``KILL_PATIENCE``.
+    another user, or waits for a broken disk, is left after ``KILL_TIMEOUT``.
     """
     clock = SystemClock() if clock is None else clock
-    deadline = clock.monotonic() + KILL_PATIENCE
+    deadline = clock.monotonic() + KILL_TIMEOUT
     killed: set[tuple[int, int]] = set()
     while (orphans := _others(spare)) and clock.monotonic() < deadline:
         for orphan in orphans:

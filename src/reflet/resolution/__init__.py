@@ -20,3 +20,121 @@ Results are those of the kubelet of Kubernetes 1.36, its error texts included.  
 stops at the first error, these functions go on and report all of them; no problem, error or
 representation shows a Secret's value.
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.resolution.environment import resolve_environment
+    from reflet.resolution.file_contents import FileContent, Filling, VolumeContents
+    from reflet.resolution.objects import ObjectKey, ObjectsInHand, ObjectSource
+    from reflet.resolution.origins import (
+        ConfigMapOrigin,
+        FieldOrigin,
+        FileOrigin,
+        Origin,
+        ResourceOrigin,
+        SecretOrigin,
+        ServiceOrigin,
+        Substitution,
+        TokenOrigin,
+        TrustBundleOrigin,
+        ValueOrigin,
+    )
+    from reflet.resolution.pod_inputs import Needs, PodInputs
+    from reflet.resolution.problems import (
+        AmbiguousServiceVariable,
+        FileProblem,
+        InvalidMountPoint,
+        InvalidSubPath,
+        InvalidVariableName,
+        MissingDefaultMode,
+        MissingFileKey,
+        MissingKey,
+        MissingObject,
+        MissingSubPathVariables,
+        MissingVolume,
+        NoClient,
+        NoProjectedClient,
+        NotKnownYet,
+        ObjectProblem,
+        OversizedEnvironment,
+        OversizedObject,
+        OversizedValue,
+        Problem,
+        Refused,
+        ServiceLinksUnset,
+        ServicesNotRead,
+        ServicesUnreadable,
+        SkippedNames,
+        TokenUnavailable,
+        TrustBundleUnavailable,
+        UnavailableResource,
+        Unknown,
+        UnreadableEnvFile,
+        UnreadableObject,
+        UnresolvedReference,
+        UnsupportedField,
+        UnsupportedSource,
+        ZeroInValue,
+        first_error,
+        joined_errors,
+    )
+    from reflet.resolution.references import (
+        Reference,
+        Usage,
+        config_map_names,
+        references_of,
+        secret_names,
+    )
+    from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
+    from reflet.resolution.variables import Assignment, Environment, Variable
+    from reflet.resolution.volume_contents import resolve_volume
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.resolution.environment": "resolve_environment",
+            "reflet.resolution.file_contents": "FileContent Filling VolumeContents",
+            "reflet.resolution.objects": "ObjectKey ObjectSource ObjectsInHand",
+            "reflet.resolution.origins": (
+                "ConfigMapOrigin FieldOrigin FileOrigin Origin ResourceOrigin SecretOrigin "
+                "ServiceOrigin Substitution TokenOrigin TrustBundleOrigin ValueOrigin"
+            ),
+            "reflet.resolution.pod_inputs": "Needs PodInputs",
+            "reflet.resolution.problems": (
+                "AmbiguousServiceVariable FileProblem InvalidMountPoint InvalidSubPath "
+                "InvalidVariableName MissingDefaultMode MissingFileKey MissingKey "
+                "MissingObject MissingSubPathVariables MissingVolume NoClient "
+                "NoProjectedClient NotKnownYet ObjectProblem OversizedEnvironment "
+                "OversizedObject OversizedValue Problem Refused ServiceLinksUnset "
+                "ServicesNotRead ServicesUnreadable SkippedNames TokenUnavailable "
+                "TrustBundleUnavailable UnavailableResource Unknown UnreadableEnvFile "
+                "UnreadableObject UnresolvedReference UnsupportedField UnsupportedSource "
+                "ZeroInValue first_error joined_errors"
+            ),
+            "reflet.resolution.references": (
+                "Reference Usage config_map_names references_of secret_names"
+            ),
+            "reflet.resolution.resource_fields": "NodeInHand UNKNOWN_NODE",
+            "reflet.resolution.variables": "Assignment Environment Variable",
+            "reflet.resolution.volume_contents": "resolve_volume",
+        },
+    )
+
+__all__ = [
+    "UNKNOWN_NODE", "AmbiguousServiceVariable", "Assignment", "ConfigMapOrigin", "Environment",
+    "FieldOrigin", "FileContent", "FileOrigin", "FileProblem", "Filling", "InvalidMountPoint",
+    "InvalidSubPath", "InvalidVariableName", "MissingDefaultMode", "MissingFileKey", "MissingKey",
+    "MissingObject", "MissingSubPathVariables", "MissingVolume", "Needs", "NoClient",
+    "NoProjectedClient", "NodeInHand", "NotKnownYet", "ObjectKey", "ObjectProblem", "ObjectSource",
+    "ObjectsInHand", "Origin", "OversizedEnvironment", "OversizedObject", "OversizedValue",
+    "PodInputs", "Problem", "Reference", "Refused", "ResourceOrigin", "SecretOrigin",
+    "ServiceLinksUnset", "ServiceOrigin", "ServicesNotRead", "ServicesUnreadable", "SkippedNames",
+    "Substitution", "TokenOrigin", "TokenUnavailable", "TrustBundleOrigin",
+    "TrustBundleUnavailable", "UnavailableResource", "Unknown", "UnreadableEnvFile",
+    "UnreadableObject", "UnresolvedReference", "UnsupportedField", "UnsupportedSource", "Usage",
+    "ValueOrigin", "Variable", "VolumeContents", "ZeroInValue", "config_map_names", "first_error",
+    "joined_errors", "references_of", "resolve_environment", "resolve_volume", "secret_names",
+]  # fmt: skip

@@ -33,6 +33,7 @@ class UnknownNode:
 
 
 UNKNOWN_NODE: Final = UnknownNode()
+"""For a pod that has no node yet, or whose node nobody may read."""
 
 NodeInHand = Node | UnknownNode | None
 """The pod's node; ``None`` is a kubelet that cannot find its own."""

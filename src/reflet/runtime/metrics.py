@@ -54,6 +54,7 @@ class NoMetrics:
 
 
 NO_METRICS: Final[Metrics] = NoMetrics()
+"""Takes every number and keeps none."""
 
 logger = logging.getLogger(__name__)
 

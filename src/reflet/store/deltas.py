@@ -46,6 +46,7 @@ ChangeType: TypeAlias = Literal["ADDED", "UPDATED", "DELETED"]
 """What becomes of an object when a delta is applied: that depends on what was there before."""
 
 Delta: TypeAlias = Replaced[T] | Changed[T] | Resynced
+"""Everything that can happen to a collection, matched exhaustively."""
 
 
 class Sink(Protocol[T]):

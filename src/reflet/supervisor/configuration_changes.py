@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import Final
 
 from reflet.errors import ConfigurationError
-from reflet.processes.endings import signal_name, signal_number
+from reflet.processes.exit_status import signal_name, signal_number
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.sub_paths import fixed_files
 from reflet.supervisor.mount_tree import MountPlan

@@ -18,7 +18,7 @@ from typing import Final
 
 from reflet.processes import isolated_start
 from reflet.processes.program import NotStarted, Program
-from reflet.supervisor.mount_tree import MountSource
+from reflet.supervisor.mount_tree import MountedPath
 from reflet.supervisor.private_root import PrivateRoot
 
 SCRIPT = Path(isolated_start.__file__)
@@ -40,7 +40,7 @@ class TetheredStarts:
         self._failure = root.own / "start-failure.json"
         self._staging = root.own / "staging"
 
-    def wrap(self, program: Program, sources: Sequence[MountSource]) -> Program:
+    def wrap(self, program: Program, sources: Sequence[MountedPath]) -> Program:
         """The program that becomes *program*; raises NotStarted for one that no system starts."""
         program.check()
         self._failure.unlink(missing_ok=True)
@@ -57,7 +57,7 @@ class TetheredStarts:
             directory=None if self._isolated else program.directory,
         )
 
-    def _written_plan(self, program: Program, sources: Sequence[MountSource]) -> str:
+    def _written_plan(self, program: Program, sources: Sequence[MountedPath]) -> str:
         self._staging.mkdir(mode=0o700, exist_ok=True)
         mounts = [
             {"source": str(each.source), "path": f"{above}{each.path}", "read_only": each.read_only}

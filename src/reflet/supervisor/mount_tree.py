@@ -33,7 +33,7 @@ from reflet.volumes.volume_errors import VolumeError
 
 
 @dataclass(frozen=True, slots=True)
-class MountSource:
+class MountedPath:
     """What is to be seen at a mount path: a file or folder under the root."""
 
     source: Path
@@ -55,7 +55,7 @@ class MountTree:
         self._writers: dict[str, AtomicWriter] = {}
         self._start = 0
         self._links: dict[str, Path] = {}
-        self.sources: tuple[MountSource, ...] = ()
+        self.sources: tuple[MountedPath, ...] = ()
 
     def write(self, volumes: Mapping[str, VolumeContents]) -> None:
         """Make the volumes equal to their contents; one that has an error stays as it is."""
@@ -68,7 +68,7 @@ class MountTree:
         """Lay everything out for a start: empty folders, copies, and links at the mount paths."""
         self._start += 1
         sources = [
-            MountSource(self._source(index, mount, volumes), mount.path, mount.read_only)
+            MountedPath(self._source(index, mount, volumes), mount.path, mount.read_only)
             for index, mount in enumerate(plan.mounts)
         ]
         for path in self._links.keys() - {source.path for source in sources}:

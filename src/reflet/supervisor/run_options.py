@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import assert_never
 
-from reflet.processes.endings import Ending, Exited
+from reflet.processes.exit_status import Ending, Exited
 from reflet.supervisor.configuration_changes import OnChange, RestartOnChange
 from reflet.supervisor.container_configuration import EnvironmentOptions
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from reflet.errors import RefletError
-from reflet.processes.child import KILL_PATIENCE, Child, start_child
+from reflet.processes.child import KILL_TIMEOUT, Child, start_child
 from reflet.processes.crash_backoff import CrashBackoff
-from reflet.processes.endings import SIGNALLED, Ending, signal_name
+from reflet.processes.exit_status import SIGNALLED, Ending, signal_name
 from reflet.processes.program import Grouping, Program
 from reflet.processes.reaping import OrphanReaper
 from reflet.runtime.clock import Clock, SystemClock
@@ -377,7 +377,7 @@ async def _killed(child: Child) -> None:
     """Kill what nobody will look after any more."""
     child.kill()
     try:
-        async with asyncio.timeout(KILL_PATIENCE):
+        async with asyncio.timeout(KILL_TIMEOUT):
             await child.wait()
     except TimeoutError:
         child.close()  # it became another user, or waits for a broken disk

@@ -1,10 +1,55 @@
 """What users' tests and our own need to make time and the outside world obey.
 
 - ``virtual_time``: an event loop on which hours pass in milliseconds, and its clock
-- ``manual_clock``: a clock that a test turns by hand, without an event loop
 - ``scripted_source``: lists and watches as a script says, for whatever mirrors
 - ``pytest_plugin``: fixtures for any project's tests: a Kubernetes API that starts in a moment
 
 Fakes that behave, not mocks that know somebody's internals.  Nothing in the programs imports this
 package, and only ``pytest_plugin`` knows pytest.
 """
+
+from typing import TYPE_CHECKING
+
+from reflet._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from reflet.testing.pytest_plugin import RunningServer, running_server
+    from reflet.testing.scripted_source import (
+        After,
+        Quiet,
+        ScriptedSource,
+        ScriptedWatch,
+        ScriptEnded,
+        added,
+        bookmark,
+        deleted,
+        listing,
+        modified,
+    )
+    from reflet.testing.virtual_time import (
+        Deadlock,
+        ManualClock,
+        VirtualClock,
+        VirtualTimeLoop,
+        run,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "reflet.testing.pytest_plugin": "RunningServer running_server",
+            "reflet.testing.scripted_source": (
+                "After Quiet ScriptEnded ScriptedSource ScriptedWatch added bookmark deleted "
+                "listing modified"
+            ),
+            "reflet.testing.virtual_time": (
+                "Deadlock ManualClock VirtualClock VirtualTimeLoop run"
+            ),
+        },
+    )
+
+__all__ = [
+    "After", "Deadlock", "ManualClock", "Quiet", "RunningServer", "ScriptEnded", "ScriptedSource",
+    "ScriptedWatch", "VirtualClock", "VirtualTimeLoop", "added", "bookmark", "deleted", "listing",
+    "modified", "run", "running_server",
+]  # fmt: skip

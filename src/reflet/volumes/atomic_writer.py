@@ -1,7 +1,7 @@
 """A folder kept equal to a volume's contents, swapped in one step.
 
-Owns: which version counts, the visible links, and what a crash may leave behind.  Versions
-themselves are ``version_folder``.  Must not know Kubernetes objects.
+Which version counts, the visible links, and what a crash may leave behind; one version by itself is
+``version_folders``.
 
 ::
 
@@ -24,6 +24,8 @@ The layout is the kubelet's; the order of the steps is not quite:
 A crash before 5 leaves the old version, after it the new one; the next write, of whatever,
 removes what was left over.  Nothing is written to disk on purpose (``fsync``) unless it is asked
 for: see ``AtomicWriter``.
+
+Upstream: pkg/volume/util/atomic_writer.go, AtomicWriter.Write
 """
 
 from __future__ import annotations
@@ -42,9 +44,9 @@ from reflet.volumes.folder_locks import locked, unlocked
 from reflet.volumes.ownership import Ownership
 from reflet.volumes.payload_paths import Layout, laid_out
 from reflet.volumes.tear_down import Kept
-from reflet.volumes.versions import (
-    Difference,
+from reflet.volumes.version_folders import (
     Tree,
+    TreeDifference,
     difference,
     is_version_name,
     new_version,
@@ -169,13 +171,13 @@ class _Writing:
         found = None if current is None else self._read(current)
         step = self._difference(found)
         new = None
-        if step is not Difference.NONE:
+        if step is not TreeDifference.NONE:
             new = new_version(self._folder, clock.now())
         made: list[str] = []
         try:
             if new is not None:
                 write_version(self._folder, new, self._layout, self._ownership, durable=durable)
-                if step is Difference.RIGHTS and self._read(new) == found:
+                if step is TreeDifference.RIGHTS and self._read(new) == found:
                     # The system gave what it could the last time, and gives no more now.
                     self._remove_version(new)
                     new = None
@@ -211,9 +213,9 @@ class _Writing:
                 return None
             raise
 
-    def _difference(self, found: Tree | None) -> Difference:
+    def _difference(self, found: Tree | None) -> TreeDifference:
         if found is None:
-            return Difference.CONTENT
+            return TreeDifference.CONTENT
         wanted = wanted_tree(self._layout, group=self._wanted_group, user=os.geteuid())
         return difference(wanted, found)
 

@@ -1,7 +1,6 @@
 """One writer at a time in a folder, whichever process it is in.
 
-Owns: waiting for the lock, and that the folder which is locked is still the one at its path.
-Must not know what is done under the lock.
+The folder that is locked is still the one at its path.
 
 The lock is the system's advisory lock on the folder itself: it leaves no file behind, and ends
 with the process that holds it, however that ends.
@@ -21,7 +20,7 @@ from typing import Final
 from reflet.volumes import folders
 from reflet.volumes.volume_errors import VolumeBusy, VolumeError
 
-PATIENCE: Final = 10.0
+LOCK_TIMEOUT: Final = 10.0
 """Seconds to wait for another writer; one needs milliseconds."""
 
 _BETWEEN_LOOKS: Final = 0.005  # seconds
@@ -29,13 +28,13 @@ _WITHOUT_LOCKS: Final = frozenset({errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, 
 
 
 @contextmanager
-def locked(path: Path, *, create_mode: int | None, patience: float = PATIENCE) -> Iterator[int]:
+def locked(path: Path, *, create_mode: int | None, timeout: float = LOCK_TIMEOUT) -> Iterator[int]:
     """Open a folder and keep every other writer out; made with *create_mode* when missing.
 
-    FileNotFoundError when it is missing and is not to be made.  VolumeBusy after *patience*
+    FileNotFoundError when it is missing and is not to be made.  VolumeBusy after *timeout*
     seconds.  A file system without such locks is used without one.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     with ExitStack() as closing:
         while True:
             if create_mode is not None:

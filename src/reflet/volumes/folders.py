@@ -1,7 +1,7 @@
 """The only door to the file system of this room, and it never follows a link.
 
-Owns: every call that reads or changes the disk, each relative to an open folder, so that
-nobody who may write there can lead us elsewhere by a link.  Must not know volumes.
+Every call that reads or changes the disk is here, relative to an open folder, so that nobody who
+may write there can lead us elsewhere by a link.
 
 Folders are walked one name at a time with a bounded number of them open, so that neither deep
 paths nor many files run into the limit of open files.

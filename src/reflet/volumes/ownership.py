@@ -1,11 +1,10 @@
 """Modes, users and the group of a volume's files, as the kubelet gives them.
 
-Owns: which bits a group adds, trying to give files away, and remembering in words what could
-not be given.  Must not know what is in files, nor where they are.
-
 The kubelet is root and may give anything to anybody.  Whoever is not asks for what the system
 allows: a group of its own, for one.  Bits for a group are set only where the group was given,
 since they would otherwise open the files to a group that nobody asked for.
+
+Upstream: pkg/volume/volume_linux.go, changeFilePermission
 """
 
 from __future__ import annotations

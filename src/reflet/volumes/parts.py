@@ -27,7 +27,7 @@ from reflet.volumes.folder_locks import locked
 from reflet.volumes.ownership import FOLDER_MODE, Ownership
 from reflet.volumes.payload_paths import laid_out, valid_path
 from reflet.volumes.tear_down import remove_tree
-from reflet.volumes.versions import write_version
+from reflet.volumes.version_folders import write_version
 from reflet.volumes.volume_errors import VolumeError, in_folder
 
 LINK: Final = "a link is in the way, and links are not followed there"

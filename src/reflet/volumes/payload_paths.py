@@ -1,7 +1,8 @@
 """Paths of files inside a volume: which can be written, and which folders they need.
 
-Owns: the kubelet's rules and their texts, and what two paths that contradict each other mean.
-Must not know what is in the files, nor the disk.
+Pure: the kubelet's rules and their texts, and what two paths that contradict each other mean.
+
+Upstream: pkg/volume/util/atomic_writer.go, validatePath
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """Where a pod's volumes and containers live on disk, as the kubelet lays them out.
 
-Owns: the layout, who may enter, and taking a pod's folder down again.  Must not know pods beyond
-their uid, nor how volumes are written.
-
 ::
 
     pods/UID/volumes/kubernetes.io~configmap/NAME      and ~secret, ~downward-api, ~projected,
@@ -13,6 +10,9 @@ their uid, nor how volumes are written.
 
 ``pods/UID`` is the gate: nobody but its owner, and a group that is admitted, gets past it.
 Behind it, modes are the kubelet's.
+
+Upstream: pkg/kubelet/kubelet_getters.go
+Upstream: pkg/kubelet/kubelet_volumes.go, removeOrphanedPodVolumeDirs
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Taking a tree of files away without ever leaving it.
 
-Owns: what is removed, what is kept, and why.  Must not know what the files are for.
-
 Links are removed, never followed.  What another file system is mounted on is kept, and so is
 everything above it.
+
+Upstream: pkg/util/removeall/removeall.go, RemoveAllOneFilesystem
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What cannot be written, and why.
-
-Owns: the errors of this room.  Must not know who writes.
-"""
+"""What cannot be written, and why."""
 
 from __future__ import annotations
 

@@ -13,7 +13,6 @@ from tests.real.devserver_objects import (
     Case,
     config_map,
     container,
-    good_objects,
     job,
     manifest,
     pod,
@@ -38,6 +37,7 @@ from tests.real.differential.script import (
     put,
     scene,
 )
+from tests.real.good_objects import good_objects
 
 MEBIBYTE: Final = 1024 * 1024
 

@@ -44,9 +44,9 @@ class ScriptedBody:
 
 
 def stream_of(
-    body: ScriptedBody, *, patience: float | None = None, silence: float | None = None
+    body: ScriptedBody, *, head_timeout: float | None = None, silence: float | None = None
 ) -> ThreadedStream:
-    return ThreadedStream(lambda: body, server="server", patience=patience, silence=silence)
+    return ThreadedStream(lambda: body, server="server", head_timeout=head_timeout, silence=silence)
 
 
 async def everything(stream: ThreadedStream) -> bytes:
@@ -86,7 +86,7 @@ async def test_an_answer_that_never_begins_is_raised_on_entering() -> None:
         raise ConnectionRefused("refused")
 
     with pytest.raises(ConnectionRefused):
-        async with ThreadedStream(refused, server="server", patience=None, silence=None):
+        async with ThreadedStream(refused, server="server", head_timeout=None, silence=None):
             pytest.fail("it must not be entered")
 
 
@@ -131,7 +131,7 @@ def test_an_answer_that_comes_when_nobody_waits_is_closed() -> None:
 
     async def give_up() -> None:
         with pytest.raises(DeadlineExceeded, match="no answer in time"):
-            async with ThreadedStream(slow, server="server", patience=0.01, silence=None):
+            async with ThreadedStream(slow, server="server", head_timeout=0.01, silence=None):
                 pytest.fail("it must not be entered")
 
     asyncio.run(give_up())

@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from reflet.api.field_types import QuantityText
-from reflet.api.frozen import EMPTY, Frozen
+from reflet.api.frozen import EMPTY, Frozen, QuantityText
 from reflet.api.json_reader import element_of, fields_of, present, tolerated
 
 

@@ -30,7 +30,7 @@ from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
 from reflet.transport.interface import Request
 from tests.served_objects import ServedObjects
-from tests.unit.blocking.test_cluster import SETTINGS, ScriptedCluster
+from tests.unit.blocking.cluster_scenes import SETTINGS, ScriptedCluster
 from tests.unit.blocking.test_managers import manager_of
 from tests.unit.blocking.test_mirror import A1, PATIENCE, mirror_of
 from tests.unit.client.scripted_transport import ok

@@ -5,22 +5,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reflet.api.core.config import ConfigMap
-from reflet.api.meta import ObjectMeta
 from reflet.api.options import ListOptions, PatchType, WatchOptions
 from reflet.blocking import BlockingCluster, BlockingResource, connect
-from reflet.blocking.loop_thread import LoopThread
-from reflet.blocking.mirror import BlockingMirror
-from reflet.client.client import Client
 from reflet.client.resource_client import ResourceClient
 from reflet.cluster import Cluster
 from reflet.cluster import connect as connect_with_a_loop
@@ -28,62 +21,34 @@ from reflet.errors import (
     ConfigurationError,
     Expired,
     Forbidden,
-    MisuseError,
     NotFound,
     ParseError,
-    TransportError,
 )
-from reflet.informer.handlers.changes import Change
 from reflet.podconfig.gather import pod_inputs
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.interface import Response
-from tests.unit.blocking.test_loop_thread import fail
+from tests.unit.blocking.cluster_scenes import (
+    ADDED,
+    DISCOVERY,
+    LIST,
+    SCALE,
+    SETTINGS,
+    TOKEN,
+    TYPED,
+    ScriptedCluster,
+    cluster_with,
+    config_maps,
+    page,
+)
 from tests.unit.client.scripted_transport import (
     ScriptedStream,
-    ScriptedTransport,
     events,
     ok,
     refused,
 )
-from tests.unit.transport.scripted_http1 import Http1Peer, Http1Server
 
-SETTINGS = {
-    "apiVersion": "v1",
-    "kind": "ConfigMap",
-    "metadata": {"name": "settings", "namespace": "shop"},
-    "data": {"color": "red"},
-}
-SCALE = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "settings"}}
-LIST = {"apiVersion": "v1", "kind": "ConfigMapList", "metadata": {}, "items": [SETTINGS]}
-TOKEN = {"status": {"token": "canary", "expirationTimestamp": "2026-01-01T00:00:00Z"}}
-DISCOVERY = {"kind": "APIGroupDiscoveryList", "items": []}
-ADDED = {"type": "ADDED", "object": SETTINGS}
 ON_A_CLUSTER = {"pod_inputs": pod_inputs}
 """Functions of the asyncio face that are methods of the waiting one."""
-TYPED = ConfigMap(metadata=ObjectMeta(name="settings"), data={"color": "red"})
-
-
-class ScriptedCluster(Cluster):
-    """A cluster whose server is a script."""
-
-    def __init__(self, *answers: Response | ScriptedStream) -> None:
-        self.transport = ScriptedTransport(*answers)
-        Client.__init__(self, self.transport, namespace="shop")
-        self.settings = ConnectionSettings(server="https://scripted")
-
-
-@contextmanager
-def cluster_with(
-    *answers: Response | ScriptedStream,
-) -> Iterator[tuple[BlockingCluster, ScriptedTransport]]:
-    scripted = ScriptedCluster(*answers)
-    with BlockingCluster(scripted) as cluster:
-        yield cluster, scripted.transport
-
-
-def config_maps(cluster: Any) -> Any:
-    return cluster.resource(ConfigMap)
-
 
 # Each works with either face: one answers at once, the other is awaited.
 VERBS: dict[str, tuple[Callable[[Any], Any], tuple[Response, ...]]] = {
@@ -193,13 +158,6 @@ def test_errors_are_those_of_the_asyncio_face() -> None:
             cluster.resource(ConfigMap).replace({})
 
 
-# Pages and watches
-
-
-def page(token: str) -> Response:
-    return ok({**LIST, "metadata": {"continue": token}})
-
-
 def test_pages_come_one_after_the_other() -> None:
     with cluster_with(page("a"), page("b"), page("")) as (cluster, _):
         pages = list(cluster.resource(ConfigMap).pages(page_size=1))
@@ -283,144 +241,6 @@ def test_after_the_block_a_watch_has_no_more_events() -> None:
         assert list(watch) == []
 
 
-# The end
-
-
-def test_closing_closes_the_connection_and_ends_the_thread() -> None:
-    before = threading.active_count()
-    with cluster_with() as (cluster, transport):
-        cluster.close()
-        cluster.close()
-
-        assert transport.closed
-        assert threading.active_count() == before
-
-
-def test_a_closed_cluster_says_so() -> None:
-    with cluster_with() as (cluster, _):
-        found = cluster.resource(ConfigMap)
-        cluster.close()
-
-        with pytest.raises(MisuseError, match="reflet https://scripted is closed"):
-            found.get("settings")
-        with (
-            pytest.raises(MisuseError, match="reflet https://scripted is closed"),
-            found.watch(),
-        ):
-            pytest.fail("it was closed")
-
-
-def test_pages_that_outlive_their_cluster_are_dropped_quietly() -> None:
-    with cluster_with(page("more"), page("")) as (cluster, _):
-        pages = cluster.resource(ConfigMap).pages(page_size=1)
-        next(pages)
-    del pages
-
-
-def test_a_connection_that_cannot_be_closed_still_ends_the_thread(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    class Sticky(ScriptedCluster):
-        async def close(self) -> None:
-            raise TransportError("sticky")
-
-    before = threading.active_count()
-    BlockingCluster(Sticky()).close()
-
-    assert threading.active_count() == before
-    assert "sticky" in caplog.text
-
-
-# Over a real socket
-
-
-@contextmanager
-def serving(script: Callable[[Http1Peer], Any]) -> Iterator[Http1Server]:
-    loop = LoopThread("server")
-    try:
-        with loop.entered(Http1Server(script)) as server:
-            yield server
-    finally:
-        loop.stop()
-
-
-async def version(peer: Http1Peer) -> None:
-    while True:
-        request = await peer.request()
-        peer.answer(json.dumps({"gitVersion": request.target}).encode())
-
-
-def test_threads_share_a_real_connection() -> None:
-    with (
-        serving(version) as server,
-        connect(ConnectionSettings(server=server.url)) as cluster,
-        ThreadPoolExecutor(8) as callers,
-    ):
-        versions = list(callers.map(lambda _: cluster.version().git_version, range(50)))
-
-    assert versions == ["/version"] * 50
-
-
-async def one_event(peer: Http1Peer) -> None:
-    await peer.request()
-    peer.chunked()
-    peer.chunk(json.dumps(ADDED).encode() + b"\n")
-    await peer.client_left()
-
-
-def test_a_watch_that_the_end_of_the_cluster_ends_is_left_quietly(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with (
-        serving(one_event) as server,
-        connect(ConnectionSettings(server=server.url)) as cluster,
-        cluster.resource(ConfigMap).watch() as watch,
-    ):
-        next(watch)
-        cluster.close()
-
-        with pytest.raises(MisuseError, match="is closed"):
-            next(watch)
-    assert caplog.records == []
-
-
-def test_closing_ends_a_watch_that_another_thread_reads() -> None:
-    reading = threading.Event()
-
-    def read(cluster: BlockingCluster) -> None:
-        with cluster.resource(ConfigMap).watch() as watch:
-            next(watch)
-            reading.set()
-            next(watch)
-
-    with serving(one_event) as server, ThreadPoolExecutor(1) as other:
-        cluster = connect(ConnectionSettings(server=server.url))
-        reader = other.submit(read, cluster)
-        assert reading.wait(30)
-        cluster.close()
-
-        with pytest.raises(MisuseError, match="was closed"):
-            reader.result(timeout=30)
-
-
-def test_an_interrupted_watch_leaves_the_server() -> None:
-    async def quiet(peer: Http1Peer) -> None:
-        await peer.request()
-        peer.chunked()
-        await peer.client_left()
-        left.set()
-
-    left = threading.Event()
-    with (
-        serving(quiet) as server,
-        connect(ConnectionSettings(server=server.url)) as cluster,
-    ):
-        with pytest.raises(KeyboardInterrupt), cluster.resource(ConfigMap).watch():
-            raise KeyboardInterrupt
-
-        assert left.wait(30)
-
-
 def test_without_settings_the_kubeconfig_is_used(tmp_path: Path) -> None:
     file = tmp_path / "config"
     cluster = {"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}
@@ -431,65 +251,6 @@ def test_without_settings_the_kubeconfig_is_used(tmp_path: Path) -> None:
         assert connected.namespace == "shop"
     with connect(kubeconfig=str(file), context="x", namespace="other") as connected:
         assert connected.namespace == "other"
-
-
-# A cluster and its mirrors
-
-
-async def one_config_map(peer: Http1Peer) -> None:
-    """Serves a list, a watch that brings nothing, and a version."""
-    while True:
-        target = (await peer.request()).target
-        if "watch=" in target:
-            peer.chunked()
-            await peer.client_left()
-            return
-        peer.answer(
-            json.dumps({"gitVersion": "v1.36.0"} if target == "/version" else LIST).encode()
-        )
-
-
-@contextmanager
-def mirrored() -> Iterator[tuple[BlockingCluster, BlockingMirror[ConfigMap]]]:
-    with (
-        serving(one_config_map) as server,
-        connect(ConnectionSettings(server=server.url)) as cluster,
-        cluster.mirror(ConfigMap, streaming=False) as mirror,
-    ):
-        mirror.synced(timeout=30)
-        yield cluster, mirror
-
-
-def test_a_mirror_is_left_before_its_connection_is_closed(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with mirrored() as (cluster, mirror):
-        cluster.close()
-
-        assert not mirror.is_live()
-    assert caplog.records == []
-
-
-def test_the_error_of_a_block_comes_through_though_the_cluster_is_closed() -> None:
-    with pytest.raises(LookupError), mirrored() as (cluster, _):
-        fail(after=cluster.close)
-
-
-def test_a_handler_that_closes_its_cluster_is_refused_and_the_cluster_stays_open() -> None:
-    refused = threading.Event()
-
-    with mirrored() as (cluster, mirror):
-
-        def handler(change: Change[ConfigMap]) -> None:
-            try:
-                cluster.close()
-            except MisuseError:
-                refused.set()
-
-        mirror.add_handler(handler)
-
-        assert refused.wait(30)
-        assert cluster.version().git_version == "v1.36.0"
 
 
 def test_the_limit_of_requests_can_be_given() -> None:

@@ -1,22 +1,27 @@
-"""The crossing from a caller's thread to the loop's, and back."""
+"""What crosses from a caller's thread to the loop and back."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import signal
-import sys
 import threading
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from types import TracebackType
+from contextlib import asynccontextmanager
 
 import pytest
 
 from reflet.blocking.loop_thread import LoopThread
 from reflet.errors import MisuseError
+from tests.unit.blocking.loop_scenes import (
+    Happenings,
+    Room,
+    count,
+    double,
+    fail,
+    interrupt_the_main_thread,
+)
 
 
 @pytest.fixture
@@ -26,40 +31,9 @@ def loop() -> Iterator[LoopThread]:
     thread.stop()
 
 
-class Happenings:
-    """What happened on the loop, told to the test's own thread."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self._news = threading.Condition()
-
-    def tell(self, what: str) -> None:
-        with self._news:
-            self.told.append(what)
-            self._news.notify_all()
-
-    def wait_for(self, what: str) -> None:
-        with self._news:
-            assert self._news.wait_for(lambda: what in self.told, timeout=30)
-
-
 @pytest.fixture
 def happenings() -> Happenings:
     return Happenings()
-
-
-async def double(number: int) -> int:
-    await asyncio.sleep(0)
-    return 2 * number
-
-
-def fail(after: Callable[[], None] = lambda: None) -> None:
-    after()
-    raise LookupError
-
-
-def interrupt_the_main_thread() -> None:
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 # Running
@@ -172,30 +146,6 @@ def test_a_failed_call_leaves_no_garbage_that_holds_what_it_used(loop: LoopThrea
         gc.enable()
 
 
-# Contexts
-
-
-class Room(AbstractAsyncContextManager[str]):
-    """Tells who enters and who leaves, and why."""
-
-    def __init__(self, happenings: Happenings, *, forgiving: bool = False) -> None:
-        self._happenings = happenings
-        self._forgiving = forgiving
-
-    async def __aenter__(self) -> str:
-        self._happenings.tell("entered")
-        return "the key"
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool:
-        self._happenings.tell(f"left {error!r}")
-        return self._forgiving
-
-
 def test_a_context_is_entered_and_left(loop: LoopThread, happenings: Happenings) -> None:
     with loop.entered(Room(happenings)) as key:
         assert key == "the key"
@@ -269,19 +219,6 @@ def test_a_context_that_cannot_be_entered_is_not_left(
     assert happenings.told == []
 
 
-# Iterators
-
-
-async def count(happenings: Happenings, until: int = 3) -> AsyncIterator[int]:
-    try:
-        for number in range(until):
-            await asyncio.sleep(0)
-            yield number
-    finally:
-        await asyncio.sleep(0)
-        happenings.tell("closed")
-
-
 def test_an_iterator_is_read_to_its_end(loop: LoopThread, happenings: Happenings) -> None:
     assert list(loop.iterated(count(happenings))) == [0, 1, 2]
     assert happenings.told == ["closed"]
@@ -344,148 +281,3 @@ def test_an_interrupted_iterator_is_closed(loop: LoopThread, happenings: Happeni
     with pytest.raises(KeyboardInterrupt):
         next(numbers)
     assert happenings.told == ["closed"]
-
-
-# The end
-
-
-def test_the_thread_is_gone_after_stop() -> None:
-    before = threading.active_count()
-    loop = LoopThread("the loop")
-    loop.run(double(1))
-
-    loop.stop()
-    loop.stop()
-
-    assert loop.closed
-    assert threading.active_count() == before
-
-
-def test_after_stop_calls_are_refused(loop: LoopThread) -> None:
-    loop.stop()
-
-    with pytest.raises(MisuseError, match="the loop is closed"):
-        loop.run(double(1))
-    with pytest.raises(MisuseError, match="the loop is closed"):
-        next(loop.iterated(count(Happenings())))
-
-
-def test_the_loop_cannot_stop_itself(loop: LoopThread) -> None:
-    async def stop() -> None:
-        loop.stop()
-
-    with pytest.raises(MisuseError, match="the loop cannot wait for its own end"):
-        loop.run(stop())
-    assert loop.run(double(1)) == 2
-
-
-def test_stop_ends_the_calls_of_other_threads(loop: LoopThread, happenings: Happenings) -> None:
-    async def wait() -> None:
-        happenings.tell("waiting")
-        try:
-            await asyncio.Event().wait()
-        finally:
-            happenings.tell("cancelled")
-
-    with ThreadPoolExecutor(1) as other:
-        waiting = other.submit(loop.run, wait())
-        happenings.wait_for("waiting")
-        loop.stop()
-
-        with pytest.raises(MisuseError, match="the loop was closed"):
-            waiting.result(timeout=30)
-    assert happenings.told == ["waiting", "cancelled"]
-
-
-def test_a_call_that_the_end_waits_for_cannot_wait_for_the_end(loop: LoopThread) -> None:
-    with pytest.raises(MisuseError, match="a handler of 'the owner' cannot close it or its clust"):
-        loop.call_for("the owner", loop.stop)
-
-    assert loop.run(double(1)) == 2
-
-
-def test_a_call_may_wait_for_the_end_of_another_loop(loop: LoopThread) -> None:
-    other = LoopThread("another loop")
-
-    loop.call_for("the owner", other.stop)
-
-    assert other.closed
-
-
-def test_after_the_call_the_same_thread_may_end_the_loop(loop: LoopThread) -> None:
-    loop.call_for("the owner", lambda: None)
-
-    loop.stop()
-
-    assert loop.closed
-
-
-def test_no_call_hangs_however_it_races_with_stop() -> None:
-    def call(loop: LoopThread, begun: threading.Barrier) -> str:
-        begun.wait()
-        try:
-            while True:
-                loop.run(double(1))
-        except MisuseError as error:
-            return str(error)
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(4) as callers:
-            for _ in range(20):
-                loop = LoopThread("the loop")
-                begun = threading.Barrier(5)
-                ends = [callers.submit(call, loop, begun) for _ in range(4)]
-                begun.wait()
-                loop.stop()
-
-                assert {end.result(timeout=30) for end in ends} <= {
-                    "the loop is closed",
-                    "the loop was closed",
-                }
-    finally:
-        sys.setswitchinterval(interval)
-
-
-def leave_a_context(loop: LoopThread, happenings: Happenings) -> None:
-    with loop.entered(Room(happenings)):
-        loop.stop()
-        assert happenings.told == ["entered", "left None"]
-    assert happenings.told == ["entered", "left None"]
-
-
-def leave_a_context_by_an_error(loop: LoopThread, happenings: Happenings) -> None:
-    with pytest.raises(LookupError), loop.entered(Room(happenings)):
-        fail(after=loop.stop)
-
-
-def leave_an_iterator(loop: LoopThread, happenings: Happenings) -> None:
-    numbers = loop.iterated(count(happenings))
-    next(numbers)
-    loop.stop()
-    assert happenings.told == ["closed"]
-    numbers.close()
-
-
-@pytest.mark.parametrize("leave", [leave_a_context, leave_a_context_by_an_error, leave_an_iterator])
-def test_what_is_open_at_the_end_is_left_without_complaint(
-    loop: LoopThread, happenings: Happenings, leave: Callable[[LoopThread, Happenings], None]
-) -> None:
-    leave(loop, happenings)
-
-    assert loop.closed
-
-
-def test_a_context_that_cannot_be_left_at_the_end_is_told_of(
-    loop: LoopThread, happenings: Happenings, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Jammed(Room):
-        async def __aexit__(self, *_: object) -> bool:
-            raise PermissionError("jammed")
-
-    with loop.entered(Room(happenings)), loop.entered(Jammed(happenings)):
-        loop.stop()
-
-    assert happenings.told == ["entered", "entered", "left None"]
-    assert "jammed" in caplog.text

@@ -14,7 +14,7 @@ from reflet.blocking.managers import BlockingManager
 from reflet.errors import NotFound, NotRegistered
 from reflet.managers.manager import ConfigMapManager
 from tests.served_objects import ServedObjects
-from tests.unit.blocking.test_loop_thread import fail
+from tests.unit.blocking.loop_scenes import fail
 from tests.unit.managers.pods import pod
 
 PATIENCE = 30.0  # seconds, for what takes a moment

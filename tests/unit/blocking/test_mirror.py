@@ -21,7 +21,7 @@ from reflet.informer.mirror import Mirror
 from reflet.informer.shared_informer import NotSynced
 from reflet.store.deltas import Changed
 from reflet.testing.scripted_source import ScriptedSource, listing, modified
-from tests.unit.blocking.test_loop_thread import fail
+from tests.unit.blocking.loop_scenes import fail
 from tests.unit.store.config_maps import config_map, names, users_of
 
 A1, A2, B1 = config_map("a", "1", users="x"), config_map("a", "2"), config_map("b", "1")

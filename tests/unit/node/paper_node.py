@@ -37,7 +37,7 @@ from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.crash_backoff import CrashBackoff
-from reflet.processes.endings import Ending, Exited
+from reflet.processes.exit_status import Ending, Exited
 from reflet.processes.process_table import ProcessIdentity
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand

@@ -7,8 +7,8 @@ import pytest
 from reflet.pleg.pod_events import (
     EVENTS,
     SEEN_AS,
-    EventType,
     PodEvent,
+    PodEventType,
     Seen,
     container_events,
 )
@@ -59,9 +59,9 @@ def test_a_pod_that_is_gone_has_no_containers_left() -> None:
     before = pod("p", {"web": "running"}, {"sandbox": "exited"})
 
     assert container_events("p", before, None) == (
-        PodEvent("p", EventType.CONTAINER_DIED, "web"),
-        PodEvent("p", EventType.CONTAINER_REMOVED, "web"),
-        PodEvent("p", EventType.CONTAINER_REMOVED, "sandbox"),
+        PodEvent("p", PodEventType.CONTAINER_DIED, "web"),
+        PodEvent("p", PodEventType.CONTAINER_REMOVED, "web"),
+        PodEvent("p", PodEventType.CONTAINER_REMOVED, "sandbox"),
     )
 
 

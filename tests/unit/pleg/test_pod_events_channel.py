@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from reflet.pleg.pod_events import EventChannel, EventType, PodEvent
+from reflet.pleg.pod_events import EventChannel, PodEvent, PodEventType
 
 
 def event(number: int) -> PodEvent:
-    return PodEvent(f"pod {number}", EventType.POD_SYNC)
+    return PodEvent(f"pod {number}", PodEventType.POD_SYNC)
 
 
 async def test_events_come_out_in_the_order_in_which_they_went_in() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reflet.errors import ConfigurationError
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.podconfig.volume_delivery import Delivered, VolumeDelivery
+from reflet.podconfig.volume_delivery import DeliveredVolumes, VolumeDelivery
 from reflet.volumes.tear_down import Kept
 from tests.unit.podconfig.scenes import result
 from tests.unit.resolution.scenes import pod_with
@@ -27,9 +27,9 @@ def test_volumes_are_written_where_they_are_to_be(tmp_path: Path) -> None:
     ]
 
     assert reports == [
-        Delivered(changed=("files",)),
-        Delivered(unchanged=("files",)),
-        Delivered(changed=("files",)),
+        DeliveredVolumes(changed=("files",)),
+        DeliveredVolumes(unchanged=("files",)),
+        DeliveredVolumes(changed=("files",)),
     ]
     assert (seen(tmp_path / "files"), mode_of(tmp_path / "files")) == ({"a": "2"}, 0o700)
 
@@ -40,7 +40,7 @@ def test_a_volume_with_an_error_keeps_its_files(tmp_path: Path) -> None:
 
     report = delivery.write(result(files={}, volume_error='secret "password" not found'))
 
-    assert report == Delivered(failures={"files": 'secret "password" not found'})
+    assert report == DeliveredVolumes(failures={"files": 'secret "password" not found'})
     assert seen(tmp_path / "files") == {"a": "1"}
 
 
@@ -69,7 +69,7 @@ def two_volumes() -> ResolvedPod:
 def test_only_some_volumes_can_be_asked_for(tmp_path: Path) -> None:
     delivery = VolumeDelivery(lambda contents: tmp_path, only=["two"])
 
-    assert delivery.write(two_volumes()) == Delivered(changed=("two",))
+    assert delivery.write(two_volumes()) == DeliveredVolumes(changed=("two",))
 
 
 def test_a_volume_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 from reflet.processes import child as child_module
 from reflet.processes.child import Child, adopt_child, kill_left_behind, start_child
-from reflet.processes.endings import Exited, Killed, Vanished
+from reflet.processes.exit_status import Exited, Killed, Vanished
 from reflet.processes.process_table import ProcessIdentity, group_members, process_entry
 from reflet.processes.program import Program
 
@@ -234,6 +235,41 @@ async def test_the_group_of_another_process_is_left_alone(scene: Scene) -> None:
 
     assert not kill_left_behind(replace(child.identity, start=child.identity.start - 1))
     assert await child.end(60) == Killed(signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def group_without_leader(*, is_session: bool) -> Iterator[ProcessIdentity]:
+    """Somebody's group without its leader; the identity is of an older process of its number."""
+    leader = subprocess.Popen(
+        ["/bin/sh", "-c", "sleep 60 & exit"],
+        start_new_session=is_session,
+        process_group=None if is_session else 0,
+    )
+    with leader:
+        leader.wait()
+    own = ProcessIdentity.of(os.getpid())
+    assert own is not None
+    try:
+        yield replace(own, pid=leader.pid)
+        assert group_members(leader.pid)
+    finally:
+        os.killpg(leader.pid, signal.SIGKILL)
+
+
+def test_numbers_of_an_earlier_life_of_the_machine_mean_nothing() -> None:
+    with group_without_leader(is_session=True) as identity:
+        assert not kill_left_behind(replace(identity, boot="another"))
+
+
+def test_a_group_that_is_a_part_of_somebodys_session_is_left_alone() -> None:
+    with group_without_leader(is_session=False) as identity:
+        assert not kill_left_behind(identity)
+
+
+def test_a_group_that_is_older_than_the_process_is_left_alone() -> None:
+    with group_without_leader(is_session=True) as identity:
+        (member,) = group_members(identity.pid)
+        assert not kill_left_behind(replace(identity, start=member.start + 1))
 
 
 async def test_children_are_kept_apart(scene: Scene, tmp_path: Path) -> None:

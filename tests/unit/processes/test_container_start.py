@@ -21,7 +21,7 @@ import pytest
 from reflet.node.shim.log_pumps import CommandOutput
 from reflet.processes import container_start
 from reflet.processes.child import Child
-from reflet.processes.container_plan import CAPABILITIES, ContainerPlan, ContainerRoot, VolumeMount
+from reflet.processes.container_plan import CAPABILITIES, BindMount, ContainerPlan, ContainerRoot
 from reflet.processes.container_start import OutOfResources, start_container
 from reflet.processes.isolated_start import Failure
 from reflet.processes.isolation_check import why_not_isolated
@@ -83,8 +83,8 @@ class Place:
             scratch=str(folder / "scratch"),
             shared=SHARED,
             mounts=(
-                VolumeMount(folder=str(folder / "volume"), path="/data", read_only=False),
-                VolumeMount(folder=str(folder / "config"), path="/etc/app"),
+                BindMount(folder=str(folder / "volume"), path="/data", read_only=False),
+                BindMount(folder=str(folder / "config"), path="/etc/app"),
             ),
         )
         return replace(whole, **changes)
@@ -217,7 +217,7 @@ async def test_everything_ends_with_the_first_process(tmp_path: Path) -> None:
 async def test_a_link_beneath_a_volume_is_not_followed_and_not_told(tmp_path: Path) -> None:
     place = Place(tmp_path)
     (tmp_path / "volume" / "s3cret").symlink_to("/etc")
-    mount = VolumeMount(folder=str(tmp_path / "volume"), beneath="s3cret", path="/x")
+    mount = BindMount(folder=str(tmp_path / "volume"), beneath="s3cret", path="/x")
 
     with pytest.raises(NotStarted) as refused:
         await said("true", place.root(mounts=(mount,)))
@@ -229,9 +229,9 @@ async def test_a_link_beneath_a_volume_is_not_followed_and_not_told(tmp_path: Pa
 async def test_a_mount_may_lie_in_another(tmp_path: Path) -> None:
     place = Place(tmp_path)
     mounts = (
-        VolumeMount(folder=str(tmp_path / "config"), path="/data/conf"),
-        VolumeMount(folder=str(tmp_path / "volume"), path="/data", read_only=False),
-        VolumeMount(folder=str(tmp_path / "config/app.conf"), path="/usr/share/one.conf"),
+        BindMount(folder=str(tmp_path / "config"), path="/data/conf"),
+        BindMount(folder=str(tmp_path / "volume"), path="/data", read_only=False),
+        BindMount(folder=str(tmp_path / "config/app.conf"), path="/usr/share/one.conf"),
     )
 
     words, _ = await said("cat /data/conf/app.conf /usr/share/one.conf", place.root(mounts=mounts))
@@ -245,7 +245,7 @@ async def test_what_lies_below_tmp_is_seen_there(tmp_path: Path) -> None:
     (below / "shared" / "file").write_text("shared ")
     root = Place(tmp_path).root(
         shared=(*SHARED, (f"{below}/shared", False)),
-        mounts=(VolumeMount(folder=str(tmp_path / "config"), path="/tmp/deep/conf"),),
+        mounts=(BindMount(folder=str(tmp_path / "config"), path="/tmp/deep/conf"),),
     )
 
     words, _ = await said(f"cat {below}/shared/file /tmp/deep/conf/app.conf; touch /tmp/x", root)
@@ -355,7 +355,7 @@ async def test_the_first_process_stands_still_while_the_others_end_well(tmp_path
 async def test_a_container_that_is_never_ready_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(container_start, "PATIENCE", 0.05)
+    monkeypatch.setattr(container_start, "READY_TIMEOUT", 0.05)
     monkeypatch.setattr(container_start, "_enter", lambda _: signal.pause())
 
     with pytest.raises(NotStarted, match="was not ready within"):

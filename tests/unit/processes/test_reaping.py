@@ -124,7 +124,7 @@ print(json.dumps(asyncio.run(scene())))
 def test_an_orphan_that_may_not_be_killed_is_left_after_a_while() -> None:
     assert told_by(
         """
-from reflet.processes.reaping import KILL_PATIENCE
+from reflet.processes.reaping import KILL_TIMEOUT
 from reflet.testing.virtual_time import VirtualClock, VirtualTimeLoop
 stranger, ours = subprocess.Popen(["sleep", "60"]), subprocess.Popen(["sleep", "60"])
 real = os.kill
@@ -138,7 +138,7 @@ with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
 os.kill = real
 left = [pid for pid, _ in children()] == [stranger.pid]
 stranger.kill(); stranger.wait()
-print(json.dumps([killed, left, KILL_PATIENCE <= took < KILL_PATIENCE + 1]))
+print(json.dumps([killed, left, KILL_TIMEOUT <= took < KILL_TIMEOUT + 1]))
 """
     ) == [1, True, True]
 

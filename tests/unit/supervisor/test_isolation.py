@@ -10,7 +10,7 @@ import pytest
 
 from reflet.processes.program import NotStarted, Program
 from reflet.supervisor.isolation import SCRIPT, TetheredStarts
-from reflet.supervisor.mount_tree import MountSource
+from reflet.supervisor.mount_tree import MountedPath
 from reflet.supervisor.private_root import PrivateRoot
 
 
@@ -37,7 +37,7 @@ def test_a_program_is_wrapped_with_its_own_arguments_last(tmp_path: Path) -> Non
 
 def test_an_isolated_program_is_told_what_to_mount(tmp_path: Path) -> None:
     program = Program(["echo", "hunter2"], {}, directory=Path("/usr"))
-    source = MountSource(tmp_path / ".reflet/volumes/v", "/etc/app", read_only=True)
+    source = MountedPath(tmp_path / ".reflet/volumes/v", "/etc/app", read_only=True)
 
     wrapped = starts(tmp_path, isolated=True).wrap(program, [source])
 

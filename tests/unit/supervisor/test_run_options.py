@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.processes.endings import Ending, Exited, Killed
+from reflet.processes.exit_status import Ending, Exited, Killed
 from reflet.supervisor.run_options import RestartPolicy, RunOptions
 
 

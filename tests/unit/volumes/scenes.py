@@ -11,7 +11,7 @@ from typing import Final
 
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.origins import ValueOrigin
-from reflet.volumes.versions import is_version_name
+from reflet.volumes.version_folders import is_version_name
 
 NOBODY: Final = 65534
 

@@ -28,7 +28,7 @@ def test_the_second_writer_is_told_that_the_first_is_still_there(tmp_path: Path)
     with (
         locked(tmp_path, create_mode=None),
         pytest.raises(VolumeBusy, match="another writer"),
-        locked(tmp_path, create_mode=None, patience=0),
+        locked(tmp_path, create_mode=None, timeout=0),
     ):
         pass
 

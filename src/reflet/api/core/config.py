@@ -1,7 +1,6 @@
-"""ConfigMap and Secret.
+"""ConfigMaps and Secrets: the configuration of pods, public and secret.
 
-Owns: the two kinds that hold configuration, and that a Secret's values are never shown.
-Must not know how pods refer to them.
+Upstream: k8s.io/api/core/v1/types.go, ConfigMap, Secret
 """
 
 from collections.abc import Mapping

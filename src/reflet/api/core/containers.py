@@ -1,14 +1,12 @@
-"""Containers of a pod: what they run, and the environment and mounts they ask for.
+"""Containers of a pod: their environment, mounts, resources, probes and security settings.
 
-Owns: Container, EphemeralContainer, environment sources and container resources.
-Must not know how values are found, nor which volumes a pod has.
+Upstream: k8s.io/api/core/v1/types.go, Container, EnvVarSource, VolumeMount, Probe
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from reflet.api.field_types import QuantityText
-from reflet.api.frozen import EMPTY, Frozen
+from reflet.api.frozen import EMPTY, Frozen, QuantityText
 
 
 class ObjectFieldSelector(Frozen, frozen=True, kw_only=True):

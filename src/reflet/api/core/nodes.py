@@ -1,6 +1,6 @@
 """Nodes: the machines that pods run on.
 
-Owns: Node.  Must not know which pods run there.
+Upstream: k8s.io/api/core/v1/types.go, Node
 """
 
 from collections.abc import Mapping
@@ -8,9 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from reflet.api.field_types import QuantityText, Time
-from reflet.api.frozen import EMPTY, Frozen, constant
-from reflet.api.meta import Condition, ObjectMeta, TypedObject
+from reflet.api.frozen import EMPTY, Frozen, QuantityText, constant
+from reflet.api.meta import Condition, ObjectMeta, Time, TypedObject
 
 
 class Taint(Frozen, frozen=True, kw_only=True):

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from reflet.api.core.containers import Container, EphemeralContainer, ResourceRequirements
 from reflet.api.core.volumes import Volume
-from reflet.api.field_types import QuantityText, Time
-from reflet.api.frozen import EMPTY, Frozen, constant
-from reflet.api.meta import Condition, LocalObjectReference, ObjectMeta, TypedObject
+from reflet.api.frozen import EMPTY, Frozen, QuantityText, constant
+from reflet.api.meta import Condition, LocalObjectReference, ObjectMeta, Time, TypedObject
 
 
 class Sysctl(Frozen, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Services: the addresses that pods find through variables and names.
 
-Owns: Service.  Must not know how variables are made from it.
+Upstream: k8s.io/api/core/v1/types.go, Service
 """
 
 from collections.abc import Mapping

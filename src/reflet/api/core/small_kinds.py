@@ -1,29 +1,22 @@
-"""Namespaces.
+"""Namespace, ServiceAccount, Event and Lease: kinds too small for a file each.
 
-Owns: Namespace.  Must not know what lives in one.
+Event is the core group's, what happened to an object; events of a watch stream are another thing
+(``api.watch_events``).
 
-Service accounts: who a pod is to the API server.
-
-Owns: ServiceAccount.  Must not know how tokens are requested.
-
-Events of the core group: what happened to an object.
-
-Owns: Event.  Events of a watch stream are another thing: watch_events.py.
-
-Leases: who holds a role, and until when.
-
-Owns: Lease.  Must not know how one is won or kept.
+Upstream: k8s.io/api/core/v1/types.go, Namespace, ServiceAccount, Event;
+    k8s.io/api/coordination/v1/types.go, Lease
 """
 
 from typing import ClassVar, Literal
 
-from reflet.api.field_types import MicroTime, Time
 from reflet.api.frozen import Frozen, constant
 from reflet.api.meta import (
     Condition,
     LocalObjectReference,
+    MicroTime,
     ObjectMeta,
     ObjectReference,
+    Time,
     TypedObject,
 )
 

@@ -1,15 +1,16 @@
 """Volumes of a pod: where the files that containers mount come from.
 
-Owns: every kind of volume that holds configuration or names a Secret, and enough of the
-others to tell what they are.  Must not know how files are written.
+Every kind of volume that holds configuration or names a Secret, and enough of the others to tell
+what they are.
+
+Upstream: k8s.io/api/core/v1/types.go, Volume, VolumeSource, ProjectedVolumeSource
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from reflet.api.core.containers import ObjectFieldSelector, ResourceFieldSelector
-from reflet.api.field_types import QuantityText
-from reflet.api.frozen import EMPTY, Frozen
+from reflet.api.frozen import EMPTY, Frozen, QuantityText
 from reflet.api.meta import LabelSelector, LocalObjectReference
 
 

@@ -1,16 +1,17 @@
 """Workloads: the kinds that make pods from a template.
 
-Owns: Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job and CronJob, as
-far as their template, selector and counters go.  Must not know how a controller acts on them.
+Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job and CronJob, as far as
+their template, selector and counters go.
+
+Upstream: k8s.io/api/apps/v1/types.go; k8s.io/api/batch/v1/types.go; k8s.io/api/core/v1/types.go
 """
 
 from collections.abc import Mapping
 from typing import Literal
 
 from reflet.api.core.pods import PodTemplateSpec
-from reflet.api.field_types import Time
 from reflet.api.frozen import EMPTY, Frozen, constant
-from reflet.api.meta import Condition, LabelSelector, ObjectMeta, ObjectReference, TypedObject
+from reflet.api.meta import Condition, LabelSelector, ObjectMeta, ObjectReference, Time, TypedObject
 
 
 class DeploymentSpec(Frozen, frozen=True, kw_only=True):

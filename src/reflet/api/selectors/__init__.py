@@ -1,1 +1,5 @@
-"""Label and field selectors: their text, and which objects they match."""
+"""Which objects a request is about.
+
+- ``labels``: ``app=web,tier in (front,back),!legacy``
+- ``fields``: ``metadata.name=web,spec.nodeName!=n1``
+"""

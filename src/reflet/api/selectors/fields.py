@@ -1,8 +1,10 @@
 r"""Field selectors: their text, and which fields they match.
 
-Owns: the grammar of Kubernetes 1.36 with its escapes (``\\``, ``\,`` and ``\=`` in values), the
+The grammar of Kubernetes 1.36 with its escapes (``\\``, ``\,`` and ``\=`` in values), the
 canonical text, and matching.  A selector is a value: it can be compared, hashed, combined and
-shared.  Must not know which fields a resource can be selected by or how a selector is sent.
+shared.  Which fields a resource can be selected by is the server's business.
+
+Upstream: apimachinery/pkg/fields/selector.go, ParseSelector
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Label selectors: their text, and which labels they match.
 
-Owns: the grammar of Kubernetes 1.36, the rules for keys and values, the canonical text, and
-matching.  A selector is a value: it can be compared, hashed, combined and shared.  Must not
-know which objects there are or how a selector is sent.
+The grammar of Kubernetes 1.36, the rules for keys and values, the canonical text, and matching.
+A selector is a value: it can be compared, hashed, combined and shared.  ``LabelSelector`` is Go's
+labels.Selector; the struct form that workloads carry, metav1.LabelSelector, is in ``meta``.
+
+Upstream: apimachinery/pkg/labels/selector.go, Parse, Requirement
 """
 
 from __future__ import annotations
@@ -266,7 +268,7 @@ class LabelSelector(msgspec.Struct, frozen=True, gc=False):
         return ",".join(map(str, self.requirements))
 
 
-class _Token(NamedTuple):
+class _LabelToken(NamedTuple):
     text: str
     position: int
     is_word: bool = False
@@ -284,9 +286,10 @@ class _LabelParser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = [
-            _Token(found[0], found.start(), found[2] is not None) for found in _TOKEN.finditer(text)
+            _LabelToken(found[0], found.start(), found[2] is not None)
+            for found in _TOKEN.finditer(text)
         ]
-        self._tokens.append(_Token("", len(text)))
+        self._tokens.append(_LabelToken("", len(text)))
         self._next = 0
 
     def requirements(self) -> Iterator[Requirement]:
@@ -354,12 +357,12 @@ class _LabelParser:
                 raise self._unexpected(token, expected)
         return tuple(values)
 
-    def _take(self) -> _Token:
+    def _take(self) -> _LabelToken:
         token = self._tokens[self._next]
         self._next += 1
         return token
 
-    def _unexpected(self, token: _Token, expected: str) -> ParseError:
+    def _unexpected(self, token: _LabelToken, expected: str) -> ParseError:
         found = _quoted(token.text) if token.text else "the end"
         return self._malformed(token.position, f"found {found}, expected {expected}")
 

@@ -1,4 +1,4 @@
-"""The rules of CustomResourceDefinitions.
+"""The rules of CustomResourceDefinitions: names, versions, scope, and structural schemas.
 
 Upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go
 """

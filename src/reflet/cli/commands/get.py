@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import Target, parse_targets
+from reflet.cli.options.arguments import ObjectTarget, parse_targets
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.masking import masked
 from reflet.cli.output.output import print_json, print_table, print_yaml
@@ -92,7 +92,11 @@ async def _client(cluster: Cluster, kind: str, *, everywhere: bool) -> ResourceC
 
 
 async def _fetch(
-    settings: ConnectionSettings, wanted: list[Target], options: ListOptions, *, everywhere: bool
+    settings: ConnectionSettings,
+    wanted: list[ObjectTarget],
+    options: ListOptions,
+    *,
+    everywhere: bool,
 ) -> list[tuple[str, AnyObject]]:
     """Every object that is meant, with the name of its resource."""
     found: list[tuple[str, AnyObject]] = []
@@ -109,7 +113,7 @@ async def _fetch(
 
 async def _show_tables(
     settings: ConnectionSettings,
-    wanted: list[Target],
+    wanted: list[ObjectTarget],
     options: ListOptions,
     *,
     everywhere: bool,

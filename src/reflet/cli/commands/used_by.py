@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import FILE_NAME, Target, parse_targets
+from reflet.cli.options.arguments import FILE_NAME, ObjectTarget, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.output.output import (
     API_VERSION,
@@ -21,8 +21,7 @@ from reflet.cli.output.progress import progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reflet.insight.used_by import Use, UsedBy, User
-    from reflet.podconfig.gather_users import PossibleUsers
+    from reflet.insight.used_by import PossibleUsers, Use, UsedBy, User
     from reflet.resolution.objects import ConfigKind
     from reflet.transport.config.settings import ConnectionSettings
 
@@ -69,7 +68,7 @@ def used_by(
     kind = _config_kind(target.type)
     if files:
         with progress("reading files"):
-            found = lazy.gather_users.possible_users_from_files(
+            found = lazy.gather_files.possible_users_from_files(
                 files, namespace=connection.namespace
             )
     else:
@@ -93,10 +92,10 @@ async def _ask(
     settings: ConnectionSettings, kind: ConfigKind, *, everywhere: bool
 ) -> PossibleUsers:
     async with lazy.cluster.Cluster(settings) as cluster:
-        return await lazy.gather_users.possible_users(cluster, kind, everywhere=everywhere)
+        return await lazy.gather.possible_users(cluster, kind, everywhere=everywhere)
 
 
-def _one_target(arguments: Sequence[str]) -> Target:
+def _one_target(arguments: Sequence[str]) -> ObjectTarget:
     if not arguments:
         raise click.UsageError("name a ConfigMap or Secret, as in: cm/NAME, secret NAME")
     targets = parse_targets(arguments)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import Target, parse_targets
+from reflet.cli.options.arguments import ObjectTarget, parse_targets
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import visible
 
@@ -100,7 +100,7 @@ def _form(output: str, with_namespace: bool, *, no_headers: bool, reveal: bool) 
 
 async def _watch(
     settings: ConnectionSettings,
-    target: Target,
+    target: ObjectTarget,
     form: Callable[[Resource], ChangeOutput],
     *,
     everywhere: bool,

@@ -17,14 +17,14 @@ else:
     Text = click.ParamType  # older versions of click have no types here
 
 
-class Target(NamedTuple):
+class ObjectTarget(NamedTuple):
     """A type, as it was typed, and the name of one object or None for all of them."""
 
     type: str
     name: str | None
 
 
-def parse_targets(arguments: Sequence[str]) -> list[Target]:
+def parse_targets(arguments: Sequence[str]) -> list[ObjectTarget]:
     """Read ``cm``, ``cm a b``, ``cm,secret`` or ``cm/a secret/b``; the forms do not mix."""
     if not arguments:
         raise click.UsageError("name the type of the objects, as in: configmaps, cm/NAME")
@@ -36,11 +36,11 @@ def parse_targets(arguments: Sequence[str]) -> list[Target]:
     if not all(names):
         raise click.UsageError("an empty name: is a variable not set?")
     if not names:
-        return [Target(kind, None) for kind in types]
-    return [Target(kind, name) for kind in types for name in names]
+        return [ObjectTarget(kind, None) for kind in types]
+    return [ObjectTarget(kind, name) for kind in types for name in names]
 
 
-def _slashed(argument: str) -> Target:
+def _slashed(argument: str) -> ObjectTarget:
     kind, slash, name = argument.partition("/")
     if not slash:
         raise click.UsageError(
@@ -48,7 +48,7 @@ def _slashed(argument: str) -> Target:
         )
     if not kind or not name or "/" in name or "," in argument:
         raise click.UsageError(f"{argument!r} is not of the form TYPE/NAME")
-    return Target(kind, name)
+    return ObjectTarget(kind, name)
 
 
 class FileName(Text):

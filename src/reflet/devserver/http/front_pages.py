@@ -45,7 +45,7 @@ READING: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class FrontPage:
     """A page as it is sent; ``etag`` lets clients ask whether it has changed.
 
     Most pages are shown whatever the method; those that are ``is_read_only`` are not.
@@ -68,10 +68,10 @@ class FrontPages:
         self._kinds = kinds
         self._address = address
         self._openapi = OpenApi(kinds)
-        self._pages: dict[tuple[str, str], Page | None] = {}
+        self._pages: dict[tuple[str, str], FrontPage | None] = {}
         self._generation = -1
 
-    def page(self, request: ApiRequest, accept: str) -> Page | None:
+    def page(self, request: ApiRequest, accept: str) -> FrontPage | None:
         """Find a page; None when there is none under the path."""
         path = request.path.rstrip("/") or "/"
         if path.startswith(HEALTH):
@@ -87,7 +87,7 @@ class FrontPages:
             raise refusals.method_not_allowed()
         return page
 
-    def _make(self, path: str, accept: str) -> Page | None:
+    def _make(self, path: str, accept: str) -> FrontPage | None:
         kinds = self._kinds
         match path.removeprefix("/").split("/"):
             case [""]:
@@ -118,29 +118,29 @@ class FrontPages:
             case _:
                 return None
 
-    def _resources_of(self, group: str, version: str, accept: str) -> Page | None:
+    def _resources_of(self, group: str, version: str, accept: str) -> FrontPage | None:
         found = discovery_documents.resource_list(self._kinds, group, version)
         if found is None and self._kinds.is_custom(group):
             return None
         return _resources(found, accept)
 
-    def _plain_root(self, root: str, accept: str) -> Page:
+    def _plain_root(self, root: str, accept: str) -> FrontPage:
         if root == "api":
             versions = discovery_documents.core_versions(self._address())
             return replace(_document_page(versions, accept), is_read_only=True)
         return _document_page(discovery_documents.group_list(self._kinds), accept)
 
-    def _openapi_2(self, accept: str) -> Page | None:
+    def _openapi_2(self, accept: str) -> FrontPage | None:
         offers_json = not accept or any(each in accept for each in ("json", "*/*"))
         if not offers_json:
-            return Page(Rendered(406, b"", TEXT))
+            return FrontPage(Rendered(406, b"", TEXT))
         return self._openapi_page("v2")
 
-    def _openapi_page(self, name: str) -> Page | None:
+    def _openapi_page(self, name: str) -> FrontPage | None:
         content = self._openapi.encoded(name)
         if content is None:
             return None
-        return Page(Rendered(200, content), self._openapi.digest(name))
+        return FrontPage(Rendered(200, content), self._openapi.digest(name))
 
     def _index(self) -> set[str]:
         paths = {"/api", "/api/v1", "/apis", "/openapi/v2", "/openapi/v3", "/version", *HEALTH}
@@ -151,15 +151,17 @@ class FrontPages:
         return paths
 
 
-def _resources(document: dict[str, Any] | None, accept: str) -> Page:
+def _resources(document: dict[str, Any] | None, accept: str) -> FrontPage:
     if document is None:
         raise refusals.no_such_resource()
     return replace(_document_page(document, accept), is_read_only=True)
 
 
-def _document_page(document: dict[str, Any], accept: str) -> Page:
+def _document_page(document: dict[str, Any], accept: str) -> FrontPage:
     """Show a document as clients like it best, in JSON or YAML."""
-    return Page(render_document(document, form_of_refusals(accept, ApiRequest("GET", "")), 200))
+    return FrontPage(
+        render_document(document, form_of_refusals(accept, ApiRequest("GET", "")), 200)
+    )
 
 
 def _aggregated_form(accept: str) -> str | None:
@@ -171,20 +173,20 @@ def _aggregated_form(accept: str) -> str | None:
     return None
 
 
-def _health(path: str, *, verbose: bool) -> Page | None:
+def _health(path: str, *, verbose: bool) -> FrontPage | None:
     name, _, check = path[1:].partition("/")
     if check and check not in CHECKS:
         return None
     if not verbose or check:
-        return Page(Rendered(200, b"ok", TEXT))
+        return FrontPage(Rendered(200, b"ok", TEXT))
     lines = [*(f"[+]{each} ok" for each in CHECKS), f"{name} check passed", ""]
-    return Page(Rendered(200, "\n".join(lines).encode(), TEXT))
+    return FrontPage(Rendered(200, "\n".join(lines).encode(), TEXT))
 
 
-def _json_page(document: Any, *, content_type: str = JSON, tagged: bool = False) -> Page:
+def _json_page(document: Any, *, content_type: str = JSON, tagged: bool = False) -> FrontPage:
     content = msgspec.json.encode(document) + b"\n"
     etag = hashlib.sha256(content).hexdigest().upper() if tagged else ""
-    return Page(Rendered(200, content, content_type), etag)
+    return FrontPage(Rendered(200, content, content_type), etag)
 
 
 @final

@@ -27,7 +27,7 @@ T = TypeVar("T", bound=KubernetesObject)
 logger = logging.getLogger(__name__)
 
 
-class SyncFailed(RefletError):
+class SinkFailed(RefletError):
     """The sink did not take the collection, or a resync; ``__cause__`` is why."""
 
 
@@ -57,12 +57,12 @@ class Delivery(Generic[T]):
         return of_expected_kind(events, self._expected_kind, self._name)
 
     def replace(self, items: Sequence[T], version: str, what: str) -> None:
-        """The whole collection came, by way of a *what*; SyncFailed when the sink fails."""
+        """The whole collection came, by way of a *what*; SinkFailed when the sink fails."""
         try:
             self._sink.apply(Replaced(items, version))
         except Exception as error:
             self._failed("replaced", error)
-            raise SyncFailed(f"unable to sync {what} result: {error}") from error
+            raise SinkFailed(f"unable to sync {what} result: {error}") from error
         self._cursor.synced(version)
         self.synced.set()
 
@@ -88,12 +88,12 @@ class Delivery(Generic[T]):
         self._metrics.events(count)
 
     def resync(self) -> None:
-        """It is time to tell everybody the present state; SyncFailed when the sink fails."""
+        """It is time to tell everybody the present state; SinkFailed when the sink fails."""
         try:
             self._sink.apply(Resynced())
         except Exception as error:
             self._failed("resynced", error)
-            raise SyncFailed(f"unable to resync: {error}") from error
+            raise SinkFailed(f"unable to resync: {error}") from error
 
     def _failed(self, delta: str, error: Exception) -> None:
         self._metrics.sink_failed(delta)

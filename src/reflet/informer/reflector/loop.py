@@ -19,7 +19,7 @@ from typing import Final, Generic, TypeVar, assert_never
 from reflet.api.meta import KubernetesObject
 from reflet.api.status import is_expired
 from reflet.errors import RefletError, TransportError
-from reflet.informer.reflector.delivery import Delivery, SyncFailed
+from reflet.informer.reflector.delivery import Delivery, SinkFailed
 from reflet.informer.reflector.endings import (
     AFTER_LIST,
     AFTER_WATCH,
@@ -228,7 +228,7 @@ class ListAndWatch(Generic[T]):
                 attempt = _StreamEnd(Ending.SYNCED, watch=watch)
                 items = len(initial.items)
                 kept = True
-        except SyncFailed as error:
+        except SinkFailed as error:
             attempt = _StreamEnd(Ending.SINK_FAILED, error)
         except PROGRAMMING_ERRORS:
             raise
@@ -245,7 +245,7 @@ class ListAndWatch(Generic[T]):
         lasted = self._clock.monotonic() - watch.since
         return ending_of_stream(error, lasted=lasted, events=watch.events)
 
-    async def _fill_by_list(self) -> ListFailed | SyncFailed | None:
+    async def _fill_by_list(self) -> ListFailed | SinkFailed | None:
         """Fill the sink from a list; the answer is why it could not be done."""
         self.state = ReflectorState.LIST
         asked = version = self._cursor.list_version
@@ -273,7 +273,7 @@ class ListAndWatch(Generic[T]):
         self._cursor.listed(asked, paginated=listed.paginated)
         try:
             self._delivery.replace(listed.items, listed.version, "list")
-        except SyncFailed as error:
+        except SinkFailed as error:
             self._metrics.listed(Ending.SINK_FAILED)
             return error
         self._metrics.listed(Ending.SYNCED, items=len(listed.items))
@@ -418,7 +418,7 @@ class ListAndWatch(Generic[T]):
                 except PROGRAMMING_ERRORS as error:
                     wrong = error  # raised below as it is, and not in a group
                 resyncing.cancel()
-        except* SyncFailed as failures:
+        except* SinkFailed as failures:
             cause = failures
         if wrong is not None:
             raise wrong
@@ -438,4 +438,4 @@ class ListAndWatch(Generic[T]):
             return self._should_resync is None or self._should_resync()
         except Exception as error:
             logger.exception("%s: should_resync failed", self._name)
-            raise SyncFailed(f"should_resync failed: {error}") from error
+            raise SinkFailed(f"should_resync failed: {error}") from error

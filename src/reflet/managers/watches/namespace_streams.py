@@ -21,8 +21,8 @@ from reflet.managers.watches.namespace_watch import NamespaceWatch
 from reflet.managers.watches.object_watch import ObjectWatch, StreamSettings
 from reflet.managers.watches.stream_plan import (
     Decision,
+    NamespaceRefusal,
     OpenStream,
-    Refusal,
     Shape,
     StreamLimits,
     decide,
@@ -106,7 +106,7 @@ class NamespaceStreams(Generic[C]):
         self._joining: dict[str, None] = {}
         self._phase = Phase.INDIVIDUAL
         self._shared: NamespaceWatch[C] | None = None
-        self._refusal: Refusal | None = None
+        self._refusal: NamespaceRefusal | None = None
         self._decision = Decision(Shape.INDIVIDUAL, "nothing is needed yet")
         self._replanning = False
         self._closed = False
@@ -366,7 +366,7 @@ class NamespaceStreams(Generic[C]):
         """Remember it, and give every object a stream of its own."""
         if self._closed:
             return
-        self._refusal = Refusal(reason, self._clock.monotonic() + self._limits.refused_for)
+        self._refusal = NamespaceRefusal(reason, self._clock.monotonic() + self._limits.refused_for)
         self._tasks.start(
             self._forgive(), name=f"memory of a refusal in namespace {self.namespace}"
         )

@@ -47,7 +47,7 @@ class StreamLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class NamespaceRefusal:
     """A namespace may not, or should not, be watched as a whole until a moment."""
 
     reason: str
@@ -63,7 +63,12 @@ class Decision:
 
 
 def decide(
-    limits: StreamLimits, *, needed: int, is_open: bool, refusal: Refusal | None, now: float
+    limits: StreamLimits,
+    *,
+    needed: int,
+    is_open: bool,
+    refusal: NamespaceRefusal | None,
+    now: float,
 ) -> Decision:
     """Say how a namespace should be watched of which *needed* objects are needed.
 

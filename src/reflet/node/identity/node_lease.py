@@ -18,8 +18,7 @@ from msgspec.structs import replace
 
 from reflet.api.core.nodes import Node
 from reflet.api.core.small_kinds import Lease, LeaseSpec
-from reflet.api.field_types import MicroTime
-from reflet.api.meta import ObjectMeta, OwnerReference
+from reflet.api.meta import MicroTime, ObjectMeta, OwnerReference
 from reflet.client.client import Client
 from reflet.errors import AlreadyExists, Conflict, NotFound, RefletError
 from reflet.runtime.backoff import Backoff

@@ -19,7 +19,7 @@ from typing import Final
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
 from reflet.errors import ConfigurationError
-from reflet.processes.container_plan import CAPABILITIES, ContainerRoot, VolumeMount
+from reflet.processes.container_plan import CAPABILITIES, BindMount, ContainerRoot
 from reflet.resolution.sub_paths import clean, sub_path_of
 from reflet.volumes import folders
 from reflet.volumes.mounts import memory_candidates
@@ -164,10 +164,10 @@ def _check_shared(word: str, path: str, root: Path) -> None:
 
 def mounts_of(
     sources: Iterable[MountSource], message_path: str, message_file: Path
-) -> tuple[VolumeMount, ...]:
+) -> tuple[BindMount, ...]:
     """What is mounted in a container's root: its volumes, and the file for its last word."""
     mounts = [
-        VolumeMount(
+        BindMount(
             folder=str(each.folder),
             beneath=each.beneath,
             path=f"/{each.path}",
@@ -176,7 +176,7 @@ def mounts_of(
         for each in sources
     ]
     if message_path:
-        last_word = VolumeMount(folder=str(message_file), path=f"/{message_path}", read_only=False)
+        last_word = BindMount(folder=str(message_file), path=f"/{message_path}", read_only=False)
         mounts.append(last_word)
     return tuple(mounts)
 
@@ -187,7 +187,7 @@ def container_root(
     folder: Path,
     *,
     shared: Shared,
-    mounts: Sequence[VolumeMount],
+    mounts: Sequence[BindMount],
 ) -> ContainerRoot:
     """Make the folders for a start, empty ones, and say what is to be seen in the root."""
     with in_folder(folder), folders.opened(folder) as here:

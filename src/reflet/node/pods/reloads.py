@@ -17,7 +17,7 @@ from reflet.node.pods.pod_volumes import Written
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status.events import NORMAL, WARNING, EventRecorder
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.processes.endings import signal_number
+from reflet.processes.exit_status import signal_number
 from reflet.resolution.places import containers_of
 
 ANNOTATION: Final = "reflet.dev/on-change"

@@ -2,7 +2,7 @@
 
 A connection counts from the moment it is accepted, before a word of TLS, and each step of it has
 its time: a flood of slow or silent clients takes no place for long.  Who may stay when the port is
-full is for ``connection_places`` to say.  Why not ``aiohttp.web``: docs/adr/0014.
+full is for ``connections`` to say.  Why not ``aiohttp.web``: docs/adr/0014.
 
 Upstream: pkg/kubelet/server/server.go, ListenAndServeKubeletServer
 """
@@ -17,16 +17,20 @@ import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from types import TracebackType
 from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from reflet.errors import RefletError
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
-from reflet.node.server.connection_places import ConnectionPlaces, Place, peer_of
-from reflet.node.server.listening import accept_all, listening_sockets
+from reflet.node.server.connections import (
+    ConnectionPlace,
+    ConnectionPlaces,
+    accept_all,
+    listening_sockets,
+    peer_of,
+)
 from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 LONGEST_REQUEST: Final = 16 * 1024  # bytes of a request's head
 REQUEST_TIMEOUT: Final = 10.0  # seconds for a request to arrive, or a piece to be read
@@ -109,14 +113,9 @@ class HttpAnswers:
         self._permanent.keep(self._tasks, self._accept, name=name)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
         finally:
             for each in self._listening:
                 each.close()
@@ -127,7 +126,7 @@ class HttpAnswers:
                 tasks.create_task(accept_all(each, self._accepted), name="accepting")
 
     def _accepted(self, connection: socket.socket, address: str) -> None:
-        place = Place(peer_of(address))
+        place = ConnectionPlace(peer_of(address))
         if not self._places.take(place):
             connection.close()
             return
@@ -140,7 +139,7 @@ class HttpAnswers:
 
         task.add_done_callback(ended)
 
-    async def _serve(self, connection: socket.socket, place: Place) -> None:
+    async def _serve(self, connection: socket.socket, place: ConnectionPlace) -> None:
         try:
             reader, writer = await self._opened(connection)
         except (OSError, TimeoutError):
@@ -178,7 +177,7 @@ class HttpAnswers:
         return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
     async def _answer(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: Place
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: ConnectionPlace
     ) -> Answer:
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT):

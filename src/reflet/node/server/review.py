@@ -38,7 +38,7 @@ RIGHTS: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
 )
 PROXY: Final = ("proxy",)
 
-Asked = tuple[str, tuple[str, ...], bytes, tuple[str, ...]]
+ReviewKey = tuple[str, tuple[str, ...], bytes, tuple[str, ...]]
 """Who asks, by name and groups or by the hash of a token, and which rights they need."""
 
 
@@ -54,15 +54,15 @@ class _Answers:
     """What the server said to so many questions; the one that was not asked for longest goes."""
 
     def __init__(self) -> None:
-        self._known: dict[Asked, _Known] = {}
+        self._known: dict[ReviewKey, _Known] = {}
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def __contains__(self, key: Asked) -> bool:
+    def __contains__(self, key: ReviewKey) -> bool:
         return key in self._known
 
-    def find(self, key: Asked, now: float) -> _Known | None:
+    def find(self, key: ReviewKey, now: float) -> _Known | None:
         """What was said and still holds."""
         known = self._known.pop(key, None)
         if known is None:
@@ -70,13 +70,13 @@ class _Answers:
         self._known[key] = known  # the newest of all now
         return known if known.until > now else None
 
-    def keep(self, key: Asked, known: _Known) -> None:
+    def keep(self, key: ReviewKey, known: _Known) -> None:
         self._known.pop(key, None)
         self._known[key] = known
         if len(self._known) > MOST_CACHED:
             del self._known[next(iter(self._known))]
 
-    def forget(self, key: Asked) -> None:
+    def forget(self, key: ReviewKey) -> None:
         self._known.pop(key, None)
 
 
@@ -100,7 +100,7 @@ class ReaderReview:
         self._readers = _Answers()
         self._others = _Answers()
         self._buckets = PeerBuckets(clock=clock)
-        self._reviews: SharedCalls[Asked, Answer | None] = SharedCalls("review of a reader")
+        self._reviews: SharedCalls[ReviewKey, Answer | None] = SharedCalls("review of a reader")
 
     async def refusal(self, question: Question) -> Answer | None:
         """What to answer whoever may not ask this; None when they may."""
@@ -126,7 +126,7 @@ class ReaderReview:
             return text(503, f"nobody can say who may ask now: {error}")
 
     async def _reviewed(
-        self, key: Asked, question: Question, token: str, rights: Sequence[str]
+        self, key: ReviewKey, question: Question, token: str, rights: Sequence[str]
     ) -> Answer | None:
         answer = await self._review(question, token, rights)
         known = _Known(answer, self._clock.monotonic() + CACHE)

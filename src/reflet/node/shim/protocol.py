@@ -1,8 +1,8 @@
 """What the agent and its shim say to each other: one JSON document a line, on a local socket.
 
-The agent sends ``Asked``, a number and one of ``Request``.  The shim first sends ``Greeting``, then
-one of ``Told`` at a time: what it answers, or refuses, carries the number of the question.  All but
-the greeting are tagged by their class, in the field ``type``; either side matches them
+The agent sends ``Asked``, a number and one of ``ShimRequest``.  The shim first sends ``Greeting``,
+then one of ``Told`` at a time: what it answers, or declines, carries the number of the question.
+All but the greeting are tagged by their class, in the field ``type``; either side matches them
 exhaustively.  The requests have the names of the CRI where it has the same.
 
 Upstream: cri-api/pkg/apis/runtime/v1/api.proto, RuntimeService
@@ -64,7 +64,7 @@ class Greeting(msgspec.Struct, frozen=True):
 class StartContainer(Message, frozen=True, kw_only=True):
     """Start a container: its record, what must not be in it, and the root that it sees.
 
-    Without a *root* it sees the machine's.  Answered by ``Container``.
+    Without a *root* it sees the machine's.  Answered by ``ContainerAnswer``.
     """
 
     record: ContainerRecord
@@ -89,7 +89,7 @@ class ListChanges(Message, frozen=True):
 
 
 class ListRecords(Message, frozen=True):
-    """All about the containers of a pod, the newest first.  Answered by ``Records``."""
+    """All about the containers of a pod, the newest first.  Answered by ``ContainerRecords``."""
 
     uid: str
 
@@ -110,7 +110,7 @@ class SignalContainer(Message, frozen=True):
 
 
 class StopContainer(Message, frozen=True):
-    """End a container, by force after *grace* seconds.  Answered by ``Container``."""
+    """End a container, by force after *grace* seconds.  Answered by ``ContainerAnswer``."""
 
     id: str
     grace: float
@@ -136,19 +136,19 @@ ContainerRequest = (
     | StopContainer
     | RemoveContainer
 )
-Request = ContainerRequest | StopShim
+ShimRequest = ContainerRequest | StopShim
 
 
 # What is answered
 
 
-class Container(Message, frozen=True):
+class ContainerAnswer(Message, frozen=True):
     """A container as it is now."""
 
     record: ContainerRecord
 
 
-class Records(Message, frozen=True):
+class ContainerRecords(Message, frozen=True):
     """Several, the newest first."""
 
     records: tuple[ContainerRecord, ...]
@@ -194,7 +194,7 @@ class Done(Message, frozen=True):
     did: bool
 
 
-Answer = Container | Records | ContainerList | Unchanged | Executed | Done
+ShimAnswer = ContainerAnswer | ContainerRecords | ContainerList | Unchanged | Executed | Done
 
 
 # How it is said
@@ -210,9 +210,9 @@ class Asked(msgspec.Struct, frozen=True):
     number: int
     request: Any
 
-    def read(self) -> Request:
+    def read(self) -> ShimRequest:
         """The request; ValueError when this version knows none of that form."""
-        request: Request = msgspec.convert(self.request, Request)
+        request: ShimRequest = msgspec.convert(self.request, ShimRequest)
         return request
 
 
@@ -220,10 +220,10 @@ class Answered(Message, frozen=True):
     """The answer to the request of that number."""
 
     number: int
-    answer: Answer
+    answer: ShimAnswer
 
 
-class Refused(Message, frozen=True):
+class Declined(Message, frozen=True):
     """Why the request of that number cannot be done."""
 
     number: int
@@ -237,7 +237,7 @@ class ContainerEnded(Message, frozen=True):
     uid: str
 
 
-Told = Answered | Refused | ContainerEnded
+Told = Answered | Declined | ContainerEnded
 
 
 def encoded(said: Message | Asked | Greeting) -> bytes:

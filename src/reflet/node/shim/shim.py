@@ -8,7 +8,7 @@ runs; only the exit codes of those it adopts are lost.
 The process has one thread, always: it forks, and a child that forks with locks held by other
 threads may never run.
 
-Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer, getTerminationMessage
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import Final, NoReturn, assert_never
 
-from reflet.node.server.log_reading import last_words
 from reflet.node.shim import protocol
-from reflet.node.shim.container_records import ContainerRecord, records_below
+from reflet.node.shim.container_records import ContainerRecord, records_below, termination_message
 from reflet.node.shim.log_files import LogFile, utc_now
 from reflet.node.shim.log_pumps import STREAMS, CommandOutput, LogPump
 from reflet.node.shim.strays import (
@@ -39,20 +38,16 @@ from reflet.node.shim.strays import (
 from reflet.processes.child import Child, adopt_child, kill_left_behind
 from reflet.processes.container_plan import ContainerPlan
 from reflet.processes.container_start import OutOfResources, start_container
-from reflet.processes.endings import Ending, Vanished
-from reflet.processes.process_table import PROC, ProcessIdentity
+from reflet.processes.exit_status import Ending, Vanished
+from reflet.processes.process_table import ProcessIdentity, environment_of
 from reflet.processes.program import NotStarted, system_words
 from reflet.processes.reaping import OrphanReaper, become_reaper
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
-LONGEST_MESSAGE: Final = 4096  # bytes of a termination message
-LOG_MESSAGE_BYTES: Final = 2048
-LOG_MESSAGE_LINES: Final = 80
 LONGEST_OUTPUT: Final = 10 * 1024  # bytes of what a command in a container says, as the kubelet has
 TRY_AGAIN: Final = 1.0  # seconds until what could not be done for want of something is tried again
 LIMITS: Final = (resource.RLIMIT_NOFILE, resource.RLIMIT_AS)
-FALL_BACK: Final = "FallbackToLogsOnError"
 
 Listener = Callable[[protocol.ContainerEnded], None]
 
@@ -123,23 +118,23 @@ class Shim:
         """Be told no more."""
         self._listeners.discard(listener)
 
-    async def answer(self, request: protocol.ContainerRequest) -> protocol.Answer:
+    async def answer(self, request: protocol.ContainerRequest) -> protocol.ShimAnswer:
         """Do what a request asks; RefletError when that cannot be done."""
         match request:
             case protocol.StartContainer():
-                return protocol.Container(await self.start(request))
+                return protocol.ContainerAnswer(await self.start(request))
             case protocol.ListContainers(uid=uid):
                 return protocol.ContainerList(containers=self.listed(uid))
             case protocol.ListChanges(tag=tag):
                 return self.changes_since(tag)
             case protocol.ListRecords(uid=uid):
-                return protocol.Records(tuple(self.records(uid)))
+                return protocol.ContainerRecords(tuple(self.records(uid)))
             case protocol.ExecSync(id=container, arguments=arguments, timeout=timeout):
                 return await self.execute(container, arguments, timeout)
             case protocol.SignalContainer(id=container, signal=number):
                 return protocol.Done(self.signal(container, number))
             case protocol.StopContainer(id=container, grace=grace):
-                return protocol.Container(await self.end(container, grace))
+                return protocol.ContainerAnswer(await self.end(container, grace))
             case protocol.RemoveContainer(id=container):
                 return protocol.Done(self.remove(container))
             case _:
@@ -226,7 +221,7 @@ class Shim:
         if kept.child is None:
             raise protocol.ShimRefused(f"container {kept.record.name} does not run")
         first = kept.child.pid
-        environment = kept.environment if kept.environment is not None else _environment_of(first)
+        environment = kept.environment if kept.environment is not None else environment_of(first)
         with contextlib.ExitStack() as opened:
             nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
             opened.callback(os.close, nothing)
@@ -370,7 +365,9 @@ class Shim:
     def _note_end(self, kept: _Kept, ending: Ending) -> None:
         record = kept.record
         failed = ending.exit_code != 0
-        kept.record = record.ended(ending, utc_now(), message=_message(record, failed=failed))
+        kept.record = record.ended(
+            ending, utc_now(), message=termination_message(record, failed=failed)
+        )
         self._write(kept)
 
     def _write(self, kept: _Kept) -> None:
@@ -421,36 +418,8 @@ class Shim:
 
     def _note_vanished(self, kept: _Kept) -> None:
         record = kept.record
-        if record.identity is not None:
+        if record.identity is not None and not record.is_isolated:  # else nothing outlives it
             kill_left_behind(record.identity)
         pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
         pump.finish()
         self._note_end(kept, Vanished())
-
-
-def _environment_of(pid: int) -> dict[str, str]:
-    """What a process was started with: all that is known where an earlier shim started it."""
-    pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
-    return {
-        name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
-    }
-
-
-def _message(record: ContainerRecord, *, failed: bool) -> str:
-    """What a container left as its last word."""
-    text = b""
-    if record.message_file:
-        with contextlib.suppress(OSError):
-            descriptor = os.open(
-                record.message_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            )
-            try:
-                text = os.read(descriptor, LONGEST_MESSAGE)
-            finally:
-                os.close(descriptor)
-    if not text and failed and record.message_policy == FALL_BACK:
-        with contextlib.suppress(OSError):
-            text = last_words(
-                record.log, most_bytes=LOG_MESSAGE_BYTES, most_lines=LOG_MESSAGE_LINES
-            )
-    return text.decode(errors="replace")

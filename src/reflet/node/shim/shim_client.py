@@ -11,17 +11,16 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from signal import SIGTERM
-from types import TracebackType
 from typing import Final, Self, TypeVar, assert_never
 
 from reflet.errors import RefletError
 from reflet.node.shim import protocol
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import (
-    Answer,
     ContainerList,
     Executed,
     ListedContainer,
+    ShimAnswer,
     ShimRefused,
     ShimUnavailable,
     StartContainer,
@@ -30,7 +29,7 @@ from reflet.processes.child import Child, start_child
 from reflet.processes.program import Program
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 STARTUP_TIMEOUT: Final = 15.0  # seconds for a shim to come up
 LOOK_EVERY: Final = 0.02  # seconds between two looks whether it has
@@ -69,7 +68,7 @@ class ShimClient:
         self._tasks = TaskOwner("line to the shim")
         self._permanent = permanent or PermanentTasks(clock=self._clock)
         self._writer: asyncio.StreamWriter | None = None
-        self._pending: dict[int, asyncio.Future[Answer]] = {}
+        self._pending: dict[int, asyncio.Future[ShimAnswer]] = {}
         self._numbers = itertools.count(1)
         self._shim: Child | None = None
         self._is_up = asyncio.Event()
@@ -89,14 +88,9 @@ class ShimClient:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
         finally:
             if self._shim is not None:
                 self._shim.close()
@@ -121,7 +115,7 @@ class ShimClient:
 
     async def start(self, order: StartContainer) -> ContainerRecord:
         """Start a container; its record tells when that could not be done."""
-        return (await self._ask_for(protocol.Container, order)).record
+        return (await self._ask_for(protocol.ContainerAnswer, order)).record
 
     async def listing(self, known: ContainerList) -> ContainerList:
         """Every container; *known* itself when it is still true."""
@@ -139,7 +133,9 @@ class ShimClient:
 
     async def records(self, uid: str) -> list[ContainerRecord]:
         """The records of a pod's containers, the newest first."""
-        return list((await self._ask_for(protocol.Records, protocol.ListRecords(uid))).records)
+        return list(
+            (await self._ask_for(protocol.ContainerRecords, protocol.ListRecords(uid))).records
+        )
 
     async def execute(
         self, container: str, arguments: Sequence[str], *, timeout: float
@@ -155,7 +151,7 @@ class ShimClient:
     async def end(self, container: str, grace: float) -> ContainerRecord:
         """End a container, by force after *grace* seconds."""
         request = protocol.StopContainer(container, grace)
-        return (await self._ask_for(protocol.Container, request, takes=grace)).record
+        return (await self._ask_for(protocol.ContainerAnswer, request, takes=grace)).record
 
     async def remove(self, container: str) -> None:
         """Forget a container that has ended."""
@@ -188,7 +184,7 @@ class ShimClient:
             raise _unexpected(answer)
         return answer
 
-    async def _ask(self, request: protocol.ContainerRequest, *, takes: float = 0.0) -> Answer:
+    async def _ask(self, request: protocol.ContainerRequest, *, takes: float = 0.0) -> ShimAnswer:
         """Ask for what may take that many seconds, and a while for the answer."""
         writer = self._writer
         if writer is None:
@@ -198,7 +194,7 @@ class ShimClient:
                 else "the shim is away; another one is being started"
             )
         number = next(self._numbers)
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[ShimAnswer] = asyncio.get_running_loop().create_future()
         self._pending[number] = answer
         try:
             writer.write(protocol.encoded(protocol.Asked(number, request)))
@@ -276,7 +272,7 @@ class ShimClient:
                     case protocol.Answered(number=number, answer=answer):
                         if waiting := self._waiting(number):
                             waiting.set_result(answer)
-                    case protocol.Refused(number=number, reason=reason):
+                    case protocol.Declined(number=number, reason=reason):
                         if waiting := self._waiting(number):
                             waiting.set_exception(ShimRefused(reason))
                     case protocol.ContainerEnded(uid=uid):
@@ -300,7 +296,7 @@ class ShimClient:
         if is_another:
             self._on_lost()
 
-    def _waiting(self, number: int) -> asyncio.Future[Answer] | None:
+    def _waiting(self, number: int) -> asyncio.Future[ShimAnswer] | None:
         answer = self._pending.get(number)
         return None if answer is None or answer.done() else answer
 
@@ -310,5 +306,5 @@ class ShimClient:
                 answer.set_exception(ShimUnavailable("the shim was lost"))
 
 
-def _unexpected(answer: Answer) -> ShimUnavailable:
+def _unexpected(answer: ShimAnswer) -> ShimUnavailable:
     return ShimUnavailable(f"the shim answered with {answer!r}, which is no answer to that")

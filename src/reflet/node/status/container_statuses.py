@@ -24,7 +24,7 @@ from reflet.api.core.pods import (
 from reflet.node.pods.restart_policy import is_sidecar
 from reflet.node.probes.probe_results import NO_PROBES, ContainerHealth
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
-from reflet.processes.endings import UNKNOWN
+from reflet.processes.exit_status import UNKNOWN
 
 CONTAINER_CREATING: Final = "ContainerCreating"
 POD_INITIALIZING: Final = "PodInitializing"

@@ -30,7 +30,14 @@ from reflet.transport.config.in_cluster import (
     in_cluster_settings,
     why_not_in_cluster,
 )
-from reflet.transport.config.kubeconfig_file import Cluster, Context, Entry, Kubeconfig, User, load
+from reflet.transport.config.kubeconfig_file import (
+    Entry,
+    Kubeconfig,
+    KubeconfigCluster,
+    KubeconfigContext,
+    KubeconfigUser,
+    load,
+)
 from reflet.transport.config.proxies import proxy_for
 from reflet.transport.config.settings import (
     ConnectionSettings,
@@ -51,9 +58,9 @@ logger = logging.getLogger(__name__)
 
 SYSTEM_CLOCK: Final = SystemClock()
 
-_NO_CONTEXT = Entry("context", "", Path(), Context())
-_NO_CLUSTER = Entry("cluster", "", Path(), Cluster())
-_NO_USER = Entry("user", "", Path(), User())
+_NO_CONTEXT = Entry("context", "", Path(), KubeconfigContext())
+_NO_CLUSTER = Entry("cluster", "", Path(), KubeconfigCluster())
+_NO_USER = Entry("user", "", Path(), KubeconfigUser())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +156,7 @@ def kubeconfig_paths(overrides: Overrides, environ: Mapping[str, str], home: Pat
 
 def _chosen(
     kubeconfig: Kubeconfig, overrides: Overrides
-) -> tuple[Entry[Context], Entry[Cluster], Entry[User]]:
+) -> tuple[Entry[KubeconfigContext], Entry[KubeconfigCluster], Entry[KubeconfigUser]]:
     """The entries that are meant; an empty one where nothing is named."""
     context = _find(
         kubeconfig.contexts,
@@ -198,7 +205,7 @@ def _find(
     )
 
 
-def _reached(entry: Entry[Cluster], overrides: Overrides) -> ConnectionSettings:
+def _reached(entry: Entry[KubeconfigCluster], overrides: Overrides) -> ConnectionSettings:
     """Where the server is and how to trust it, flags included."""
     cluster = entry.value
     if overrides.server:
@@ -224,7 +231,7 @@ def _reached(entry: Entry[Cluster], overrides: Overrides) -> ConnectionSettings:
     )
 
 
-def _trusted(entry: Entry[Cluster], overrides: Overrides) -> tuple[Pem | None, bool]:
+def _trusted(entry: Entry[KubeconfigCluster], overrides: Overrides) -> tuple[Pem | None, bool]:
     """The authority to trust, and whether to trust anybody; a flag replaces all of the file."""
     if overrides.certificate_authority:
         return Pem("--certificate-authority", path=Path(overrides.certificate_authority)), False
@@ -246,8 +253,8 @@ def _trusted(entry: Entry[Cluster], overrides: Overrides) -> tuple[Pem | None, b
 
 def _with_user(
     settings: ConnectionSettings,
-    cluster: Entry[Cluster],
-    user: Entry[User],
+    cluster: Entry[KubeconfigCluster],
+    user: Entry[KubeconfigUser],
     *,
     token: str,
     environ: Mapping[str, str],
@@ -290,7 +297,7 @@ def _in_pod(overrides: Overrides, environ: Mapping[str, str], root: Path) -> Con
 
 
 def _namespace(
-    context: Entry[Context], overrides: Overrides, environ: Mapping[str, str], root: Path
+    context: Entry[KubeconfigContext], overrides: Overrides, environ: Mapping[str, str], root: Path
 ) -> str:
     if named := overrides.namespace or context.value.namespace:
         return named
@@ -306,7 +313,7 @@ def _proxy_of_environment(server: str, environ: Mapping[str, str]) -> str:
     return proxy and checked_proxy(proxy, variable)
 
 
-def _no_cluster(kubeconfig: Kubeconfig, context: Entry[Context]) -> str:
+def _no_cluster(kubeconfig: Kubeconfig, context: Entry[KubeconfigContext]) -> str:
     if context is not _NO_CONTEXT:
         return f"{context} names no cluster: add one, or give --cluster or --server"
     files = ", ".join(map(str, kubeconfig.files))

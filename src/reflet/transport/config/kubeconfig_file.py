@@ -53,7 +53,7 @@ class NamedExtension(msgspec.Struct, frozen=True):
     extension: Any = None
 
 
-class Cluster(msgspec.Struct, frozen=True, rename="kebab"):
+class KubeconfigCluster(msgspec.Struct, frozen=True, rename="kebab"):
     """How to reach a server and how to trust it."""
 
     server: str = ""
@@ -66,7 +66,8 @@ class Cluster(msgspec.Struct, frozen=True, rename="kebab"):
     extensions: tuple[NamedExtension, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Cluster(server={self.server!r}, …)"  # a proxy's address may hold a password
+        # A proxy's address may hold a password.
+        return f"KubeconfigCluster(server={self.server!r}, …)"
 
 
 class ExecVariable(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ class ExecVariable(msgspec.Struct, frozen=True):
         return f"ExecVariable(name={self.name!r}, …)"
 
 
-class Exec(msgspec.Struct, frozen=True, rename="camel"):
+class ExecConfig(msgspec.Struct, frozen=True, rename="camel"):
     """The program that knows the user's credentials."""
 
     command: str = ""
@@ -91,7 +92,7 @@ class Exec(msgspec.Struct, frozen=True, rename="camel"):
     interactive_mode: str = ""
 
     def __repr__(self) -> str:
-        return f"Exec(command={self.command!r}, …)"  # arguments may be secret
+        return f"ExecConfig(command={self.command!r}, …)"  # arguments may be secret
 
 
 class AuthProvider(msgspec.Struct, frozen=True):
@@ -100,7 +101,7 @@ class AuthProvider(msgspec.Struct, frozen=True):
     name: str = ""
 
 
-class User(msgspec.Struct, frozen=True, rename="kebab"):
+class KubeconfigUser(msgspec.Struct, frozen=True, rename="kebab"):
     """Who we are for a server."""
 
     client_certificate: str = ""
@@ -118,13 +119,13 @@ class User(msgspec.Struct, frozen=True, rename="kebab"):
     username: str = ""
     password: str = ""
     auth_provider: AuthProvider | None = None
-    exec: Exec | None = None
+    exec: ExecConfig | None = None
 
     def __repr__(self) -> str:
-        return "User(…)"
+        return "KubeconfigUser(…)"
 
 
-class Context(msgspec.Struct, frozen=True):
+class KubeconfigContext(msgspec.Struct, frozen=True):
     """A cluster, a user and a namespace under one name."""
 
     cluster: str = ""
@@ -132,27 +133,27 @@ class Context(msgspec.Struct, frozen=True):
     namespace: str = ""
 
 
-class _NamedCluster(msgspec.Struct, frozen=True):
+class _ClusterEntry(msgspec.Struct, frozen=True):
     name: str = ""
-    cluster: Cluster = Cluster()
+    cluster: KubeconfigCluster = KubeconfigCluster()
 
 
-class _NamedUser(msgspec.Struct, frozen=True):
+class _UserEntry(msgspec.Struct, frozen=True):
     name: str = ""
-    user: User = User()
+    user: KubeconfigUser = KubeconfigUser()
 
 
-class _NamedContext(msgspec.Struct, frozen=True):
+class _ContextEntry(msgspec.Struct, frozen=True):
     name: str = ""
-    context: Context = Context()
+    context: KubeconfigContext = KubeconfigContext()
 
 
-class _File(msgspec.Struct, frozen=True, rename="kebab"):
+class _KubeconfigFile(msgspec.Struct, frozen=True, rename="kebab"):
     kind: str = ""
     api_version: str = msgspec.field(default="", name="apiVersion")
-    clusters: tuple[_NamedCluster, ...] = ()
-    users: tuple[_NamedUser, ...] = ()
-    contexts: tuple[_NamedContext, ...] = ()
+    clusters: tuple[_ClusterEntry, ...] = ()
+    users: tuple[_UserEntry, ...] = ()
+    contexts: tuple[_ContextEntry, ...] = ()
     current_context: str = ""
 
 
@@ -189,9 +190,9 @@ class Kubeconfig:
 
     files: tuple[Path, ...]
     current_context: str
-    clusters: Mapping[str, Entry[Cluster]]
-    users: Mapping[str, Entry[User]]
-    contexts: Mapping[str, Entry[Context]]
+    clusters: Mapping[str, Entry[KubeconfigCluster]]
+    users: Mapping[str, Entry[KubeconfigUser]]
+    contexts: Mapping[str, Entry[KubeconfigContext]]
 
 
 def load(paths: Sequence[Path]) -> Kubeconfig:
@@ -203,9 +204,9 @@ def load(paths: Sequence[Path]) -> Kubeconfig:
     """
     files: list[Path] = []
     current_context = ""
-    clusters: dict[str, Entry[Cluster]] = {}
-    users: dict[str, Entry[User]] = {}
-    contexts: dict[str, Entry[Context]] = {}
+    clusters: dict[str, Entry[KubeconfigCluster]] = {}
+    users: dict[str, Entry[KubeconfigUser]] = {}
+    contexts: dict[str, Entry[KubeconfigContext]] = {}
     for path in dict.fromkeys(paths):
         try:
             content = path.read_bytes()
@@ -245,15 +246,15 @@ def _merge(
         into.setdefault(name, Entry(kind, name, file, value))
 
 
-def _decode(content: bytes, path: Path) -> _File:
+def _decode(content: bytes, path: Path) -> _KubeconfigFile:
     try:
         plain = _plain(_parse(content, path))
     except RecursionError as error:  # a node that holds an alias to itself
         raise ConfigurationError(f"kubeconfig {path}: bad YAML: {_TOO_DEEP}") from error
     if plain is None:
-        return _File()
+        return _KubeconfigFile()
     try:
-        file = msgspec.convert(plain, _File, dec_hook=_inline_data)
+        file = msgspec.convert(plain, _KubeconfigFile, dec_hook=_inline_data)
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"kubeconfig {path}: {_words(error)}") from error
     if file.kind not in ("", "Config") or file.api_version not in ("", "v1"):

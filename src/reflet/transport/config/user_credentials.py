@@ -33,14 +33,19 @@ from reflet.transport.auth.exec_plugin import (
     ExecPlugin,
     InteractiveMode,
 )
-from reflet.transport.config.kubeconfig_file import Cluster, Entry, Exec, User
+from reflet.transport.config.kubeconfig_file import (
+    Entry,
+    ExecConfig,
+    KubeconfigCluster,
+    KubeconfigUser,
+)
 from reflet.transport.config.settings import ConnectionSettings, Impersonation
 
 # The name under which a cluster keeps data for exec plugins.
 EXEC_EXTENSION: Final = "client.authentication.k8s.io/exec"
 
 
-def client_certificate(user: Entry[User]) -> ClientCertificate | None:
+def client_certificate(user: Entry[KubeconfigUser]) -> ClientCertificate | None:
     """The user's certificate and key; a key without a certificate counts for nothing."""
     fields = user.value
     certificate = pem(
@@ -68,9 +73,9 @@ def pem(entry: Entry[object], field: str, reference: str, data: bytes) -> Pem | 
 
 
 def credentials(
-    user: Entry[User],
+    user: Entry[KubeconfigUser],
     *,
-    cluster: Entry[Cluster],
+    cluster: Entry[KubeconfigCluster],
     settings: ConnectionSettings,
     environ: Mapping[str, str],
     now: Callable[[], datetime],
@@ -106,7 +111,11 @@ def credentials(
 
 
 def impersonation(
-    user: Entry[User], *, as_user: str = "", as_uid: str = "", as_groups: tuple[str, ...] = ()
+    user: Entry[KubeconfigUser],
+    *,
+    as_user: str = "",
+    as_uid: str = "",
+    as_groups: tuple[str, ...] = (),
 ) -> Impersonation | None:
     """Whom to act as: each flag wins over the same field of *user*."""
     fields = user.value
@@ -124,7 +133,7 @@ def impersonation(
     return Impersonation(user=name, uid=uid, groups=groups, extra=extra)
 
 
-def _plugin(user: Entry[User], fields: Exec) -> ExecPlugin:
+def _plugin(user: Entry[KubeconfigUser], fields: ExecConfig) -> ExecPlugin:
     modes = [mode.value for mode in InteractiveMode]
     written = fields.interactive_mode
     if not written and fields.api_version == API_VERSIONS[1]:
@@ -145,7 +154,7 @@ def _plugin(user: Entry[User], fields: Exec) -> ExecPlugin:
     return dataclasses.replace(plugin, interactive_mode=InteractiveMode(written))
 
 
-def _cluster_info(cluster: Entry[Cluster], settings: ConnectionSettings) -> ClusterInfo:
+def _cluster_info(cluster: Entry[KubeconfigCluster], settings: ConnectionSettings) -> ClusterInfo:
     config = next(
         (item.extension for item in cluster.value.extensions if item.name == EXEC_EXTENSION), None
     )

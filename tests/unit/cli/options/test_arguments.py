@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from reflet.cli.options.arguments import Target, parse_targets
+from reflet.cli.options.arguments import ObjectTarget, parse_targets
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from reflet.cli.options.arguments import Target, parse_targets
 def test_the_forms_that_kubectl_reads(
     arguments: list[str], targets: list[tuple[str, str | None]]
 ) -> None:
-    assert parse_targets(arguments) == [Target(*target) for target in targets]
+    assert parse_targets(arguments) == [ObjectTarget(*target) for target in targets]
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,15 @@ from __future__ import annotations
 import pytest
 
 from reflet.apirules.schema.kinds import Kinds
-from reflet.devserver.http.front_pages import FrontPages, Page
+from reflet.devserver.http.front_pages import FrontPage, FrontPages
 from reflet.devserver.request.request_info import ApiRequest
 from reflet.errors import MethodNotSupported, NotFound
 from tests.unit.devserver.object_scene import DEFINITION
 
 
-def page(path: str, *, method: str = "GET", accept: str = "", kinds: Kinds | None = None) -> Page:
+def page(
+    path: str, *, method: str = "GET", accept: str = "", kinds: Kinds | None = None
+) -> FrontPage:
     found = ask(path, method=method, accept=accept, kinds=kinds)
     assert found is not None
     return found
@@ -17,7 +19,7 @@ def page(path: str, *, method: str = "GET", accept: str = "", kinds: Kinds | Non
 
 def ask(
     path: str, *, method: str = "GET", accept: str = "", kinds: Kinds | None = None
-) -> Page | None:
+) -> FrontPage | None:
     pages = FrontPages(kinds or Kinds(), lambda: "127.0.0.1:6443")
     return pages.page(ApiRequest(method, path), accept)
 

@@ -8,7 +8,7 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.meta import ObjectMeta
 from reflet.api.options import WatchOptions
 from reflet.api.watch_events import WatchEvent
-from reflet.informer.reflector.delivery import Delivery, SyncFailed
+from reflet.informer.reflector.delivery import Delivery, SinkFailed
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.informer.reflector.requests import OpenWatch
 from reflet.informer.reflector.versions import VersionCursor
@@ -68,7 +68,7 @@ def test_the_sink_is_filled_before_the_version_counts() -> None:
 def test_a_sink_that_does_not_take_the_collection_leaves_the_version() -> None:
     scene = Scene(fails=True)
 
-    with pytest.raises(SyncFailed, match="unable to sync list result: the sink's bug"):
+    with pytest.raises(SinkFailed, match="unable to sync list result: the sink's bug"):
         scene.delivery.replace([], "7", "list")
 
     assert scene.cursor.last == ""
@@ -143,7 +143,7 @@ def test_a_resync_is_passed_on() -> None:
 def test_a_sink_that_does_not_take_a_resync_is_an_error() -> None:
     scene = Scene(fails=True)
 
-    with pytest.raises(SyncFailed):
+    with pytest.raises(SinkFailed):
         scene.delivery.resync()
 
     assert scene.failures("resynced") == 1

@@ -12,7 +12,7 @@ from reflet.errors import (
     TooManyRequests,
     TransportError,
 )
-from reflet.informer.reflector.delivery import SyncFailed
+from reflet.informer.reflector.delivery import SinkFailed
 from reflet.informer.reflector.loop import ListFailed
 from reflet.store.deltas import Delta, Replaced
 from reflet.testing.scripted_source import Quiet, added, bookmark, listing
@@ -147,7 +147,7 @@ class Stubborn:
 async def test_a_sink_that_does_not_take_a_list_ends_the_pass() -> None:
     mirror = Mirror(lists=[listing("9", A)], sink=Stubborn(1))
 
-    with pytest.raises(SyncFailed, match="unable to sync list result: the sink's bug"):
+    with pytest.raises(SinkFailed, match="unable to sync list result: the sink's bug"):
         await mirror.reflector.list_and_watch()
 
     assert mirror.reflector.last_version == ""

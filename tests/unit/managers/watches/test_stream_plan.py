@@ -6,8 +6,8 @@ import pytest
 
 from reflet.errors import ConfigurationError
 from reflet.managers.watches.stream_plan import (
+    NamespaceRefusal,
     OpenStream,
-    Refusal,
     Shape,
     StreamLimits,
     StreamPlan,
@@ -34,7 +34,7 @@ def test_many_objects_need_one_stream_and_few_leave_it_late(
 
 
 def test_a_refusal_counts_until_its_moment() -> None:
-    refusal = Refusal("forbidden", until=10.0)
+    refusal = NamespaceRefusal("forbidden", until=10.0)
 
     before = decide(LIMITS, needed=50, is_open=False, refusal=refusal, now=9.0)
     after = decide(LIMITS, needed=50, is_open=False, refusal=refusal, now=10.0)

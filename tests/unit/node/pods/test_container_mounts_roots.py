@@ -16,7 +16,7 @@ from reflet.node.pods.container_mounts import (
     mounts_of,
     shared_paths,
 )
-from reflet.processes.container_plan import CAPABILITIES, VolumeMount
+from reflet.processes.container_plan import CAPABILITIES, BindMount
 from tests.unit.node.pod_scenes import container, only, pod
 
 
@@ -104,6 +104,6 @@ def test_volumes_and_the_last_word_are_mounted() -> None:
     mounts = mounts_of([source], "dev/termination-log", Path("/m"))
 
     assert mounts == (
-        VolumeMount(folder="/v", beneath="part", path="/etc/app"),
-        VolumeMount(folder="/m", path="/dev/termination-log", read_only=False),
+        BindMount(folder="/v", beneath="part", path="/etc/app"),
+        BindMount(folder="/m", path="/dev/termination-log", read_only=False),
     )

@@ -12,9 +12,9 @@ from reflet.node.server.log_service import LogService
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import ShimUnavailable
 from reflet.pleg.runtime_status import RuntimeState
-from reflet.processes.endings import Exited
+from reflet.processes.exit_status import Exited
 from reflet.processes.process_table import ProcessIdentity
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.unit.node.pod_scenes import pod
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from reflet.node.shim.container_records import ContainerRecord, records_below, write_private
 from reflet.pleg.runtime_status import RuntimeState
-from reflet.processes.endings import Exited, Killed, Vanished
+from reflet.processes.exit_status import Exited, Killed, Vanished
 from reflet.processes.process_table import ProcessIdentity
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -11,7 +11,7 @@ from reflet.node.shim.protocol import (
     Asked,
     ContainerEnded,
     Executed,
-    Request,
+    ShimRequest,
     StartContainer,
     encoded,
     read_asked,
@@ -19,14 +19,14 @@ from reflet.node.shim.protocol import (
     read_told,
 )
 from reflet.pleg.runtime_status import RuntimeState
-from reflet.processes.container_plan import ContainerRoot, VolumeMount
+from reflet.processes.container_plan import BindMount, ContainerRoot
 
 ROOT = ContainerRoot(
     host_name="web",
     staging="/pods/u1/root",
     scratch="/pods/u1/tmp",
     shared=(("/usr", False),),
-    mounts=(VolumeMount(folder="/v", beneath="s3cret", path="/data", read_only=False),),
+    mounts=(BindMount(folder="/v", beneath="s3cret", path="/data", read_only=False),),
 )
 RECORD = ContainerRecord(
     id="c1", uid="u1", name="main", attempt=0, folder="/f", groups=(1, 2), capabilities=()
@@ -34,7 +34,7 @@ RECORD = ContainerRecord(
 ORDER = StartContainer(
     record=RECORD, arguments=("a", "s3cret"), environment={"KEY": "s3cret"}, root=ROOT
 )
-REQUESTS: list[Request] = [
+REQUESTS: list[ShimRequest] = [
     ORDER,
     protocol.ListContainers("u1"),
     protocol.ListChanges("tag"),
@@ -45,9 +45,9 @@ REQUESTS: list[Request] = [
     protocol.RemoveContainer("c1"),
     protocol.StopShim(),
 ]
-ANSWERS: list[protocol.Answer] = [
-    protocol.Container(RECORD),
-    protocol.Records((RECORD,)),
+ANSWERS: list[protocol.ShimAnswer] = [
+    protocol.ContainerAnswer(RECORD),
+    protocol.ContainerRecords((RECORD,)),
     protocol.ContainerList(
         "tag", (protocol.ListedContainer("c1", "u1", "main", RuntimeState.EXITED),)
     ),
@@ -57,13 +57,13 @@ ANSWERS: list[protocol.Answer] = [
 ]
 TOLD: list[protocol.Told] = [
     *(Answered(7, answer) for answer in ANSWERS),
-    protocol.Refused(7, "why not"),
+    protocol.Declined(7, "why not"),
     ContainerEnded("c1", "u1"),
 ]
 
 
 def test_every_request_arrives_as_it_was_sent() -> None:
-    assert {type(each) for each in REQUESTS} == set(get_args(Request))
+    assert {type(each) for each in REQUESTS} == set(get_args(ShimRequest))
     for number, request in enumerate(REQUESTS):
         asked = read_asked(encoded(Asked(number, request)))
 
@@ -71,7 +71,7 @@ def test_every_request_arrives_as_it_was_sent() -> None:
 
 
 def test_everything_that_is_told_arrives_as_it_was_said() -> None:
-    assert {type(each) for each in ANSWERS} == set(get_args(protocol.Answer))
+    assert {type(each) for each in ANSWERS} == set(get_args(protocol.ShimAnswer))
     assert {type(each) for each in TOLD} == set(get_args(protocol.Told))
 
     assert [read_told(encoded(each)) for each in TOLD] == TOLD

@@ -12,16 +12,16 @@ import pytest
 
 from reflet.node.shim import protocol
 from reflet.node.shim.protocol import (
-    Answer,
     Answered,
     Asked,
     ContainerEnded,
     ContainerRequest,
+    Declined,
     Done,
     ExecSync,
     Greeting,
-    Refused,
     RemoveContainer,
+    ShimAnswer,
     ShimRefused,
     SignalContainer,
     StopShim,
@@ -51,7 +51,7 @@ class FakeShim:
     async def ended(self) -> NoReturn:
         raise await self.ends.get()
 
-    async def answer(self, request: ContainerRequest) -> Answer:
+    async def answer(self, request: ContainerRequest) -> ShimAnswer:
         match request:
             case RemoveContainer():
                 raise ShimRefused("the shim removes nothing")
@@ -128,7 +128,7 @@ async def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
     async with serving(tmp_path) as stage, stage.agent() as agent:
         answer = await agent.ask(1, RemoveContainer("c1"))
 
-    assert answer == Refused(1, "the shim removes nothing")
+    assert answer == Declined(1, "the shim removes nothing")
 
 
 async def test_a_request_that_is_not_understood_is_not_repeated_to_anybody(
@@ -143,9 +143,9 @@ async def test_a_request_that_is_not_understood_is_not_repeated_to_anybody(
         ]
 
     assert answers == [
-        Refused(1, "the shim does not understand the request"),
-        Refused(2, "the shim does not understand the request"),
-        Refused(3, "the shim failed at ExecSync"),
+        Declined(1, "the shim does not understand the request"),
+        Declined(2, "the shim does not understand the request"),
+        Declined(3, "the shim failed at ExecSync"),
         Answered(4, Done(did=True)),
     ]
     assert "s3cret" not in caplog.text

@@ -14,17 +14,17 @@ import pytest
 from reflet.node.shim import protocol, shim_client
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import (
-    Answer,
     Answered,
     Asked,
     ContainerEnded,
     ContainerList,
+    ContainerRecords,
+    Declined,
     Done,
     Greeting,
     ListRecords,
     Message,
-    Records,
-    Refused,
+    ShimAnswer,
     ShimRefused,
     ShimUnavailable,
 )
@@ -35,7 +35,7 @@ from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 RECORD = ContainerRecord(id="c1", uid="u1", name="main", attempt=0, folder="/nowhere")
 
 
-Answering = Callable[[Asked], Answer | None]
+Answering = Callable[[Asked], ShimAnswer | None]
 
 
 class ScriptedShim:
@@ -102,13 +102,13 @@ async def test_an_answer_goes_to_whoever_asked(tmp_path: Path) -> None:
     waiting: list[Asked] = []
 
     def answer(asked: Asked) -> None:
-        """Answer the second question first."""
+        """ShimAnswer the second question first."""
         waiting.append(asked)
         if len(waiting) == 2:
             for each in reversed(waiting):
                 request = each.read()
                 assert isinstance(request, ListRecords)
-                reply = Records((msgspec.structs.replace(RECORD, uid=request.uid),))
+                reply = ContainerRecords((msgspec.structs.replace(RECORD, uid=request.uid),))
                 shim.say(Answered(each.number, reply))
 
     async with shim_in(tmp_path, answer) as shim, ShimClient(tmp_path) as client:
@@ -120,7 +120,7 @@ async def test_an_answer_goes_to_whoever_asked(tmp_path: Path) -> None:
 @pytest.mark.virtual_time
 async def test_a_refusal_is_told_in_the_shims_words(tmp_path: Path) -> None:
     def refuse(asked: Asked) -> None:
-        shim.say(Refused(asked.number, "there is no container c1"))
+        shim.say(Declined(asked.number, "there is no container c1"))
 
     async with shim_in(tmp_path, refuse) as shim, ShimClient(tmp_path) as client:
         with pytest.raises(ShimRefused, match=r"^there is no container c1$"):
