@@ -50,12 +50,13 @@ class WorkerPhase(Enum):
     @property
     def is_ending(self) -> bool:
         """Whether nothing of the pod starts again."""
-        return self not in {WorkerPhase.NEW, WorkerPhase.SYNCING}
+        # By identity: hashing a member of an enum costs a call, and this is asked at every sync.
+        return not (self is WorkerPhase.NEW or self is WorkerPhase.SYNCING)
 
     @property
     def has_configuration(self) -> bool:
         """Whether the pod is registered and has files that are kept up to date."""
-        return self in {WorkerPhase.SYNCING, WorkerPhase.TERMINATING}
+        return self is WorkerPhase.SYNCING or self is WorkerPhase.TERMINATING
 
     def set_up(self) -> WorkerPhase:
         """The phase after the pod was registered and its volumes were written."""
