@@ -262,7 +262,9 @@ class _Link:
                 self.half_open = True
                 return
             case Harm.VANISH:
-                self._proxy.deaf.append(deaf(self._to_client))
+                left_behind = deaf(self._to_client)
+                if left_behind is not None:
+                    self._proxy.deaf.append(left_behind)
                 self._to_client.transport.abort()
             case Harm.RESET:
                 for writer in self._writers():

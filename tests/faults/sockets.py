@@ -20,13 +20,17 @@ def close(writer: asyncio.StreamWriter) -> None:
         writer.close()
 
 
-def deaf(writer: asyncio.StreamWriter) -> socket.socket:
+def deaf(writer: asyncio.StreamWriter) -> socket.socket | None:
     """The client's connection, from which the kernel drops whatever the client sends.
 
     As if the machine here were gone: else the kernel would go on to acknowledge, keep-alive
-    probes too, and nobody could notice.  It stays open until this socket is closed.
+    probes too, and nobody could notice.  It stays open until this socket is closed.  None when the
+    client has left already.
     """
-    connection = socket.socket(fileno=os.dup(writer.get_extra_info("socket").fileno()))
+    open_one = writer.get_extra_info("socket")
+    if open_one is None or open_one.fileno() < 0:
+        return None
+    connection = socket.socket(fileno=os.dup(open_one.fileno()))
     drop_all = ctypes.create_string_buffer(struct.pack("HBBI", BPF_RETURN, 0, 0, 0))
     program = struct.pack("HL", 1, ctypes.addressof(drop_all))
     connection.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
