@@ -25,103 +25,60 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.resolution.environment import resolve_environment
     from reflet.resolution.file_contents import FileContent, Filling, VolumeContents
-    from reflet.resolution.objects import ObjectKey, ObjectsInHand, ObjectSource
+    from reflet.resolution.objects import ObjectKey, ObjectSource, ObjectsInHand
     from reflet.resolution.origins import (
-        ConfigMapOrigin,
-        FieldOrigin,
-        FileOrigin,
-        Origin,
-        ResourceOrigin,
-        SecretOrigin,
-        ServiceOrigin,
-        Substitution,
-        TokenOrigin,
-        TrustBundleOrigin,
-        ValueOrigin,
+        ConfigMapOrigin, FieldOrigin, FileOrigin, Origin, ResourceOrigin, SecretOrigin,
+        ServiceOrigin, Substitution, TokenOrigin, TrustBundleOrigin, ValueOrigin,
     )
     from reflet.resolution.pod_inputs import Needs, PodInputs
     from reflet.resolution.problems import (
-        AmbiguousServiceVariable,
-        FileProblem,
-        InvalidMountPoint,
-        InvalidSubPath,
-        InvalidVariableName,
-        MissingDefaultMode,
-        MissingFileKey,
-        MissingKey,
-        MissingObject,
-        MissingSubPathVariables,
-        MissingVolume,
-        NoClient,
-        NoProjectedClient,
-        NotKnownYet,
-        ObjectProblem,
-        OversizedEnvironment,
-        OversizedObject,
-        OversizedValue,
-        Problem,
-        Refused,
-        ServiceLinksUnset,
-        ServicesNotRead,
-        ServicesUnreadable,
-        SkippedNames,
-        TokenUnavailable,
-        TrustBundleUnavailable,
-        UnavailableResource,
-        Unknown,
-        UnreadableEnvFile,
-        UnreadableObject,
-        UnresolvedReference,
-        UnsupportedField,
-        UnsupportedSource,
-        ZeroInValue,
-        first_error,
+        AmbiguousServiceVariable, FileProblem, InvalidMountPoint, InvalidSubPath,
+        InvalidVariableName, MissingDefaultMode, MissingFileKey, MissingKey, MissingObject,
+        MissingSubPathVariables, MissingVolume, NoClient, NoProjectedClient, NotKnownYet,
+        ObjectProblem, OversizedEnvironment, OversizedObject, OversizedValue, Problem, Refused,
+        ServiceLinksUnset, ServicesNotRead, ServicesUnreadable, SkippedNames, TokenUnavailable,
+        TrustBundleUnavailable, UnavailableResource, Unknown, UnreadableEnvFile, UnreadableObject,
+        UnresolvedReference, UnsupportedField, UnsupportedSource, ZeroInValue, first_error,
         joined_errors,
     )
     from reflet.resolution.references import (
-        Reference,
-        Usage,
-        config_map_names,
-        references_of,
-        secret_names,
+        Reference, Usage, config_map_names, references_of, secret_names,
     )
-    from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
+    from reflet.resolution.resource_fields import NodeInHand, UNKNOWN_NODE
     from reflet.resolution.variables import Assignment, Environment, Variable
     from reflet.resolution.volume_contents import resolve_volume
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.resolution.environment": "resolve_environment",
-            "reflet.resolution.file_contents": "FileContent Filling VolumeContents",
-            "reflet.resolution.objects": "ObjectKey ObjectSource ObjectsInHand",
-            "reflet.resolution.origins": (
-                "ConfigMapOrigin FieldOrigin FileOrigin Origin ResourceOrigin SecretOrigin "
-                "ServiceOrigin Substitution TokenOrigin TrustBundleOrigin ValueOrigin"
-            ),
-            "reflet.resolution.pod_inputs": "Needs PodInputs",
-            "reflet.resolution.problems": (
-                "AmbiguousServiceVariable FileProblem InvalidMountPoint InvalidSubPath "
-                "InvalidVariableName MissingDefaultMode MissingFileKey MissingKey "
-                "MissingObject MissingSubPathVariables MissingVolume NoClient "
-                "NoProjectedClient NotKnownYet ObjectProblem OversizedEnvironment "
-                "OversizedObject OversizedValue Problem Refused ServiceLinksUnset "
-                "ServicesNotRead ServicesUnreadable SkippedNames TokenUnavailable "
-                "TrustBundleUnavailable UnavailableResource Unknown UnreadableEnvFile "
-                "UnreadableObject UnresolvedReference UnsupportedField UnsupportedSource "
-                "ZeroInValue first_error joined_errors"
-            ),
-            "reflet.resolution.references": (
-                "Reference Usage config_map_names references_of secret_names"
-            ),
-            "reflet.resolution.resource_fields": "NodeInHand UNKNOWN_NODE",
-            "reflet.resolution.variables": "Assignment Environment Variable",
-            "reflet.resolution.volume_contents": "resolve_volume",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.resolution.environment": "resolve_environment",
+        "reflet.resolution.file_contents": "FileContent Filling VolumeContents",
+        "reflet.resolution.objects": "ObjectKey ObjectSource ObjectsInHand",
+        "reflet.resolution.origins": (
+            "ConfigMapOrigin FieldOrigin FileOrigin Origin ResourceOrigin SecretOrigin "
+            "ServiceOrigin Substitution TokenOrigin TrustBundleOrigin ValueOrigin"
+        ),
+        "reflet.resolution.pod_inputs": "Needs PodInputs",
+        "reflet.resolution.problems": (
+            "AmbiguousServiceVariable FileProblem InvalidMountPoint InvalidSubPath "
+            "InvalidVariableName MissingDefaultMode MissingFileKey MissingKey MissingObject "
+            "MissingSubPathVariables MissingVolume NoClient NoProjectedClient NotKnownYet "
+            "ObjectProblem OversizedEnvironment OversizedObject OversizedValue Problem Refused "
+            "ServiceLinksUnset ServicesNotRead ServicesUnreadable SkippedNames TokenUnavailable "
+            "TrustBundleUnavailable UnavailableResource Unknown UnreadableEnvFile "
+            "UnreadableObject UnresolvedReference UnsupportedField UnsupportedSource ZeroInValue "
+            "first_error joined_errors"
+        ),
+        "reflet.resolution.references": (
+            "Reference Usage config_map_names references_of secret_names"
+        ),
+        "reflet.resolution.resource_fields": "NodeInHand UNKNOWN_NODE",
+        "reflet.resolution.variables": "Assignment Environment Variable",
+        "reflet.resolution.volume_contents": "resolve_volume",
+    })
 
 __all__ = [
     "UNKNOWN_NODE", "AmbiguousServiceVariable", "Assignment", "ConfigMapOrigin", "Environment",
@@ -137,4 +94,4 @@ __all__ = [
     "UnreadableObject", "UnresolvedReference", "UnsupportedField", "UnsupportedSource", "Usage",
     "ValueOrigin", "Variable", "VolumeContents", "ZeroInValue", "config_map_names", "first_error",
     "joined_errors", "references_of", "resolve_environment", "resolve_volume", "secret_names",
-]  # fmt: skip
+]
