@@ -17,7 +17,7 @@ from reflet.errors import Expired, NotRegistered, RefletError
 from reflet.managers.registry import PodRegistry
 from reflet.managers.ttl import ExpiringObjects, ttl_from
 from reflet.resolution.references import secret_names
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.unit.managers.pods import pod
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "scenarios.json").read_text())

@@ -15,7 +15,7 @@ from reflet.api.options import GetOptions
 from reflet.api.status import not_found
 from reflet.errors import RefletError
 from reflet.managers.ttl import ExpiringObjects
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 
 CASES = json.loads((Path(__file__).parent / "data" / "object_store.json").read_text())["cases"]
 

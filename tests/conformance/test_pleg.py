@@ -11,7 +11,7 @@ import pytest
 from reflet.pleg.relist import Pleg
 from reflet.pleg.runtime_status import RuntimeStatus
 from reflet.pleg.status_cache import StatusCache
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.pod_runtime import FakeRuntime, pod
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "scenarios.json").read_text())["pleg"]

@@ -22,7 +22,7 @@ from reflet.node.descriptor_budget import budget
 from reflet.node.server import review
 from reflet.node.server.review import BURST, PeerBuckets
 from reflet.node.shim import protocol
-from reflet.node.shim.journal import LARGEST
+from reflet.node.shim.service import LARGEST
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, is_ready, scene_on
 from tests.node_scenes import (

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reflet.runtime.backoff import Backoff
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 
 chances = st.floats(0, 1, exclude_max=True)
 pauses = st.floats(0, 200)

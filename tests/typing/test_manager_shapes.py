@@ -12,13 +12,13 @@ from reflet.client.client import Client
 from reflet.client.resource_client import ResourceClient
 from reflet.cluster import Cluster
 from reflet.informer.reflector.source import Source
-from reflet.managers.direct import DirectObjects
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.object_changes import ObjectChanges, PodWaker
 from reflet.managers.object_store import Follower, ObjectClient, ObjectServer, ObjectStore
+from reflet.managers.strategies import DirectObjects
 from reflet.managers.ttl import ExpiringObjects
 from reflet.managers.watched import WatchedObjects
-from reflet.managers.watches.namespace_filter import NamespaceFilter
+from reflet.managers.watches.namespace_watch import NamespaceFilter
 from reflet.managers.watches.streams import AutoStreams, IndividualStreams, Streams
 from reflet.podconfig.last_known_objects import Readable
 from reflet.pods.folder_pods import FolderPods

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Final, Protocol, Self
 
 from reflet.errors import DeadlineExceeded
+from reflet.runtime.tasks import Failure
 
 MOST_WAITING: Final = 4 * 1024 * 1024
 """Bytes that may wait for a slow reader before the thread stops to read more."""
@@ -89,12 +89,7 @@ class ThreadedStream:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         self._abandon()
         while not self._has_ended():
             await self._news.wait()

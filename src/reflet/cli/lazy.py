@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from reflet.node import options as node_options
     from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
-    from reflet.podconfig import gather, gather_files, gather_subjects
+    from reflet.podconfig import gather, gather_files
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references
     from reflet.runtime import descriptors, structured_logs
@@ -82,7 +82,6 @@ _HOMES: Final = {
     "following": "reflet.cli.output.following",
     "gather": "reflet.podconfig.gather",
     "gather_files": "reflet.podconfig.gather_files",
-    "gather_subjects": "reflet.podconfig.gather_subjects",
     "kubeconfig": "reflet.transport.config.kubeconfig",
     "labels": "reflet.api.selectors.labels",
     "lint_output": "reflet.cli.output.lint_output",

@@ -22,7 +22,7 @@ from reflet.transport.interface import Request, Response, Stream, Transport
 JSON: Final = "application/json"
 
 
-class Page(Protocol):
+class ListPage(Protocol):
     """What a page must tell: how the listing goes on."""
 
     @property
@@ -30,7 +30,7 @@ class Page(Protocol):
         """The version of the listing, and the token of the next page."""
 
 
-P = TypeVar("P", bound=Page)
+P = TypeVar("P", bound=ListPage)
 
 
 async def answer(transport: Transport, request: Request, *, verb: str) -> Response:

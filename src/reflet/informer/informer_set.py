@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Any, Self, TypeAlias, Unpack
 
 from reflet.api.resources import Resource
@@ -18,7 +17,7 @@ from reflet.api.selectors.labels import LabelSelector
 from reflet.informer.options import InformerOptions, refuse_unknown
 from reflet.informer.reflector.source import Source
 from reflet.informer.shared_informer import Errors, InformerStopped, NotSynced, SharedInformer
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 SourceFor: TypeAlias = Callable[[Resource, str | None], Source[Any]]
 """From a resource and a namespace, None for all of them, to where its objects come from."""
@@ -64,19 +63,14 @@ class InformerSet:
             self._start(informer)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         self._is_open = False
         self._stopped = True
         try:
             for task in reversed(self._running):
                 await self._tasks.stop(task)
         finally:
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
 
     def informer(
         self,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from types import TracebackType
 from typing import Final, Generic, Self, TypeVar, Unpack
 
 from reflet.api.meta import KubernetesObject
@@ -23,6 +22,7 @@ from reflet.informer.handlers.registration import Registration
 from reflet.informer.options import MirrorOptions, refuse_unknown
 from reflet.informer.reflector.source import Source
 from reflet.informer.shared_informer import Errors, SharedInformer
+from reflet.runtime.tasks import Failure
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -97,13 +97,8 @@ class Mirror(Generic[T]):
         await self.informer.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.informer.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *failure: *Failure) -> None:
+        await self.informer.__aexit__(*failure)
 
     # Waiting
 

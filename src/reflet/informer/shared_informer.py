@@ -13,7 +13,6 @@ import asyncio
 import enum
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias, TypeVar, Unpack, get_args
 
 from reflet.api.meta import KubernetesObject
@@ -34,7 +33,7 @@ from reflet.informer.updater import Intake, KeyedIntake, OrderedIntake, Updater
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.runtime.waits import Arrivals
 from reflet.store.deltas import Delta, Replaced
 from reflet.store.indexes import IndexFunction
@@ -188,12 +187,7 @@ class SharedInformer(Generic[T]):
         self._watching = self._tasks.start(self._reflector.run(), name=f"reflector {self.name}")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         try:
             if self._watching is not None:
                 await self._tasks.stop(self._watching)
@@ -202,7 +196,7 @@ class SharedInformer(Generic[T]):
             self._news.wake()
             for registration in self._handlers:
                 registration.stop()
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
 
     async def run(self) -> None:
         """Run until cancelled."""

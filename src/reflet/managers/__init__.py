@@ -5,7 +5,6 @@
 - ``registry``: registered pods, and the references that follow from them
 - ``strategies``: from the name of a strategy to its store, and the options of managers
 - ``object_store``: what a strategy has to answer, and what it asks of a server
-- ``direct``: the strategy ``get``, a request each time
 - ``ttl``: the strategy ``cache``, a request when what is kept is too old
 - ``watched``: the strategies ``watch`` and ``auto``, memory that streams keep fresh
 - ``object_entry``: one object of those, and its states

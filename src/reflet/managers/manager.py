@@ -7,7 +7,6 @@ pkg/kubelet/secret/secret_manager.go
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
-from types import TracebackType
 from typing import Any, Generic, Self, Unpack
 
 from reflet.api.core.config import ConfigMap, Secret
@@ -19,6 +18,7 @@ from reflet.managers.registry import PodKey, PodRegistry
 from reflet.managers.strategies import ManagerOptions, StoreMaker, StrategyOptions
 from reflet.managers.watches.stream_plan import StreamPlan
 from reflet.resolution.references import config_map_names, secret_names
+from reflet.runtime.tasks import Failure
 
 
 class ObjectManager(Generic[C]):
@@ -55,13 +55,8 @@ class ObjectManager(Generic[C]):
         await self._store.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._store.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *failure: *Failure) -> None:
+        await self._store.__aexit__(*failure)
 
     # Pods
 

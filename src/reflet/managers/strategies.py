@@ -1,25 +1,27 @@
 """From the name of a strategy to the store that follows it, and the options of both managers.
 
 Upstream: pkg/kubelet/kubelet.go, NewMainKubelet, the switch over
-ConfigMapAndSecretChangeDetectionStrategy
+ConfigMapAndSecretChangeDetectionStrategy; for the strategy ``get``, which is a request for each
+read, pkg/kubelet/configmap/configmap_manager.go, NewSimpleConfigMapManager
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Generic, Literal, TypeAlias, TypedDict
+from typing import Final, Generic, Literal, Self, TypeAlias, TypedDict
 
-from reflet.errors import ConfigurationError
-from reflet.managers.direct import DirectObjects
-from reflet.managers.object_store import C, ObjectServer, ObjectStore
+from reflet.api.options import GetOptions
+from reflet.errors import CacheNotSynced, ConfigurationError
+from reflet.managers.object_store import C, Follower, ObjectServer, ObjectStore
 from reflet.managers.ttl import DEFAULT_TTL, ExpiringObjects
 from reflet.managers.watched import SYNC_FREQUENCY, SYNC_TIMEOUT, IdleRule, WatchedObjects
 from reflet.managers.watches.object_watch import StreamSettings
-from reflet.managers.watches.stream_plan import StreamLimits
+from reflet.managers.watches.stream_plan import StreamLimits, StreamPlan
 from reflet.managers.watches.streams import AutoStreams, IndividualStreams, Streams
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
+from reflet.runtime.tasks import Failure
 
 Strategy: TypeAlias = Literal["watch", "auto", "cache", "get"]
 """How a manager obtains objects: the kubelet's three strategies, and ``auto``."""
@@ -116,3 +118,40 @@ class StoreMaker(Generic[C]):
             idle=IdleRule.for_syncs_every(self.options.sync_frequency),
             sync_timeout=self.options.sync_timeout,
         )
+
+
+class DirectObjects(Generic[C]):
+    """Asks the server each time; *word* is ``secret`` or ``configmap``, for errors."""
+
+    def __init__(self, server: ObjectServer, kind: type[C], *, word: str) -> None:
+        self._server = server
+        self._kind = kind
+        self._word = word
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: *Failure) -> None:
+        """Leave nothing behind: nothing was begun."""
+
+    def add_reference(self, namespace: str, name: str, referrer: str, /) -> None:
+        """Do nothing: whatever is asked for is asked of the server."""
+
+    def delete_reference(self, namespace: str, name: str, referrer: str, /) -> None:
+        """Do nothing: nothing is kept."""
+
+    async def get(self, namespace: str, name: str) -> C:
+        """Ask the server; raises what it answers."""
+        return await self._server.resource(self._kind, namespace=namespace).get(name, GetOptions())
+
+    def peek(self, namespace: str, name: str) -> C:
+        """Raise CacheNotSynced: nothing is in memory."""
+        raise CacheNotSynced(self._word, namespace, name, reason="the strategy get keeps nothing")
+
+    def follow(self, _follower: Follower, /) -> None:
+        """Raise ConfigurationError: nobody would notice a change."""
+        raise ConfigurationError("the strategy get notices no changes: use watch or auto")
+
+    def plan(self) -> StreamPlan:
+        """No streams."""
+        return StreamPlan()

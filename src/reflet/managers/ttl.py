@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from types import TracebackType
 from typing import Final, Generic, Self
 
 from reflet.api.core.nodes import Node
@@ -20,6 +19,7 @@ from reflet.errors import CacheNotSynced, ConfigurationError, NotFound, NotRegis
 from reflet.managers.object_store import C, Follower, ObjectServer
 from reflet.managers.watches.stream_plan import StreamPlan
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.tasks import Failure
 
 DEFAULT_TTL: Final = 60.0
 """Seconds for which an object stays fresh where the node does not say otherwise."""
@@ -63,12 +63,7 @@ class ExpiringObjects(Generic[C]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         """Leave nothing behind: requests belong to those who wait for them."""
 
     def __len__(self) -> int:

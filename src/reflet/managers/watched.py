@@ -23,7 +23,6 @@ import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Final, Generic, Self
 from weakref import WeakSet
 
@@ -34,7 +33,7 @@ from reflet.managers.object_store import C, Follower
 from reflet.managers.watches.stream_plan import StreamPlan
 from reflet.managers.watches.streams import Streams
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 SYNC_TIMEOUT: Final = 1.0
 """Seconds that a read waits for the first state of an object."""
@@ -114,12 +113,7 @@ class WatchedObjects(Generic[C]):
         tasks.start(self._stop_idle_for_ever(), name=f"idle {self._word} streams")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         self._ended = True
         self._loop = None
         self._streams.close()
@@ -127,7 +121,7 @@ class WatchedObjects(Generic[C]):
             follower.close()
         for entry in self._entries.values():
             entry.wake()
-        await self._closing.__aexit__(kind, error, traceback)
+        await self._closing.__aexit__(*failure)
 
     def __len__(self) -> int:
         """How many objects are referred to."""

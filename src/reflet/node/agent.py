@@ -61,7 +61,7 @@ from reflet.processes.crash_backoff import CrashBackoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.volumes.mounts import memory_backed_root, remove_empty_folders
 from reflet.volumes.pod_directories import PodDirectories
 
@@ -132,13 +132,8 @@ class NodeAgent:
             self._closing = undo.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._closing.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *failure: *Failure) -> None:
+        await self._closing.__aexit__(*failure)
 
     async def ready(self) -> None:
         """Return when every pod of this node is known."""

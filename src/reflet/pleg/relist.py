@@ -15,7 +15,6 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Final, Self
 
 from reflet.gotext.durations import go_duration
@@ -25,7 +24,7 @@ from reflet.pleg.status_cache import StatusCache
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 PERIOD: Final = 1.0  # seconds from the end of a relist to the next one
 THRESHOLD: Final = 180.0  # seconds after which a missing relist is unhealthy
@@ -99,14 +98,9 @@ class Pleg:
         self._permanent.keep(self._tasks, self._serve_requests, name="pleg requests")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
         finally:
             self.events.close()
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from types import TracebackType
 from typing import Final, Self
 
 from reflet.api.core.pods import Pod
@@ -34,6 +33,7 @@ from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.resource_fields import NodeInHand
 from reflet.resolution.trust_bundles import BundlesInHand, wants_trust_bundles
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.tasks import Failure
 from reflet.runtime.waits import came_within
 
 DEBOUNCE: Final = 0.02
@@ -129,16 +129,11 @@ class PodConfiguration:
         self._register(self._pod)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         self._is_open = False
         self._unregister(self._pod)
         self._wake_readers()
-        await self._closing.__aexit__(kind, error, traceback)
+        await self._closing.__aexit__(*failure)
 
     def update(self, pod: Pod) -> None:
         """The pod has a new state: other labels, annotations or containers, for example.

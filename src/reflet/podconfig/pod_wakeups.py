@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
-from types import TracebackType
 from typing import Any, Final, Self
 
 from reflet.api.core.services import Service
@@ -24,7 +23,7 @@ from reflet.managers.registry import PodKey
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 POLL_EVERY: Final = 60.0
 """Seconds between two looks where nobody tells of changes, as the kubelet syncs its pods."""
@@ -81,13 +80,8 @@ class PodWakeups:
             keep(partial(self._hear_services, self._services), name="news of services")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._closing.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *failure: *Failure) -> None:
+        await self._closing.__aexit__(*failure)
 
     def follow(self, pod: PodKey, wake: Wake) -> None:
         """Call *wake* when something that this pod gets may have changed."""

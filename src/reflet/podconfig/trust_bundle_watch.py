@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from types import TracebackType
 from typing import Any, Final, Self
 
 from reflet.api.resources import Resource
@@ -31,6 +30,7 @@ from reflet.resolution.trust_bundles import (
     trust_bundle_of,
 )
 from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.tasks import Failure
 
 SYNC_TIMEOUT: Final = 10.0
 """Seconds that whoever asks first waits for the first list, as in the kubelet."""
@@ -65,13 +65,8 @@ class TrustBundles:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._closing.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *failure: *Failure) -> None:
+        await self._closing.__aexit__(*failure)
 
     async def read(self) -> BundlesInHand:
         """All bundles, or why they are not known; None where the server has no such thing."""

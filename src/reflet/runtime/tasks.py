@@ -22,7 +22,7 @@ import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeAlias, TypeVar
 
 Result = TypeVar("Result")
 
@@ -31,6 +31,9 @@ ERRORS_KEPT: Final = 16
 
 COMPLAIN_EVERY: Final = 10.0
 """Seconds between two complaints about tasks that do not end although they were cancelled."""
+
+Failure: TypeAlias = tuple[type[BaseException] | None, BaseException | None, TracebackType | None]
+"""What ended a ``with`` block, as ``__aexit__`` is told: three times None for nothing."""
 
 logger = logging.getLogger(__name__)
 
@@ -189,15 +192,10 @@ class Opened(Generic[Value]):
         value, self._context = await opens()
         return value
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool | None:
+    async def __aexit__(self, *failure: *Failure) -> bool | None:
         if self._context is None:
             return None
-        return await self._context.__aexit__(kind, error, traceback)
+        return await self._context.__aexit__(*failure)
 
 
 async def entered(

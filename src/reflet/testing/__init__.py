@@ -1,7 +1,6 @@
 """What users' tests and our own need to make time and the outside world obey.
 
 - ``virtual_time``: an event loop on which hours pass in milliseconds, and its clock
-- ``manual_clock``: a clock that a test turns by hand, without an event loop
 - ``scripted_source``: lists and watches as a script says, for whatever mirrors
 - ``pytest_plugin``: fixtures for any project's tests: a Kubernetes API that starts in a moment
 
@@ -16,22 +15,22 @@ from reflet._exports import lazy_exports
 # fmt: off
 # isort: off
 if TYPE_CHECKING:
-    from reflet.testing.manual_clock import ManualClock
     from reflet.testing.pytest_plugin import RunningServer, running_server
     from reflet.testing.scripted_source import (
         After, Quiet, ScriptEnded, ScriptedSource, ScriptedWatch, added, bookmark, deleted, listing,
         modified,
     )
-    from reflet.testing.virtual_time import Deadlock, VirtualClock, VirtualTimeLoop, run
+    from reflet.testing.virtual_time import (
+        Deadlock, ManualClock, VirtualClock, VirtualTimeLoop, run,
+    )
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
-        "reflet.testing.manual_clock": "ManualClock",
         "reflet.testing.pytest_plugin": "RunningServer running_server",
         "reflet.testing.scripted_source": (
             "After Quiet ScriptEnded ScriptedSource ScriptedWatch added bookmark deleted listing "
             "modified"
         ),
-        "reflet.testing.virtual_time": "Deadlock VirtualClock VirtualTimeLoop run",
+        "reflet.testing.virtual_time": "Deadlock ManualClock VirtualClock VirtualTimeLoop run",
     })
 
 __all__ = [

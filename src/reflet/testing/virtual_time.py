@@ -1,6 +1,6 @@
-"""An event loop on which hours pass in milliseconds.
+"""An event loop on which hours pass in milliseconds, and a clock that a test turns by hand.
 
-The contract:
+The contract of the loop:
 
 - Time starts at 0 and stands still while anything is ready to run.  When nothing is, it jumps
   to the next timer.  ``asyncio.sleep``, ``asyncio.timeout`` and ``loop.call_later`` all obey,
@@ -15,6 +15,10 @@ The contract:
   the loop raises ``Deadlock``, which names the waiting tasks and the lines they wait in,
   instead of hanging.  If other threads live they get ``THREAD_TIMEOUT`` real seconds first,
   since one may be about to call back.
+
+``ManualClock`` is for code that asks the time and does not wait.
+
+Upstream: k8s.io/utils/clock/testing, FakeClock
 """
 
 from __future__ import annotations
@@ -182,3 +186,32 @@ def _describe(task: asyncio.Task[Any]) -> str:
             place = f" in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
         awaited = awaited.cr_await
     return task.get_name() + place
+
+
+class ManualClock:
+    """Stands still until ``advance`` is called.
+
+    ``sleep`` advances the clock and returns at once: the sleeper is the one who turns it.
+    """
+
+    def __init__(self, start: datetime = START) -> None:
+        self._start = start
+        self._elapsed = 0.0
+
+    def advance(self, seconds: float) -> None:
+        """Let ``seconds`` pass."""
+        if seconds < 0:
+            raise ValueError(f"time does not go back by {-seconds} seconds")
+        self._elapsed += seconds
+
+    def now(self) -> datetime:
+        """Return the start plus all that has passed."""
+        return self._start + timedelta(seconds=self._elapsed)
+
+    def monotonic(self) -> float:
+        """Return the seconds that have passed since the start."""
+        return self._elapsed
+
+    async def sleep(self, seconds: float, /) -> None:
+        """Let ``seconds`` pass at once."""
+        self.advance(max(0.0, seconds))

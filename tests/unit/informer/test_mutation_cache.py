@@ -9,7 +9,7 @@ import pytest
 from reflet.api.core.config import ConfigMap
 from reflet.informer.mutation_cache import MutationCache
 from reflet.store.store import Store
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.unit.store.config_maps import config_map, names, users_of
 
 

@@ -6,7 +6,7 @@ from reflet.pleg.relist import Pleg
 from reflet.pleg.runtime_status import RuntimePod
 from reflet.pleg.status_cache import StatusCache
 from reflet.runtime.metrics import MemoryMetrics
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.pod_runtime import FakeRuntime, pod
 
 LOGGER = "reflet.pleg.relist"

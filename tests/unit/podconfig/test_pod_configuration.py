@@ -14,11 +14,11 @@ from reflet.api.core.services import Service
 from reflet.api.resources import SERVICES
 from reflet.errors import ConnectionRefused
 from reflet.informer.mirror import Mirror
-from reflet.podconfig.mounted_folders import mounted_folder
 from reflet.podconfig.pod_configuration import PodConfiguration
 from reflet.podconfig.pod_wakeups import PodWakeups
 from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
+from reflet.podconfig.volume_delivery import mounted_folder
 from reflet.testing.scripted_source import After, ScriptedSource, added, listing
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.podconfig.scenes import TokenDesk, served, web_pod

@@ -14,7 +14,7 @@ from reflet.podconfig.service_account_tokens import (
     TokenKey,
     token_keys,
 )
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.unit.podconfig.scenes import TokenDesk
 from tests.unit.resolution.scenes import pod_with
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reflet.runtime.backoff import Backoff
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 
 
 def never() -> float:

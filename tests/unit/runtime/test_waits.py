@@ -7,7 +7,7 @@ import pytest
 
 from reflet.runtime.clock import SystemClock
 from reflet.runtime.waits import came_within
-from reflet.testing.manual_clock import START
+from reflet.testing.virtual_time import START
 
 pytestmark = pytest.mark.virtual_time
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pytest
 
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from reflet.transport.auth.certificates import ClientCertificate
 from reflet.transport.auth.credentials import Credentials, StaticToken
 from reflet.transport.config.settings import ConnectionSettings, Impersonation

@@ -10,7 +10,7 @@ import pytest
 from reflet.errors import (
     CredentialsError,
 )
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from reflet.transport.auth.credentials import StaticToken
 from reflet.transport.connection import retry_after
 from tests.unit.transport.connection_scenes import (

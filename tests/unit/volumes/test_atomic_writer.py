@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from reflet.volumes import folders
 from reflet.volumes.atomic_writer import AtomicWriter
 from reflet.volumes.tear_down import Kept

@@ -125,14 +125,14 @@ def _gather(
     settings = connection() if against == "cluster" else None
     namespace = connection.namespace or lazy.gather_files.FILES_NAMESPACE
     with progress("reading files"):
-        subjects, notes = lazy.gather_subjects.lint_subjects_from_files(
+        subjects, notes = lazy.gather_files.lint_subjects_from_files(
             files, namespace=namespace if settings is None else settings.namespace
         )
     if settings is None:
         return subjects, {}, notes
     with progress("asking the server"):
         live = lazy.asyncio.run(_read(settings, subjects))
-    return subjects, live, notes + lazy.gather_subjects.remarks_on_unread(live)
+    return subjects, live, notes + lazy.gather_files.remarks_on_unread(live)
 
 
 async def _read(settings: ConnectionSettings, subjects: Sequence[Subject]) -> Live:

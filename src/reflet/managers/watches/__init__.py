@@ -4,6 +4,5 @@
 - ``object_watch``: the stream of one object
 - ``namespace_streams``: the streams of one namespace, and moving between one for all and one each
 - ``namespace_watch``: the stream of a whole namespace
-- ``namespace_filter``: that stream without the objects that nobody refers to
 - ``stream_plan``: which streams are right, and why (pure)
 """

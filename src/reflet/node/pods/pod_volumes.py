@@ -24,9 +24,8 @@ from reflet.api.core.volumes import Volume
 from reflet.node.pods.container_mounts import MountLayout, MountLink, MountSource
 from reflet.node.pods.host_paths import TOP, HostPaths
 from reflet.node.shim.container_records import write_private
-from reflet.podconfig.mounted_folders import mounted_folder
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.podconfig.volume_delivery import VolumeDelivery
+from reflet.podconfig.volume_delivery import VolumeDelivery, mounted_folder
 from reflet.resolution.env_files import MountedVolume
 from reflet.resolution.file_contents import VolumeContents, fs_group
 from reflet.resolution.places import container_named

@@ -14,7 +14,6 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
 from typing import Final, Self
 
 from reflet.api.core.containers import Container
@@ -35,7 +34,7 @@ from reflet.node.status.events import WARNING, EventRecorder
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeStatus
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import Metrics
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 TRIES: Final = 3  # of a handler that could not be run, before that is told
 
@@ -90,15 +89,10 @@ class PodProber:
         await self._tasks.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         for running in self._probes.values():
             self._stop(running)
-        await self._tasks.__aexit__(kind, error, traceback)
+        await self._tasks.__aexit__(*failure)
 
     def _owner(self) -> TaskOwner:
         metadata = self._pod.metadata

@@ -6,6 +6,5 @@
 - ``review``: who may ask: TokenReview and SubjectAccessReview, and how often strangers may
 - ``serving_certificates``: the TLS files, which may be replaced at any time
 - ``http_answers``: one request and one answer a connection
-- ``listening``: accepting, whatever goes wrong with it
-- ``connection_places``: who may stay connected when there is not room for everybody
+- ``connections``: accepting, whatever goes wrong with it, and who may stay when there is no room
 """

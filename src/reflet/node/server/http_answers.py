@@ -2,7 +2,7 @@
 
 A connection counts from the moment it is accepted, before a word of TLS, and each step of it has
 its time: a flood of slow or silent clients takes no place for long.  Who may stay when the port is
-full is for ``connection_places`` to say.  Why not ``aiohttp.web``: docs/adr/0014.
+full is for ``connections`` to say.  Why not ``aiohttp.web``: docs/adr/0014.
 
 Upstream: pkg/kubelet/server/server.go, ListenAndServeKubeletServer
 """
@@ -17,16 +17,20 @@ import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from types import TracebackType
 from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from reflet.errors import RefletError
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
-from reflet.node.server.connection_places import ConnectionPlace, ConnectionPlaces, peer_of
-from reflet.node.server.listening import accept_all, listening_sockets
+from reflet.node.server.connections import (
+    ConnectionPlace,
+    ConnectionPlaces,
+    accept_all,
+    listening_sockets,
+    peer_of,
+)
 from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 LONGEST_REQUEST: Final = 16 * 1024  # bytes of a request's head
 REQUEST_TIMEOUT: Final = 10.0  # seconds for a request to arrive, or a piece to be read
@@ -109,14 +113,9 @@ class HttpAnswers:
         self._permanent.keep(self._tasks, self._accept, name=name)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
         finally:
             for each in self._listening:
                 each.close()

@@ -20,13 +20,13 @@ import ssl
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from ipaddress import ip_address
-from types import TracebackType
 from typing import Final, Self
 
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
 from reflet.node.server.http_answers import Answer, Answering, HttpAnswers, Question, text
 from reflet.node.server.review import ReaderReview
 from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.runtime.tasks import Failure
 
 LOGS: Final = "containerLogs"
 PODS: Final = "pods"
@@ -98,13 +98,8 @@ class AgentPorts:
             self._closing = undo.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._closing.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *failure: *Failure) -> None:
+        await self._closing.__aexit__(*failure)
 
     async def _answer_anybody(self, question: Question) -> Answer:
         is_near = _is_loopback(question.peer)

@@ -6,7 +6,6 @@ In the shim's process:
 - ``shim``: containers started, looked after and ended
 - ``strays``: processes that left their container
 - ``log_pumps``, ``log_files``: from a container's pipes into files of the CRI's form, turned over
-- ``journal``: what the shim says of itself
 
 On both sides:
 

@@ -2,6 +2,8 @@
 
 A record is written by the shim alone, always as a whole.  It holds neither arguments nor
 environment: those may be secrets.
+
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, getTerminationMessage
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from reflet.node.server.log_reading import last_words
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
 from reflet.processes.exit_status import Ending, Exited, Killed, Vanished
 from reflet.processes.process_table import ProcessIdentity
@@ -24,6 +27,10 @@ from reflet.processes.process_table import ProcessIdentity
 PRIVATE: Final = 0o600
 START_ERROR: Final = "StartError"
 START_ERROR_CODE: Final = 128  # what container runtimes report for what could not be started
+LONGEST_MESSAGE: Final = 4096  # bytes of a termination message
+LOG_MESSAGE_BYTES: Final = 2048
+LOG_MESSAGE_LINES: Final = 80
+FALL_BACK: Final = "FallbackToLogsOnError"
 KEPT_LIVES: Final = 2
 """The life of now and the one before, as the kubelet keeps them for ``logs --previous``."""
 
@@ -149,6 +156,26 @@ class ContainerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         """Remove everything of this life."""
         for path in Path(self.folder).glob(f"{self.attempt}.*"):
             path.unlink(missing_ok=True)
+
+
+def termination_message(record: ContainerRecord, *, failed: bool) -> str:
+    """What a container left as its last word: its file, or, by its policy, the end of its log."""
+    text = b""
+    if record.message_file:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(
+                record.message_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            )
+            try:
+                text = os.read(descriptor, LONGEST_MESSAGE)
+            finally:
+                os.close(descriptor)
+    if not text and failed and record.message_policy == FALL_BACK:
+        with contextlib.suppress(OSError):
+            text = last_words(
+                record.log, most_bytes=LOG_MESSAGE_BYTES, most_lines=LOG_MESSAGE_LINES
+            )
+    return text.decode(errors="replace")
 
 
 def write_private(path: Path, content: bytes) -> None:

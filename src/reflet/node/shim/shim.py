@@ -8,7 +8,7 @@ runs; only the exit codes of those it adopts are lost.
 The process has one thread, always: it forks, and a child that forks with locks held by other
 threads may never run.
 
-Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer, getTerminationMessage
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import Final, NoReturn, assert_never
 
-from reflet.node.server.log_reading import last_words
 from reflet.node.shim import protocol
-from reflet.node.shim.container_records import ContainerRecord, records_below
+from reflet.node.shim.container_records import ContainerRecord, records_below, termination_message
 from reflet.node.shim.log_files import LogFile, utc_now
 from reflet.node.shim.log_pumps import STREAMS, CommandOutput, LogPump
 from reflet.node.shim.strays import (
@@ -46,13 +45,9 @@ from reflet.processes.reaping import OrphanReaper, become_reaper
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
-LONGEST_MESSAGE: Final = 4096  # bytes of a termination message
-LOG_MESSAGE_BYTES: Final = 2048
-LOG_MESSAGE_LINES: Final = 80
 LONGEST_OUTPUT: Final = 10 * 1024  # bytes of what a command in a container says, as the kubelet has
 TRY_AGAIN: Final = 1.0  # seconds until what could not be done for want of something is tried again
 LIMITS: Final = (resource.RLIMIT_NOFILE, resource.RLIMIT_AS)
-FALL_BACK: Final = "FallbackToLogsOnError"
 
 Listener = Callable[[protocol.ContainerEnded], None]
 
@@ -226,7 +221,6 @@ class Shim:
         if kept.child is None:
             raise protocol.ShimRefused(f"container {kept.record.name} does not run")
         first = kept.child.pid
-        # All that is known of a container that an earlier shim started is what its process has.
         environment = kept.environment if kept.environment is not None else environment_of(first)
         with contextlib.ExitStack() as opened:
             nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
@@ -371,7 +365,9 @@ class Shim:
     def _note_end(self, kept: _Kept, ending: Ending) -> None:
         record = kept.record
         failed = ending.exit_code != 0
-        kept.record = record.ended(ending, utc_now(), message=_message(record, failed=failed))
+        kept.record = record.ended(
+            ending, utc_now(), message=termination_message(record, failed=failed)
+        )
         self._write(kept)
 
     def _write(self, kept: _Kept) -> None:
@@ -427,23 +423,3 @@ class Shim:
         pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
         pump.finish()
         self._note_end(kept, Vanished())
-
-
-def _message(record: ContainerRecord, *, failed: bool) -> str:
-    """What a container left as its last word."""
-    text = b""
-    if record.message_file:
-        with contextlib.suppress(OSError):
-            descriptor = os.open(
-                record.message_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            )
-            try:
-                text = os.read(descriptor, LONGEST_MESSAGE)
-            finally:
-                os.close(descriptor)
-    if not text and failed and record.message_policy == FALL_BACK:
-        with contextlib.suppress(OSError):
-            text = last_words(
-                record.log, most_bytes=LOG_MESSAGE_BYTES, most_lines=LOG_MESSAGE_LINES
-            )
-    return text.decode(errors="replace")

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from signal import SIGTERM
-from types import TracebackType
 from typing import Final, Self, TypeVar, assert_never
 
 from reflet.errors import RefletError
@@ -30,7 +29,7 @@ from reflet.processes.child import Child, start_child
 from reflet.processes.program import Program
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import TaskOwner
+from reflet.runtime.tasks import Failure, TaskOwner
 
 STARTUP_TIMEOUT: Final = 15.0  # seconds for a shim to come up
 LOOK_EVERY: Final = 0.02  # seconds between two looks whether it has
@@ -89,14 +88,9 @@ class ShimClient:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            await self._tasks.__aexit__(kind, error, traceback)
+            await self._tasks.__aexit__(*failure)
         finally:
             if self._shim is not None:
                 self._shim.close()

@@ -7,7 +7,7 @@ from reflet.informer.handlers.changes import Change
 from reflet.informer.handlers.handler_set import HandlerSet
 from reflet.informer.handlers.registration import Registration
 from reflet.runtime.metrics import NO_METRICS
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.unit.store.config_maps import config_map
 
 A1, A2, B1 = config_map("a", "1"), config_map("a", "2"), config_map("b", "1")

@@ -13,7 +13,7 @@ from reflet.informer.reflector.endings import Ending
 from reflet.informer.reflector.health import ServerHealth
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.runtime.metrics import MemoryMetrics
-from reflet.testing.manual_clock import START, ManualClock
+from reflet.testing.virtual_time import START, ManualClock
 
 LAST_PROGRESS = "reflet_reflector_last_progress_timestamp_seconds"
 

@@ -11,8 +11,8 @@ from reflet.informer.reflector.health import ServerHealth
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.informer.reflector.requests import ReflectorRequests, Selection
 from reflet.runtime.metrics import MemoryMetrics
-from reflet.testing.manual_clock import ManualClock
 from reflet.testing.scripted_source import ScriptedSource, listing
+from reflet.testing.virtual_time import ManualClock
 
 A, B = (ConfigMap(metadata=ObjectMeta(name=name)) for name in "ab")
 

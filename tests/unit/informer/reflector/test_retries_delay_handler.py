@@ -7,7 +7,7 @@ from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.informer.reflector.retries import LONGEST_ASKED_DELAY, DelayHandler
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.metrics import MemoryMetrics
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from reflet.insight.lint.linting import lint, wanted_from_cluster
 from reflet.insight.lint.rules import MISSING_KEY, MISSING_OBJECT
 from reflet.insight.lint.subjects import Subject
 from reflet.manifests.applied import read_applied
-from reflet.podconfig.gather_subjects import subjects_of
+from reflet.podconfig.gather_files import subjects_of
 from tests.unit.insight.lint.conftest import Linted
 
 POD = """\

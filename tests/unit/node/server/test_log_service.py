@@ -14,7 +14,7 @@ from reflet.node.shim.protocol import ShimUnavailable
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.processes.exit_status import Exited
 from reflet.processes.process_table import ProcessIdentity
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.unit.node.pod_scenes import pod
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from reflet.node.server.review import MOST_PEERS, PeerBuckets
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 
 
 @pytest.fixture

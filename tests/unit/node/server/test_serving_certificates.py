@@ -11,7 +11,7 @@ import pytest
 from reflet.errors import ConfigurationError
 from reflet.node.options import SecurePort
 from reflet.node.server.serving_certificates import ServingCertificates
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from tests.unit.transport.pem_material import Pair, make_pair
 
 HOST = "edge-1"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 from reflet.transport.auth.certificates import ClientCertificate, Pem
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.http.cert_rotation import TlsContexts

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reflet.runtime.clock import Clock
-from reflet.testing.manual_clock import ManualClock
+from reflet.testing.virtual_time import ManualClock
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ import pytest
 
 from reflet.api.core.config import Secret
 from reflet.errors import CacheNotSynced, ConfigurationError, NotFound
-from reflet.managers.direct import DirectObjects
 from reflet.managers.object_changes import ObjectChanges
+from reflet.managers.strategies import DirectObjects
 from tests.served_objects import ServedObjects
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reflet.podconfig.mounted_folders import LARGEST_FILE, FolderFiles, mounted_folder
+from reflet.podconfig.volume_delivery import LARGEST_FILE, FolderFiles, mounted_folder
 from tests.unit.resolution.scenes import environment_of, pod_with
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.node.server.connection_places import ConnectionPlace, ConnectionPlaces, peer_of
+from reflet.node.server.connections import ConnectionPlace, ConnectionPlaces, peer_of
 
 
 class Port:

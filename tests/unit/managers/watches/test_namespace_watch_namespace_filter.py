@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from reflet.api.core.config import ConfigMap
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent
-from reflet.managers.watches.namespace_filter import NamespaceFilter
+from reflet.managers.watches.namespace_watch import NamespaceFilter
 from reflet.testing.scripted_source import (
     ScriptedSource,
     added,

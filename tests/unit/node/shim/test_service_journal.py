@@ -8,7 +8,7 @@ from pathlib import Path
 SHIM = """
 import logging, sys
 from pathlib import Path
-from reflet.node.shim.journal import JournalHandler
+from reflet.node.shim.service import JournalHandler
 journal = JournalHandler(Path(sys.argv[1]), largest=1000)
 logging.basicConfig(handlers=[journal], format="%(message)s")
 for number in range(100):
