@@ -34,149 +34,54 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.api.codec import Listing, decode, decode_list, decode_object, encode
     from reflet.api.core.config import ConfigMap, Secret
     from reflet.api.core.containers import (
-        Capabilities,
-        ConfigMapEnvSource,
-        ConfigMapKeySelector,
-        Container,
-        ContainerPort,
-        EnvFromSource,
-        EnvVar,
-        EnvVarSource,
-        EphemeralContainer,
-        FileKeySelector,
-        ObjectFieldSelector,
-        ResourceClaim,
-        ResourceFieldSelector,
-        ResourceRequirements,
-        SecretEnvSource,
-        SecretKeySelector,
-        SecurityContext,
-        VolumeDevice,
-        VolumeMount,
+        Capabilities, ConfigMapEnvSource, ConfigMapKeySelector, Container, ContainerPort,
+        EnvFromSource, EnvVar, EnvVarSource, EphemeralContainer, FileKeySelector,
+        ObjectFieldSelector, ResourceClaim, ResourceFieldSelector, ResourceRequirements,
+        SecretEnvSource, SecretKeySelector, SecurityContext, VolumeDevice, VolumeMount,
     )
     from reflet.api.core.nodes import (
-        DaemonEndpoint,
-        Node,
-        NodeAddress,
-        NodeDaemonEndpoints,
-        NodeSpec,
-        NodeStatus,
-        NodeSystemInfo,
-        Taint,
+        DaemonEndpoint, Node, NodeAddress, NodeDaemonEndpoints, NodeSpec, NodeStatus,
+        NodeSystemInfo, Taint,
     )
     from reflet.api.core.pods import (
-        ContainerState,
-        ContainerStateRunning,
-        ContainerStateTerminated,
-        ContainerStateWaiting,
-        ContainerStatus,
-        HostAlias,
-        HostIP,
-        Pod,
-        PodIP,
-        PodReadinessGate,
-        PodSecurityContext,
-        PodSpec,
-        PodStatus,
-        PodTemplateSpec,
-        Sysctl,
-        Toleration,
+        ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
+        ContainerStatus, HostAlias, HostIP, Pod, PodIP, PodReadinessGate, PodSecurityContext,
+        PodSpec, PodStatus, PodTemplateSpec, Sysctl, Toleration,
     )
     from reflet.api.core.services import Service, ServicePort, ServiceSpec, ServiceStatus
     from reflet.api.core.small_kinds import (
-        Event,
-        EventSeries,
-        EventSource,
-        Lease,
-        LeaseSpec,
-        Namespace,
-        NamespaceSpec,
-        NamespaceStatus,
-        ServiceAccount,
+        Event, EventSeries, EventSource, Lease, LeaseSpec, Namespace, NamespaceSpec,
+        NamespaceStatus, ServiceAccount,
     )
     from reflet.api.core.volumes import (
-        AzureFileVolumeSource,
-        CephFSVolumeSource,
-        CinderVolumeSource,
-        ClusterTrustBundleProjection,
-        ConfigMapProjection,
-        ConfigMapVolumeSource,
-        CSIVolumeSource,
-        DownwardAPIProjection,
-        DownwardAPIVolumeFile,
-        DownwardAPIVolumeSource,
-        EmptyDirVolumeSource,
-        EphemeralVolumeSource,
-        FlexVolumeSource,
-        HostPathVolumeSource,
-        ImageVolumeSource,
-        ISCSIVolumeSource,
-        KeyToPath,
-        NFSVolumeSource,
-        PersistentVolumeClaimVolumeSource,
-        PodCertificateProjection,
-        ProjectedVolumeSource,
-        RBDVolumeSource,
-        ScaleIOVolumeSource,
-        SecretProjection,
-        SecretVolumeSource,
-        ServiceAccountTokenProjection,
-        StorageOSVolumeSource,
-        Volume,
-        VolumeProjection,
+        AzureFileVolumeSource, CSIVolumeSource, CephFSVolumeSource, CinderVolumeSource,
+        ClusterTrustBundleProjection, ConfigMapProjection, ConfigMapVolumeSource,
+        DownwardAPIProjection, DownwardAPIVolumeFile, DownwardAPIVolumeSource, EmptyDirVolumeSource,
+        EphemeralVolumeSource, FlexVolumeSource, HostPathVolumeSource, ISCSIVolumeSource,
+        ImageVolumeSource, KeyToPath, NFSVolumeSource, PersistentVolumeClaimVolumeSource,
+        PodCertificateProjection, ProjectedVolumeSource, RBDVolumeSource, ScaleIOVolumeSource,
+        SecretProjection, SecretVolumeSource, ServiceAccountTokenProjection, StorageOSVolumeSource,
+        Volume, VolumeProjection,
     )
     from reflet.api.core.workloads import (
-        CronJob,
-        CronJobSpec,
-        CronJobStatus,
-        DaemonSet,
-        DaemonSetSpec,
-        DaemonSetStatus,
-        Deployment,
-        DeploymentSpec,
-        DeploymentStatus,
-        Job,
-        JobSpec,
-        JobStatus,
-        JobTemplateSpec,
-        ReplicaSet,
-        ReplicaSetSpec,
-        ReplicaSetStatus,
-        ReplicationController,
-        ReplicationControllerSpec,
-        StatefulSet,
-        StatefulSetOrdinals,
-        StatefulSetSpec,
-        StatefulSetStatus,
+        CronJob, CronJobSpec, CronJobStatus, DaemonSet, DaemonSetSpec, DaemonSetStatus, Deployment,
+        DeploymentSpec, DeploymentStatus, Job, JobSpec, JobStatus, JobTemplateSpec, ReplicaSet,
+        ReplicaSetSpec, ReplicaSetStatus, ReplicationController, ReplicationControllerSpec,
+        StatefulSet, StatefulSetOrdinals, StatefulSetSpec, StatefulSetStatus,
     )
     from reflet.api.meta import (
-        Condition,
-        KubernetesObject,
-        LabelSelectorRequirement,
-        ListMeta,
-        LocalObjectReference,
-        MicroTime,
-        ObjectMeta,
-        ObjectReference,
-        OwnerReference,
-        TypedObject,
+        Condition, KubernetesObject, LabelSelectorRequirement, ListMeta, LocalObjectReference,
+        MicroTime, ObjectMeta, ObjectReference, OwnerReference, TypedObject,
     )
     from reflet.api.options import (
-        CreateOptions,
-        DeleteOptions,
-        FieldValidation,
-        GetOptions,
-        ListOptions,
-        PatchOptions,
-        PatchType,
-        PropagationPolicy,
-        ResourceVersionMatch,
-        UpdateOptions,
-        WatchOptions,
+        CreateOptions, DeleteOptions, FieldValidation, GetOptions, ListOptions, PatchOptions,
+        PatchType, PropagationPolicy, ResourceVersionMatch, UpdateOptions, WatchOptions,
     )
     from reflet.api.quantities import Notation, Quantity
     from reflet.api.resources import Resource
@@ -186,70 +91,61 @@ if TYPE_CHECKING:
     from reflet.api.unstructured import AnyObject
     from reflet.api.watch_events import ErrorEvent, EventType, WatchEvent
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.api.codec": "Listing decode decode_list decode_object encode",
-            "reflet.api.core.config": "ConfigMap Secret",
-            "reflet.api.core.containers": (
-                "Capabilities ConfigMapEnvSource ConfigMapKeySelector Container "
-                "ContainerPort EnvFromSource EnvVar EnvVarSource EphemeralContainer "
-                "FileKeySelector ObjectFieldSelector ResourceClaim ResourceFieldSelector "
-                "ResourceRequirements SecretEnvSource SecretKeySelector SecurityContext "
-                "VolumeDevice VolumeMount"
-            ),
-            "reflet.api.core.nodes": (
-                "DaemonEndpoint Node NodeAddress NodeDaemonEndpoints NodeSpec NodeStatus "
-                "NodeSystemInfo Taint"
-            ),
-            "reflet.api.core.pods": (
-                "ContainerState ContainerStateRunning ContainerStateTerminated "
-                "ContainerStateWaiting ContainerStatus HostAlias HostIP Pod PodIP "
-                "PodReadinessGate PodSecurityContext PodSpec PodStatus PodTemplateSpec "
-                "Sysctl Toleration"
-            ),
-            "reflet.api.core.services": "Service ServicePort ServiceSpec ServiceStatus",
-            "reflet.api.core.small_kinds": (
-                "Event EventSeries EventSource Lease LeaseSpec Namespace NamespaceSpec "
-                "NamespaceStatus ServiceAccount"
-            ),
-            "reflet.api.core.volumes": (
-                "AzureFileVolumeSource CSIVolumeSource CephFSVolumeSource CinderVolumeSource "
-                "ClusterTrustBundleProjection ConfigMapProjection ConfigMapVolumeSource "
-                "DownwardAPIProjection DownwardAPIVolumeFile DownwardAPIVolumeSource "
-                "EmptyDirVolumeSource EphemeralVolumeSource FlexVolumeSource "
-                "HostPathVolumeSource ISCSIVolumeSource ImageVolumeSource KeyToPath "
-                "NFSVolumeSource PersistentVolumeClaimVolumeSource PodCertificateProjection "
-                "ProjectedVolumeSource RBDVolumeSource ScaleIOVolumeSource SecretProjection "
-                "SecretVolumeSource ServiceAccountTokenProjection StorageOSVolumeSource "
-                "Volume VolumeProjection"
-            ),
-            "reflet.api.core.workloads": (
-                "CronJob CronJobSpec CronJobStatus DaemonSet DaemonSetSpec DaemonSetStatus "
-                "Deployment DeploymentSpec DeploymentStatus Job JobSpec JobStatus "
-                "JobTemplateSpec ReplicaSet ReplicaSetSpec ReplicaSetStatus "
-                "ReplicationController ReplicationControllerSpec StatefulSet "
-                "StatefulSetOrdinals StatefulSetSpec StatefulSetStatus"
-            ),
-            "reflet.api.meta": (
-                "Condition KubernetesObject LabelSelectorRequirement ListMeta "
-                "LocalObjectReference MicroTime ObjectMeta ObjectReference OwnerReference "
-                "TypedObject"
-            ),
-            "reflet.api.options": (
-                "CreateOptions DeleteOptions FieldValidation GetOptions ListOptions "
-                "PatchOptions PatchType PropagationPolicy ResourceVersionMatch UpdateOptions "
-                "WatchOptions"
-            ),
-            "reflet.api.quantities": "Notation Quantity",
-            "reflet.api.resources": "Resource",
-            "reflet.api.selectors.fields": "FieldSelector",
-            "reflet.api.selectors.labels": "LabelSelector",
-            "reflet.api.status": "Status",
-            "reflet.api.unstructured": "AnyObject",
-            "reflet.api.watch_events": "ErrorEvent EventType WatchEvent",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.api.codec": "Listing decode decode_list decode_object encode",
+        "reflet.api.core.config": "ConfigMap Secret",
+        "reflet.api.core.containers": (
+            "Capabilities ConfigMapEnvSource ConfigMapKeySelector Container ContainerPort "
+            "EnvFromSource EnvVar EnvVarSource EphemeralContainer FileKeySelector "
+            "ObjectFieldSelector ResourceClaim ResourceFieldSelector ResourceRequirements "
+            "SecretEnvSource SecretKeySelector SecurityContext VolumeDevice VolumeMount"
+        ),
+        "reflet.api.core.nodes": (
+            "DaemonEndpoint Node NodeAddress NodeDaemonEndpoints NodeSpec NodeStatus "
+            "NodeSystemInfo Taint"
+        ),
+        "reflet.api.core.pods": (
+            "ContainerState ContainerStateRunning ContainerStateTerminated ContainerStateWaiting "
+            "ContainerStatus HostAlias HostIP Pod PodIP PodReadinessGate PodSecurityContext "
+            "PodSpec PodStatus PodTemplateSpec Sysctl Toleration"
+        ),
+        "reflet.api.core.services": "Service ServicePort ServiceSpec ServiceStatus",
+        "reflet.api.core.small_kinds": (
+            "Event EventSeries EventSource Lease LeaseSpec Namespace NamespaceSpec "
+            "NamespaceStatus ServiceAccount"
+        ),
+        "reflet.api.core.volumes": (
+            "AzureFileVolumeSource CSIVolumeSource CephFSVolumeSource CinderVolumeSource "
+            "ClusterTrustBundleProjection ConfigMapProjection ConfigMapVolumeSource "
+            "DownwardAPIProjection DownwardAPIVolumeFile DownwardAPIVolumeSource "
+            "EmptyDirVolumeSource EphemeralVolumeSource FlexVolumeSource HostPathVolumeSource "
+            "ISCSIVolumeSource ImageVolumeSource KeyToPath NFSVolumeSource "
+            "PersistentVolumeClaimVolumeSource PodCertificateProjection ProjectedVolumeSource "
+            "RBDVolumeSource ScaleIOVolumeSource SecretProjection SecretVolumeSource "
+            "ServiceAccountTokenProjection StorageOSVolumeSource Volume VolumeProjection"
+        ),
+        "reflet.api.core.workloads": (
+            "CronJob CronJobSpec CronJobStatus DaemonSet DaemonSetSpec DaemonSetStatus Deployment "
+            "DeploymentSpec DeploymentStatus Job JobSpec JobStatus JobTemplateSpec ReplicaSet "
+            "ReplicaSetSpec ReplicaSetStatus ReplicationController ReplicationControllerSpec "
+            "StatefulSet StatefulSetOrdinals StatefulSetSpec StatefulSetStatus"
+        ),
+        "reflet.api.meta": (
+            "Condition KubernetesObject LabelSelectorRequirement ListMeta LocalObjectReference "
+            "MicroTime ObjectMeta ObjectReference OwnerReference TypedObject"
+        ),
+        "reflet.api.options": (
+            "CreateOptions DeleteOptions FieldValidation GetOptions ListOptions PatchOptions "
+            "PatchType PropagationPolicy ResourceVersionMatch UpdateOptions WatchOptions"
+        ),
+        "reflet.api.quantities": "Notation Quantity",
+        "reflet.api.resources": "Resource",
+        "reflet.api.selectors.fields": "FieldSelector",
+        "reflet.api.selectors.labels": "LabelSelector",
+        "reflet.api.status": "Status",
+        "reflet.api.unstructured": "AnyObject",
+        "reflet.api.watch_events": "ErrorEvent EventType WatchEvent",
+    })
 
 __all__ = [
     "AnyObject", "AzureFileVolumeSource", "CSIVolumeSource", "Capabilities", "CephFSVolumeSource",
@@ -281,4 +177,4 @@ __all__ = [
     "StatefulSetStatus", "Status", "StorageOSVolumeSource", "Sysctl", "Taint", "Toleration",
     "TypedObject", "UpdateOptions", "Volume", "VolumeDevice", "VolumeMount", "VolumeProjection",
     "WatchEvent", "WatchOptions", "decode", "decode_list", "decode_object", "encode",
-]  # fmt: skip
+]

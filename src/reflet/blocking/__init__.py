@@ -18,18 +18,17 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.blocking.cluster import BlockingCluster, BlockingResource, connect
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.blocking.cluster": "BlockingCluster BlockingResource connect",
-            "reflet.blocking.managers": "BlockingManager",
-            "reflet.blocking.mirror": "BlockingMirror",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.blocking.cluster": "BlockingCluster BlockingResource connect",
+        "reflet.blocking.managers": "BlockingManager",
+        "reflet.blocking.mirror": "BlockingMirror",
+    })
 
 __all__ = ["BlockingCluster", "BlockingManager", "BlockingMirror", "BlockingResource", "connect"]

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.client.client import ALL_NAMESPACES, Client, Token
     from reflet.client.discovery import ServerVersion
     from reflet.client.resource_client import ResourceClient
     from reflet.client.watch import Watch
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.client.client": "ALL_NAMESPACES Client Token",
-            "reflet.client.discovery": "ServerVersion",
-            "reflet.client.resource_client": "ResourceClient",
-            "reflet.client.watch": "Watch",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.client.client": "ALL_NAMESPACES Client Token",
+        "reflet.client.discovery": "ServerVersion",
+        "reflet.client.resource_client": "ResourceClient",
+        "reflet.client.watch": "Watch",
+    })
 
 __all__ = ["ALL_NAMESPACES", "Client", "ResourceClient", "ServerVersion", "Token", "Watch"]

@@ -25,16 +25,15 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.devserver.faults import Action, Fault, Faults, RequestLog, SeenRequest
     from reflet.devserver.server import DevServer
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.devserver.faults": "Action Fault Faults RequestLog SeenRequest",
-            "reflet.devserver.server": "DevServer",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.devserver.faults": "Action Fault Faults RequestLog SeenRequest",
+        "reflet.devserver.server": "DevServer",
+    })
 
 __all__ = ["Action", "DevServer", "Fault", "Faults", "RequestLog", "SeenRequest"]

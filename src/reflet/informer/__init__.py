@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.informer.handlers.change_stream import ChangeStream
     from reflet.informer.handlers.changes import Change, Handler, filtered
@@ -29,47 +31,36 @@ if TYPE_CHECKING:
     from reflet.informer.mutation_cache import MutationCache
     from reflet.informer.options import InformerOptions, MirrorOptions, ReflectorOptions
     from reflet.informer.queues.delta_fifo import (
-        DeltaFifo,
-        DeltaType,
-        KnownObjects,
-        Process,
-        QueueClosed,
-        QueuedDelta,
+        DeltaFifo, DeltaType, KnownObjects, Process, QueueClosed, QueuedDelta,
     )
     from reflet.informer.queues.ordered_queue import OrderedQueue
     from reflet.informer.reflector.endings import ReflectorState
     from reflet.informer.reflector.reflector import Consistency, Reflector, compare
     from reflet.informer.reflector.source import Source, WatchStream
     from reflet.informer.shared_informer import (
-        InformerStarted,
-        InformerStopped,
-        NotSynced,
-        SharedInformer,
+        InformerStarted, InformerStopped, NotSynced, SharedInformer,
     )
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.informer.handlers.change_stream": "ChangeStream",
-            "reflet.informer.handlers.changes": "Change Handler filtered",
-            "reflet.informer.handlers.handler_queue": "Backlog",
-            "reflet.informer.handlers.registration": "Registration",
-            "reflet.informer.informer_set": "InformerSet",
-            "reflet.informer.mirror": "Mirror NotMirrored",
-            "reflet.informer.mutation_cache": "MutationCache",
-            "reflet.informer.options": "InformerOptions MirrorOptions ReflectorOptions",
-            "reflet.informer.queues.delta_fifo": (
-                "DeltaFifo DeltaType KnownObjects Process QueueClosed QueuedDelta"
-            ),
-            "reflet.informer.queues.ordered_queue": "OrderedQueue",
-            "reflet.informer.reflector.endings": "ReflectorState",
-            "reflet.informer.reflector.reflector": "Consistency Reflector compare",
-            "reflet.informer.reflector.source": "Source WatchStream",
-            "reflet.informer.shared_informer": (
-                "InformerStarted InformerStopped NotSynced SharedInformer"
-            ),
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.informer.handlers.change_stream": "ChangeStream",
+        "reflet.informer.handlers.changes": "Change Handler filtered",
+        "reflet.informer.handlers.handler_queue": "Backlog",
+        "reflet.informer.handlers.registration": "Registration",
+        "reflet.informer.informer_set": "InformerSet",
+        "reflet.informer.mirror": "Mirror NotMirrored",
+        "reflet.informer.mutation_cache": "MutationCache",
+        "reflet.informer.options": "InformerOptions MirrorOptions ReflectorOptions",
+        "reflet.informer.queues.delta_fifo": (
+            "DeltaFifo DeltaType KnownObjects Process QueueClosed QueuedDelta"
+        ),
+        "reflet.informer.queues.ordered_queue": "OrderedQueue",
+        "reflet.informer.reflector.endings": "ReflectorState",
+        "reflet.informer.reflector.reflector": "Consistency Reflector compare",
+        "reflet.informer.reflector.source": "Source WatchStream",
+        "reflet.informer.shared_informer": (
+            "InformerStarted InformerStopped NotSynced SharedInformer"
+        ),
+    })
 
 __all__ = [
     "Backlog", "Change", "ChangeStream", "Consistency", "DeltaFifo", "DeltaType", "Handler",
@@ -77,4 +68,4 @@ __all__ = [
     "Mirror", "MirrorOptions", "MutationCache", "NotMirrored", "NotSynced", "OrderedQueue",
     "Process", "QueueClosed", "QueuedDelta", "Reflector", "ReflectorOptions", "ReflectorState",
     "Registration", "SharedInformer", "Source", "WatchStream", "compare", "filtered",
-]  # fmt: skip
+]

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManager
     from reflet.managers.object_changes import ObjectChange, ObjectChanges
@@ -25,31 +27,23 @@ if TYPE_CHECKING:
     from reflet.managers.strategies import ManagerOptions, Strategy, StrategyOptions
     from reflet.managers.watched import IdleRule
     from reflet.managers.watches.stream_plan import (
-        Decision,
-        NamespaceRefusal,
-        OpenStream,
-        Shape,
-        StreamLimits,
-        StreamPlan,
+        Decision, NamespaceRefusal, OpenStream, Shape, StreamLimits, StreamPlan,
     )
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.managers.manager": "ConfigMapManager ObjectManager SecretManager",
-            "reflet.managers.object_changes": "ObjectChange ObjectChanges",
-            "reflet.managers.object_entry": "EntryState",
-            "reflet.managers.object_store": "ObjectStore",
-            "reflet.managers.strategies": "ManagerOptions Strategy StrategyOptions",
-            "reflet.managers.watched": "IdleRule",
-            "reflet.managers.watches.stream_plan": (
-                "Decision NamespaceRefusal OpenStream Shape StreamLimits StreamPlan"
-            ),
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.managers.manager": "ConfigMapManager ObjectManager SecretManager",
+        "reflet.managers.object_changes": "ObjectChange ObjectChanges",
+        "reflet.managers.object_entry": "EntryState",
+        "reflet.managers.object_store": "ObjectStore",
+        "reflet.managers.strategies": "ManagerOptions Strategy StrategyOptions",
+        "reflet.managers.watched": "IdleRule",
+        "reflet.managers.watches.stream_plan": (
+            "Decision NamespaceRefusal OpenStream Shape StreamLimits StreamPlan"
+        ),
+    })
 
 __all__ = [
     "ConfigMapManager", "Decision", "EntryState", "IdleRule", "ManagerOptions", "NamespaceRefusal",
     "ObjectChange", "ObjectChanges", "ObjectManager", "ObjectStore", "OpenStream", "SecretManager",
     "Shape", "Strategy", "StrategyOptions", "StreamLimits", "StreamPlan",
-]  # fmt: skip
+]

@@ -12,35 +12,29 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.pleg.pod_events import EventChannel, PodEvent, PodEventType
     from reflet.pleg.relist import Pleg
     from reflet.pleg.runtime_status import (
-        PodRuntime,
-        RuntimeContainer,
-        RuntimeContainerStatus,
-        RuntimePod,
-        RuntimeSandbox,
-        RuntimeState,
-        RuntimeStatus,
+        PodRuntime, RuntimeContainer, RuntimeContainerStatus, RuntimePod, RuntimeSandbox,
+        RuntimeState, RuntimeStatus,
     )
     from reflet.pleg.status_cache import Inspection, StatusCache, StatusTooOld
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.pleg.pod_events": "EventChannel PodEvent PodEventType",
-            "reflet.pleg.relist": "Pleg",
-            "reflet.pleg.runtime_status": (
-                "PodRuntime RuntimeContainer RuntimeContainerStatus RuntimePod "
-                "RuntimeSandbox RuntimeState RuntimeStatus"
-            ),
-            "reflet.pleg.status_cache": "Inspection StatusCache StatusTooOld",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.pleg.pod_events": "EventChannel PodEvent PodEventType",
+        "reflet.pleg.relist": "Pleg",
+        "reflet.pleg.runtime_status": (
+            "PodRuntime RuntimeContainer RuntimeContainerStatus RuntimePod RuntimeSandbox "
+            "RuntimeState RuntimeStatus"
+        ),
+        "reflet.pleg.status_cache": "Inspection StatusCache StatusTooOld",
+    })
 
 __all__ = [
     "EventChannel", "Inspection", "Pleg", "PodEvent", "PodEventType", "PodRuntime",
     "RuntimeContainer", "RuntimeContainerStatus", "RuntimePod", "RuntimeSandbox", "RuntimeState",
     "RuntimeStatus", "StatusCache", "StatusTooOld",
-]  # fmt: skip
+]

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.insight.used_by import PossibleUsers
     from reflet.podconfig.gather import pod_inputs, possible_users
     from reflet.podconfig.gather_files import (
-        inputs_of_every_pod,
-        lint_subjects_from_files,
-        pod_inputs_from_files,
+        inputs_of_every_pod, lint_subjects_from_files, pod_inputs_from_files,
         possible_users_from_files,
     )
     from reflet.podconfig.last_known_objects import LastKnownObjects, objects_of
@@ -33,25 +33,22 @@ if TYPE_CHECKING:
     from reflet.podconfig.volume_delivery import FolderFiles, VolumeDelivery
     from reflet.resolution.pod_inputs import Needs, PodInputs
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.insight.used_by": "PossibleUsers",
-            "reflet.podconfig.gather": "pod_inputs possible_users",
-            "reflet.podconfig.gather_files": (
-                "inputs_of_every_pod lint_subjects_from_files pod_inputs_from_files "
-                "possible_users_from_files"
-            ),
-            "reflet.podconfig.last_known_objects": "LastKnownObjects objects_of",
-            "reflet.podconfig.pod_configuration": "PodConfiguration",
-            "reflet.podconfig.pod_wakeups": "PodWakeups",
-            "reflet.podconfig.resolved_pod": "Difference NameChanges ResolvedPod difference",
-            "reflet.podconfig.service_account_tokens": "ServiceAccountTokens",
-            "reflet.podconfig.trust_bundle_watch": "TrustBundles",
-            "reflet.podconfig.volume_delivery": "FolderFiles VolumeDelivery",
-            "reflet.resolution.pod_inputs": "Needs PodInputs",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.insight.used_by": "PossibleUsers",
+        "reflet.podconfig.gather": "pod_inputs possible_users",
+        "reflet.podconfig.gather_files": (
+            "inputs_of_every_pod lint_subjects_from_files pod_inputs_from_files "
+            "possible_users_from_files"
+        ),
+        "reflet.podconfig.last_known_objects": "LastKnownObjects objects_of",
+        "reflet.podconfig.pod_configuration": "PodConfiguration",
+        "reflet.podconfig.pod_wakeups": "PodWakeups",
+        "reflet.podconfig.resolved_pod": "Difference NameChanges ResolvedPod difference",
+        "reflet.podconfig.service_account_tokens": "ServiceAccountTokens",
+        "reflet.podconfig.trust_bundle_watch": "TrustBundles",
+        "reflet.podconfig.volume_delivery": "FolderFiles VolumeDelivery",
+        "reflet.resolution.pod_inputs": "Needs PodInputs",
+    })
 
 __all__ = [
     "Difference", "FolderFiles", "LastKnownObjects", "NameChanges", "Needs", "PodConfiguration",
@@ -59,4 +56,4 @@ __all__ = [
     "TrustBundles", "VolumeDelivery", "difference", "inputs_of_every_pod",
     "lint_subjects_from_files", "objects_of", "pod_inputs", "pod_inputs_from_files",
     "possible_users", "possible_users_from_files",
-]  # fmt: skip
+]

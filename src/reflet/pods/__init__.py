@@ -11,37 +11,29 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.pods.folder_pods import FolderPods
     from reflet.pods.mirror_pods import create_mirror, delete_mirror, mirror_pod
     from reflet.pods.pod_manager import PodManager, PodPair, StaticPodRefused
     from reflet.pods.pod_sources import (
-        AllPodsSeen,
-        PodFeed,
-        PodGone,
-        PodNews,
-        PodSeen,
-        PodSource,
-        ServedPods,
-        pods_of_node,
+        AllPodsSeen, PodFeed, PodGone, PodNews, PodSeen, PodSource, ServedPods, pods_of_node,
     )
     from reflet.pods.registrar import PodListener, PodRegistrar, is_terminated
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.pods.folder_pods": "FolderPods",
-            "reflet.pods.mirror_pods": "create_mirror delete_mirror mirror_pod",
-            "reflet.pods.pod_manager": "PodManager PodPair StaticPodRefused",
-            "reflet.pods.pod_sources": (
-                "AllPodsSeen PodFeed PodGone PodNews PodSeen PodSource ServedPods pods_of_node"
-            ),
-            "reflet.pods.registrar": "PodListener PodRegistrar is_terminated",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.pods.folder_pods": "FolderPods",
+        "reflet.pods.mirror_pods": "create_mirror delete_mirror mirror_pod",
+        "reflet.pods.pod_manager": "PodManager PodPair StaticPodRefused",
+        "reflet.pods.pod_sources": (
+            "AllPodsSeen PodFeed PodGone PodNews PodSeen PodSource ServedPods pods_of_node"
+        ),
+        "reflet.pods.registrar": "PodListener PodRegistrar is_terminated",
+    })
 
 __all__ = [
     "AllPodsSeen", "FolderPods", "PodFeed", "PodGone", "PodListener", "PodManager", "PodNews",
     "PodPair", "PodRegistrar", "PodSeen", "PodSource", "ServedPods", "StaticPodRefused",
     "create_mirror", "delete_mirror", "is_terminated", "mirror_pod", "pods_of_node",
-]  # fmt: skip
+]

@@ -25,41 +25,36 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.resolution.environment import resolve_environment
     from reflet.resolution.file_contents import FileContent, Filling, VolumeContents
-    from reflet.resolution.objects import ObjectKey, ObjectsInHand, ObjectSource
+    from reflet.resolution.objects import ObjectKey, ObjectSource, ObjectsInHand
     from reflet.resolution.pod_inputs import Needs, PodInputs
     from reflet.resolution.references import (
-        Reference,
-        Usage,
-        config_map_names,
-        references_of,
-        secret_names,
+        Reference, Usage, config_map_names, references_of, secret_names,
     )
-    from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
+    from reflet.resolution.resource_fields import NodeInHand, UNKNOWN_NODE
     from reflet.resolution.variables import Assignment, Environment, Variable
     from reflet.resolution.volume_contents import resolve_volume
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.resolution.environment": "resolve_environment",
-            "reflet.resolution.file_contents": "FileContent Filling VolumeContents",
-            "reflet.resolution.objects": "ObjectKey ObjectSource ObjectsInHand",
-            "reflet.resolution.pod_inputs": "Needs PodInputs",
-            "reflet.resolution.references": (
-                "Reference Usage config_map_names references_of secret_names"
-            ),
-            "reflet.resolution.resource_fields": "NodeInHand UNKNOWN_NODE",
-            "reflet.resolution.variables": "Assignment Environment Variable",
-            "reflet.resolution.volume_contents": "resolve_volume",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.resolution.environment": "resolve_environment",
+        "reflet.resolution.file_contents": "FileContent Filling VolumeContents",
+        "reflet.resolution.objects": "ObjectKey ObjectSource ObjectsInHand",
+        "reflet.resolution.pod_inputs": "Needs PodInputs",
+        "reflet.resolution.references": (
+            "Reference Usage config_map_names references_of secret_names"
+        ),
+        "reflet.resolution.resource_fields": "NodeInHand UNKNOWN_NODE",
+        "reflet.resolution.variables": "Assignment Environment Variable",
+        "reflet.resolution.volume_contents": "resolve_volume",
+    })
 
 __all__ = [
     "UNKNOWN_NODE", "Assignment", "Environment", "FileContent", "Filling", "Needs", "NodeInHand",
     "ObjectKey", "ObjectSource", "ObjectsInHand", "PodInputs", "Reference", "Usage", "Variable",
-    "VolumeContents", "config_map_names", "references_of",
-    "resolve_environment", "resolve_volume", "secret_names",
-]  # fmt: skip
+    "VolumeContents", "config_map_names", "references_of", "resolve_environment", "resolve_volume",
+    "secret_names",
+]

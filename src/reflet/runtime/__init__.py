@@ -19,25 +19,24 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.runtime.backoff import Backoff
     from reflet.runtime.clock import Clock, SystemClock
     from reflet.runtime.latch import Latch
-    from reflet.runtime.metrics import NO_METRICS, MemoryMetrics, Metrics
+    from reflet.runtime.metrics import MemoryMetrics, Metrics, NO_METRICS
     from reflet.runtime.tasks import TaskOwner
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.runtime.backoff": "Backoff",
-            "reflet.runtime.clock": "Clock SystemClock",
-            "reflet.runtime.latch": "Latch",
-            "reflet.runtime.metrics": "MemoryMetrics Metrics NO_METRICS",
-            "reflet.runtime.tasks": "TaskOwner",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.runtime.backoff": "Backoff",
+        "reflet.runtime.clock": "Clock SystemClock",
+        "reflet.runtime.latch": "Latch",
+        "reflet.runtime.metrics": "MemoryMetrics Metrics NO_METRICS",
+        "reflet.runtime.tasks": "TaskOwner",
+    })
 
 __all__ = [
     "NO_METRICS", "Backoff", "Clock", "Latch", "MemoryMetrics", "Metrics", "SystemClock",
     "TaskOwner",
-]  # fmt: skip
+]

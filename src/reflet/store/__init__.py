@@ -15,53 +15,38 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.store.deltas import (
-        Changed,
-        ChangeType,
-        Delta,
-        Put,
-        Remove,
-        Replaced,
-        Resynced,
-        Sink,
-        TransactionError,
+        ChangeType, Changed, Delta, Put, Remove, Replaced, Resynced, Sink, TransactionError,
     )
-    from reflet.store.indexes import NAMESPACE, IndexFunction
+    from reflet.store.indexes import IndexFunction, NAMESPACE
     from reflet.store.keys import (
-        ExplicitKey,
-        KeyFailure,
-        KeyFormatError,
-        Tombstone,
-        key_of,
-        key_of_deleted,
-        namespace_of,
+        ExplicitKey, KeyFailure, KeyFormatError, Tombstone, key_of, key_of_deleted, namespace_of,
         split_key,
     )
     from reflet.store.lister import Lister, NamespaceLister
     from reflet.store.store import IndexConflict, IndexMissing, Store
     from reflet.store.transforms import Transform, drop_managed_fields
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.store.deltas": (
-                "ChangeType Changed Delta Put Remove Replaced Resynced Sink TransactionError"
-            ),
-            "reflet.store.indexes": "IndexFunction NAMESPACE",
-            "reflet.store.keys": (
-                "ExplicitKey KeyFailure KeyFormatError Tombstone key_of key_of_deleted "
-                "namespace_of split_key"
-            ),
-            "reflet.store.lister": "Lister NamespaceLister",
-            "reflet.store.store": "IndexConflict IndexMissing Store",
-            "reflet.store.transforms": "Transform drop_managed_fields",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.store.deltas": (
+            "ChangeType Changed Delta Put Remove Replaced Resynced Sink TransactionError"
+        ),
+        "reflet.store.indexes": "IndexFunction NAMESPACE",
+        "reflet.store.keys": (
+            "ExplicitKey KeyFailure KeyFormatError Tombstone key_of key_of_deleted namespace_of "
+            "split_key"
+        ),
+        "reflet.store.lister": "Lister NamespaceLister",
+        "reflet.store.store": "IndexConflict IndexMissing Store",
+        "reflet.store.transforms": "Transform drop_managed_fields",
+    })
 
 __all__ = [
     "NAMESPACE", "ChangeType", "Changed", "Delta", "ExplicitKey", "IndexConflict", "IndexFunction",
     "IndexMissing", "KeyFailure", "KeyFormatError", "Lister", "NamespaceLister", "Put", "Remove",
     "Replaced", "Resynced", "Sink", "Store", "Tombstone", "TransactionError", "Transform",
     "drop_managed_fields", "key_of", "key_of_deleted", "namespace_of", "split_key",
-]  # fmt: skip
+]

@@ -12,44 +12,29 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.testing.pytest_plugin import RunningServer, running_server
     from reflet.testing.scripted_source import (
-        After,
-        Quiet,
-        ScriptedSource,
-        ScriptedWatch,
-        ScriptEnded,
-        added,
-        bookmark,
-        deleted,
-        listing,
+        After, Quiet, ScriptEnded, ScriptedSource, ScriptedWatch, added, bookmark, deleted, listing,
         modified,
     )
     from reflet.testing.virtual_time import (
-        Deadlock,
-        ManualClock,
-        VirtualClock,
-        VirtualTimeLoop,
-        run,
+        Deadlock, ManualClock, VirtualClock, VirtualTimeLoop, run,
     )
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.testing.pytest_plugin": "RunningServer running_server",
-            "reflet.testing.scripted_source": (
-                "After Quiet ScriptEnded ScriptedSource ScriptedWatch added bookmark deleted "
-                "listing modified"
-            ),
-            "reflet.testing.virtual_time": (
-                "Deadlock ManualClock VirtualClock VirtualTimeLoop run"
-            ),
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.testing.pytest_plugin": "RunningServer running_server",
+        "reflet.testing.scripted_source": (
+            "After Quiet ScriptEnded ScriptedSource ScriptedWatch added bookmark deleted listing "
+            "modified"
+        ),
+        "reflet.testing.virtual_time": "Deadlock ManualClock VirtualClock VirtualTimeLoop run",
+    })
 
 __all__ = [
     "After", "Deadlock", "ManualClock", "Quiet", "RunningServer", "ScriptEnded", "ScriptedSource",
     "ScriptedWatch", "VirtualClock", "VirtualTimeLoop", "added", "bookmark", "deleted", "listing",
     "modified", "run", "running_server",
-]  # fmt: skip
+]

@@ -25,36 +25,31 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.transport.auth.certificates import ClientCertificate, Pem
     from reflet.transport.auth.credentials import (
-        BasicAuth,
-        Credentials,
-        NoCredentials,
-        StaticToken,
-        TokenFile,
+        BasicAuth, Credentials, NoCredentials, StaticToken, TokenFile,
     )
     from reflet.transport.auth.exec_plugin import ExecCredentials, ExecPlugin
     from reflet.transport.config.settings import ConnectionSettings, Impersonation
     from reflet.transport.connection import Connection
     from reflet.transport.interface import Request, Response, Stream, Transport
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.transport.auth.certificates": "ClientCertificate Pem",
-            "reflet.transport.auth.credentials": (
-                "BasicAuth Credentials NoCredentials StaticToken TokenFile"
-            ),
-            "reflet.transport.auth.exec_plugin": "ExecCredentials ExecPlugin",
-            "reflet.transport.config.settings": "ConnectionSettings Impersonation",
-            "reflet.transport.connection": "Connection",
-            "reflet.transport.interface": "Request Response Stream Transport",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.transport.auth.certificates": "ClientCertificate Pem",
+        "reflet.transport.auth.credentials": (
+            "BasicAuth Credentials NoCredentials StaticToken TokenFile"
+        ),
+        "reflet.transport.auth.exec_plugin": "ExecCredentials ExecPlugin",
+        "reflet.transport.config.settings": "ConnectionSettings Impersonation",
+        "reflet.transport.connection": "Connection",
+        "reflet.transport.interface": "Request Response Stream Transport",
+    })
 
 __all__ = [
     "BasicAuth", "ClientCertificate", "Connection", "ConnectionSettings", "Credentials",
     "ExecCredentials", "ExecPlugin", "Impersonation", "NoCredentials", "Pem", "Request", "Response",
     "StaticToken", "Stream", "TokenFile", "Transport",
-]  # fmt: skip
+]

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING
 
 from reflet._exports import lazy_exports
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from reflet.volumes.atomic_writer import AtomicWriter, current_version
     from reflet.volumes.mounts import NoMemoryFolder, memory_backed_root
@@ -32,18 +34,15 @@ if TYPE_CHECKING:
     from reflet.volumes.tear_down import Kept
     from reflet.volumes.volume_errors import InvalidPath, VolumeBusy, VolumeError, VolumeRefused
 else:
-    __getattr__, __dir__ = lazy_exports(
-        __name__,
-        {
-            "reflet.volumes.atomic_writer": "AtomicWriter current_version",
-            "reflet.volumes.mounts": "NoMemoryFolder memory_backed_root",
-            "reflet.volumes.pod_directories": "PodDirectories",
-            "reflet.volumes.tear_down": "Kept",
-            "reflet.volumes.volume_errors": "InvalidPath VolumeBusy VolumeError VolumeRefused",
-        },
-    )
+    __getattr__, __dir__ = lazy_exports(__name__, {
+        "reflet.volumes.atomic_writer": "AtomicWriter current_version",
+        "reflet.volumes.mounts": "NoMemoryFolder memory_backed_root",
+        "reflet.volumes.pod_directories": "PodDirectories",
+        "reflet.volumes.tear_down": "Kept",
+        "reflet.volumes.volume_errors": "InvalidPath VolumeBusy VolumeError VolumeRefused",
+    })
 
 __all__ = [
     "AtomicWriter", "InvalidPath", "Kept", "NoMemoryFolder", "PodDirectories", "VolumeBusy",
     "VolumeError", "VolumeRefused", "current_version", "memory_backed_root",
-]  # fmt: skip
+]
