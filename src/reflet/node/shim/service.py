@@ -153,10 +153,6 @@ async def _keep(folder: Path) -> None:
         await ShimService(shim).run(protocol.socket_path(folder))
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
 LARGEST: Final = 2**20  # bytes; as much again is in the file before
 STREAMS: Final = (1, 2)  # standard output and standard error
 
@@ -191,3 +187,7 @@ class JournalHandler(logging.StreamHandler[TextIO]):
                 os.dup2(descriptor, stream)  # what Python itself says at the end goes there, too
         finally:
             os.close(descriptor)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
