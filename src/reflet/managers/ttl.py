@@ -28,6 +28,11 @@ _ASK: Final = GetOptions()
 _REFRESH: Final = GetOptions(resource_version="0")
 _LARGEST_VERSION: Final = 1 << 64
 
+TTL_ANNOTATION: Final = "node.alpha.kubernetes.io/ttl"
+"""Seconds; the cluster sets it by its size, from 0 to 300."""
+_WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
+_LARGEST: Final = 1 << 63  # what the kubelet's numbers can hold
+
 
 class ExpiringObjects(Generic[C]):
     """Objects that stay fresh for a while.
@@ -175,13 +180,6 @@ def _version(item: C) -> int:
     """The version as a number; 0 for what is none, as the kubelet has it."""
     version = number_of(item.metadata.resource_version)
     return version if version is not None and version < _LARGEST_VERSION else 0
-
-
-TTL_ANNOTATION: Final = "node.alpha.kubernetes.io/ttl"
-"""Seconds; the cluster sets it by its size, from 0 to 300."""
-
-_WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
-_LARGEST: Final = 1 << 63  # what the kubelet's numbers can hold
 
 
 def ttl_of(node: Node | None) -> float | None:

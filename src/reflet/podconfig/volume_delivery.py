@@ -38,6 +38,8 @@ from reflet.volumes.volume_errors import VolumeError, VolumeRefused
 ChooseFolder = Callable[[VolumeContents], Path]
 """Tells which folder a volume is to be."""
 
+LARGEST_FILE: Final = 1 << 20  # bytes: more than all variables of a process together
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveredVolumes:
@@ -137,9 +139,6 @@ class VolumeDelivery:
         if isinstance(points, InvalidMountPoint):
             raise VolumeRefused(points.error)
         make_mount_points(target, points, mode=self._mode)
-
-
-LARGEST_FILE: Final = 1 << 20  # bytes: more than all variables of a process together
 
 
 class FolderFiles(Mapping[str, bytes]):

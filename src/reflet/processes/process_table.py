@@ -25,6 +25,9 @@ ZOMBIE_STATES: Final = frozenset("ZX")
 # Positions behind the command's name, which is in parentheses and may hold anything.
 _STATE, _PARENT, _GROUP, _SESSION, _START = 0, 1, 2, 3, 19
 
+BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+PR_SET_DUMPABLE: Final = 4
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessEntry:
@@ -132,9 +135,6 @@ def _children_by_parent(pid: int) -> list[ProcessEntry]:
     return [entry for entry in process_entries() if entry.parent == pid]
 
 
-BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-
-
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
     """A process and no other.  ``str()`` is for files and is read by ``parse``."""
@@ -170,9 +170,6 @@ class ProcessIdentity:
 def boot_id() -> str:
     """The name of this life of the machine; another after every start of it."""
     return BOOT_ID.read_text().strip()
-
-
-PR_SET_DUMPABLE: Final = 4
 
 
 def refuse_inspection() -> bool:

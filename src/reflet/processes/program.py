@@ -25,6 +25,9 @@ NOT_FOUND: Final = 127
 NOT_EXECUTABLE: Final = 126
 OUR_FAILURE: Final = 125
 
+STREAM_MODE: Final = 0o600
+"""What a program writes may hold secrets."""
+
 
 class Grouping(Enum):
     """What the process leads, so that what it starts in turn can be found."""
@@ -97,10 +100,6 @@ class Program:
     def encoded_environment(self) -> dict[bytes, bytes]:
         """The environment as the system takes it."""
         return {exact_bytes(name): exact_bytes(value) for name, value in self.environment.items()}
-
-
-STREAM_MODE: Final = 0o600
-"""What a program writes may hold secrets."""
 
 
 def start_process(program: Program) -> int:

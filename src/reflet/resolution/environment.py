@@ -55,6 +55,8 @@ LONGEST_VALUE: Final = 131_072  # bytes of ``NAME=value`` and its end that Linux
 _CONFIG_SOURCE: Final = "kubernetes.io/config.source"
 _LINKS: Final = Place(path="spec.enableServiceLinks")
 
+_AROUND = 2  # the equals sign and the end of ``NAME=value``
+
 
 def resolve_environment(
     pod: Pod,
@@ -345,9 +347,6 @@ def _substitution(name: str, assignment: Assignment | None) -> Substitution:
     if assignment is None:
         return Substitution(name=name, found=False)
     return Substitution(name=name, found=True, place=assignment.place)
-
-
-_AROUND = 2  # the equals sign and the end of ``NAME=value``
 
 
 @final

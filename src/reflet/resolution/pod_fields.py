@@ -55,6 +55,33 @@ NEVER_EMPTY: Final[Mapping[str, str]] = MappingProxyType(
 """Fields that every running pod has, and why they may be empty here."""
 
 
+Address = IPv4Address | IPv6Address
+"""Either family; an IPv4 address inside an IPv6 one counts as IPv4."""
+_FOUR_NUMBERS: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
+_LONGEST: Final = 255  # characters; no address is longer, zeros in front included
+_NAME_PATTERN: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_LABEL_PATTERN: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_PREFIX_PATTERN: Final = rf"{_LABEL_PATTERN}(\.{_LABEL_PATTERN})*"
+_NAME: Final = re.compile(_NAME_PATTERN)
+_PREFIX: Final = re.compile(_PREFIX_PATTERN)
+_LONGEST_NAME: Final = 63
+_LONGEST_PREFIX: Final = 253
+_NAME_RULE: Final = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+    f"validation is '{_NAME_PATTERN}')"
+)
+_PREFIX_RULE: Final = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    f"for validation is '{_PREFIX_PATTERN}')"
+)
+_WHOLE_RULE: Final = (
+    f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' "
+    "(e.g. 'example.com/MyName')"
+)
+
+
 def variable_field(
     pod: Pod,
     selector: ObjectFieldSelector,
@@ -168,13 +195,6 @@ def _family(text: str) -> int:
     return 4 if address is None else address.version
 
 
-Address = IPv4Address | IPv6Address
-"""Either family; an IPv4 address inside an IPv6 one counts as IPv4."""
-
-_FOUR_NUMBERS: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
-_LONGEST: Final = 255  # characters; no address is longer, zeros in front included
-
-
 def parse_address(text: str) -> Address | None:
     """Return the address, or ``None`` for text that is none."""
     if len(text) > _LONGEST or "%" in text or "/" in text:
@@ -199,30 +219,6 @@ def one_of_each_family(texts: Iterable[str], *, first: int = 4) -> tuple[str, ..
         if address is not None:
             found.setdefault(address.version, str(address))
     return tuple(found[version] for version in (first, 10 - first) if version in found)
-
-
-_NAME_PATTERN: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_LABEL_PATTERN: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_PREFIX_PATTERN: Final = rf"{_LABEL_PATTERN}(\.{_LABEL_PATTERN})*"
-_NAME: Final = re.compile(_NAME_PATTERN)
-_PREFIX: Final = re.compile(_PREFIX_PATTERN)
-_LONGEST_NAME: Final = 63
-_LONGEST_PREFIX: Final = 253
-
-_NAME_RULE: Final = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-    "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
-    f"validation is '{_NAME_PATTERN}')"
-)
-_PREFIX_RULE: Final = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
-    f"for validation is '{_PREFIX_PATTERN}')"
-)
-_WHOLE_RULE: Final = (
-    f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' "
-    "(e.g. 'example.com/MyName')"
-)
 
 
 def complaints_about(name: str) -> list[str]:

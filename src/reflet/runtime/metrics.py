@@ -14,6 +14,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Final, Protocol, TypeAlias
 
+logger = logging.getLogger(__name__)
+_Series: TypeAlias = tuple[str, frozenset[tuple[str, str]]]
+BUCKETS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0)
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_Labels = tuple[tuple[str, str], ...]
+
 
 class Metrics(Protocol):
     """Where numbers go.
@@ -55,10 +61,6 @@ class NoMetrics:
 
 NO_METRICS: Final[Metrics] = NoMetrics()
 """Takes every number and keeps none."""
-
-logger = logging.getLogger(__name__)
-
-_Series: TypeAlias = tuple[str, frozenset[tuple[str, str]]]
 
 
 def guarded(metrics: Metrics) -> Metrics:
@@ -155,12 +157,6 @@ class MemoryMetrics:
 
 def _series(name: str, labels: Mapping[str, str]) -> _Series:
     return name, frozenset(labels.items())
-
-
-BUCKETS: Final = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0)
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-
-_Labels = tuple[tuple[str, str], ...]
 
 
 class MetricText:

@@ -25,6 +25,14 @@ _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MANAGED_FIELDS: Final = "managedFields"
 
 
+T = TypeVar("T", bound=KubernetesObject)
+Transform = Callable[[T], T]
+"""What is done to an object before it is stored; doing it twice must change nothing more."""
+KEYS_NAMED: Final = 5
+"""Keys in one line of the log: a function that fails for every object must not fill it."""
+logger = logging.getLogger(__name__)
+
+
 def drop_managed_fields(item: AnyObject) -> AnyObject:
     """The object without its managed fields, often a third of its size, and else as it came.
 
@@ -40,12 +48,6 @@ def drop_managed_fields(item: AnyObject) -> AnyObject:
         return item  # the word stands elsewhere
     members["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
     return AnyObject(msgspec.json.encode(members))
-
-
-T = TypeVar("T", bound=KubernetesObject)
-
-Transform = Callable[[T], T]
-"""What is done to an object before it is stored; doing it twice must change nothing more."""
 
 
 class Transforming(Generic[T]):
@@ -113,12 +115,6 @@ class Transforming(Generic[T]):
     def tell(self) -> None:
         """Log and count what is left out since the last time."""
         self._left_out.tell()
-
-
-KEYS_NAMED: Final = 5
-"""Keys in one line of the log: a function that fails for every object must not fill it."""
-
-logger = logging.getLogger(__name__)
 
 
 class LeftOut:

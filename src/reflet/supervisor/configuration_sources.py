@@ -37,6 +37,9 @@ from reflet.supervisor.container_configuration import (
     of_container,
 )
 
+INTERVAL: Final = 1.0
+"""Seconds between two looks."""
+
 
 class ConfigurationSource(Protocol):
     """Tells what a container gets, now and whenever the result is another."""
@@ -47,10 +50,6 @@ class ConfigurationSource(Protocol):
         A source that loses its server gives nothing until it is back.
         """
         ...
-
-
-INTERVAL: Final = 1.0
-"""Seconds between two looks."""
 
 
 class ConfigurationFiles:

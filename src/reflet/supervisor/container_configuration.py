@@ -52,6 +52,11 @@ ANY_MAY_RUN: Final = 0o111
 FORGIVEN: Final = (TokenUnavailable, UnsupportedSource)
 """What a process outside of the cluster does without: to make a token needs more than reading."""
 
+ROOT_VARIABLE: Final = "REFLET_ROOT"
+PATH: Final = "PATH"
+RUNTIME_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""What container runtimes set where nobody sets a PATH."""
+
 
 @dataclass(frozen=True, slots=True)
 class ContainerConfiguration:
@@ -165,12 +170,6 @@ def _forgiven(contents: VolumeContents) -> list[Problem]:
     if contents.error is not None:
         return []
     return [problem for problem in contents.problems if isinstance(problem, FORGIVEN)]
-
-
-ROOT_VARIABLE: Final = "REFLET_ROOT"
-PATH: Final = "PATH"
-RUNTIME_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""What container runtimes set where nobody sets a PATH."""
 
 
 @dataclass(frozen=True, slots=True)

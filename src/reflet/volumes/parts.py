@@ -32,6 +32,8 @@ from reflet.volumes.volume_errors import VolumeError, in_folder
 
 LINK: Final = "a link is in the way, and links are not followed there"
 
+SINGLE: Final = "file"
+
 
 @contextmanager
 def opened_part(folder: int, path: str, *, make: int | None = None) -> Iterator[int]:
@@ -143,9 +145,6 @@ def _is_still_ours(found: os.stat_result) -> bool:
     """
     is_folder = stat.S_ISDIR(found.st_mode)
     return is_folder and found.st_uid == os.geteuid() and found.st_mode & 0o777 == folders.PRIVATE
-
-
-SINGLE: Final = "file"
 
 
 def write_fixed_copy(target: Path, files: Mapping[str, FileContent], group: int | None) -> str:

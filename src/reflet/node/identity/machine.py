@@ -17,6 +17,14 @@ from urllib.parse import urlsplit
 
 OURSELVES = "127.0.0.1"
 
+PROC: Final = Path("/proc")
+OS_RELEASE: Final = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
+MACHINE_ID: Final = Path("/etc/machine-id")
+# An address that is documentation's own: a route to it is looked up, and nothing is sent.
+_SOMEWHERE: Final = (("192.0.2.1", 9), ("2001:db8::1", 9))
+_KIBI: Final = 1024
+_ARCHITECTURES: Final[Mapping[str, str]] = {"x86_64": "amd64", "aarch64": "arm64"}
+
 
 def node_addresses(given: str, server: str) -> tuple[str, ...]:
     """The address that was *given*, else those by which the API server at *server* reaches us."""
@@ -34,15 +42,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-PROC: Final = Path("/proc")
-OS_RELEASE: Final = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
-MACHINE_ID: Final = Path("/etc/machine-id")
-
-# An address that is documentation's own: a route to it is looked up, and nothing is sent.
-_SOMEWHERE: Final = (("192.0.2.1", 9), ("2001:db8::1", 9))
-_KIBI: Final = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +146,3 @@ def _text(path: Path) -> str:
         return path.read_text(errors="replace").strip()
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return ""
-
-
-_ARCHITECTURES: Final[Mapping[str, str]] = {"x86_64": "amd64", "aarch64": "arm64"}

@@ -31,6 +31,27 @@ ROOT_VARIABLE: Final = "REFLET_ROOT"
 
 USUAL_MESSAGE_PATH: Final = "/dev/termination-log"
 
+STAGING: Final = "root"
+SCRATCH: Final = "tmp"
+SCRATCH_MODE: Final = 0o1777
+LONGEST_HOST_NAME: Final = 63  # the kubelet cuts it there
+SYSTEM: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"),
+    # Of /etc, what programs of any kind look for; not what concerns this machine alone.
+    *(
+        f"/etc/{name}"
+        for name in (
+            *("alternatives", "ca-certificates", "crypto-policies", "fonts", "gai.conf", "group"),
+            *("host.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime"),
+            *("mime.types", "nsswitch.conf", "os-release", "passwd", "pki", "protocols"),
+            *("resolv.conf", "services", "ssl", "timezone"),
+        )
+    ),
+)
+"""Without images, commands are the machine's: this is what they need to run."""
+Shared = tuple[tuple[str, bool], ...]
+"""Paths of the machine that containers see, and whether they may be written to."""
+
 
 @dataclass(frozen=True, slots=True)
 class MountLink:
@@ -105,30 +126,6 @@ def _relative(path: str) -> str:
 
 def _lies_in(path: str, other: str) -> bool:
     return path != other and PurePosixPath(path).is_relative_to(other)
-
-
-STAGING: Final = "root"
-SCRATCH: Final = "tmp"
-SCRATCH_MODE: Final = 0o1777
-LONGEST_HOST_NAME: Final = 63  # the kubelet cuts it there
-
-SYSTEM: Final = (
-    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"),
-    # Of /etc, what programs of any kind look for; not what concerns this machine alone.
-    *(
-        f"/etc/{name}"
-        for name in (
-            *("alternatives", "ca-certificates", "crypto-policies", "fonts", "gai.conf", "group"),
-            *("host.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime"),
-            *("mime.types", "nsswitch.conf", "os-release", "passwd", "pki", "protocols"),
-            *("resolv.conf", "services", "ssl", "timezone"),
-        )
-    ),
-)
-"""Without images, commands are the machine's: this is what they need to run."""
-
-Shared = tuple[tuple[str, bool], ...]
-"""Paths of the machine that containers see, and whether they may be written to."""
 
 
 def shared_paths(named: Iterable[str], root: Path) -> Shared:

@@ -33,6 +33,14 @@ from reflet.runtime.backoff import Backoff
 
 IPV6_NETWORK: Final = 64
 
+BACKLOG: Final = 128
+"""Short: in a flood a probe waits behind everybody who is in the queue before it."""
+FIRST_PAUSE: Final = 0.05  # seconds after accepting has failed
+LONGEST_PAUSE: Final = 1.0
+Accepted = Callable[[socket.socket, str], None]
+Accept = Callable[[socket.socket], Awaitable[tuple[socket.socket, Any]]]
+logger = logging.getLogger(__name__)
+
 
 @dataclass(slots=True, eq=False)
 class ConnectionPlace:
@@ -109,17 +117,6 @@ def peer_of(address: str) -> str:
     if found.is_loopback:
         return str(found)
     return f"{IPv6Address(int(found) >> IPV6_NETWORK << IPV6_NETWORK)}/{IPV6_NETWORK}"
-
-
-BACKLOG: Final = 128
-"""Short: in a flood a probe waits behind everybody who is in the queue before it."""
-FIRST_PAUSE: Final = 0.05  # seconds after accepting has failed
-LONGEST_PAUSE: Final = 1.0
-
-Accepted = Callable[[socket.socket, str], None]
-Accept = Callable[[socket.socket], Awaitable[tuple[socket.socket, Any]]]
-
-logger = logging.getLogger(__name__)
 
 
 async def listening_sockets(host: str, port: int) -> list[socket.socket]:

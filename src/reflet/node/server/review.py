@@ -41,6 +41,11 @@ PROXY: Final = ("proxy",)
 ReviewKey = tuple[str, tuple[str, ...], bytes, tuple[str, ...]]
 """Who asks, by name and groups or by the hash of a token, and which rights they need."""
 
+BURST: Final = 30
+EVERY: Final = 0.2  # seconds in which one more comes
+DIGITS: Final = 6  # of seconds: sums of fractions are not quite what they should be
+MOST_PEERS: Final = 1024  # who are remembered; whoever has not asked for longest is forgotten
+
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -184,12 +189,6 @@ class ReaderReview:
 def _token(question: Question) -> str:
     scheme, _, token = question.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
-
-
-BURST: Final = 30
-EVERY: Final = 0.2  # seconds in which one more comes
-DIGITS: Final = 6  # of seconds: sums of fractions are not quite what they should be
-MOST_PEERS: Final = 1024  # who are remembered; whoever has not asked for longest is forgotten
 
 
 class PeerBuckets:

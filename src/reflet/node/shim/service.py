@@ -32,6 +32,10 @@ PR_SET_NO_NEW_PRIVS: Final = 38
 
 logger = logging.getLogger(__name__)
 
+LARGEST: Final = 2**20  # bytes; as much again is in the file before
+STREAMS: Final = (1, 2)  # standard output and standard error
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+
 
 class ShimService:
     """Answers agents on a socket; ends when it is told to, or has nothing to do."""
@@ -151,12 +155,6 @@ async def _keep(folder: Path) -> None:
     shim = Shim(folder / "pods")
     async with shim.opened():
         await ShimService(shim).run(protocol.socket_path(folder))
-
-
-LARGEST: Final = 2**20  # bytes; as much again is in the file before
-STREAMS: Final = (1, 2)  # standard output and standard error
-
-_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
 class JournalHandler(logging.StreamHandler[TextIO]):
