@@ -86,8 +86,10 @@ async def start_container(
                 await words.say(GO)
                 await words.end()
         except BaseException as error:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pids[-1], SIGKILL)
+            # The child may have ended and told of the grandchild without being heard.
+            for pid in {pids[-1], *words.untold_pids()}:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, SIGKILL)
             if isinstance(error, TimeoutError):
                 raise OutOfResources(
                     f"the container was not ready within {READY_TIMEOUT:.0f} seconds",
@@ -121,6 +123,13 @@ class _Words:
             failure = OutOfResources if kind == LACKS else NotStarted
             raise failure(message, exit_code=int(code))
         return said
+
+    def untold_pids(self) -> list[int]:
+        """The numbers of processes that were told and not taken yet, without waiting for more."""
+        with contextlib.suppress(OSError):
+            self._heard += self._line.recv(LONGEST_WORDS)
+        lines = [line.partition(b" ") for line in self._heard.splitlines()]
+        return [int(number) for kind, _, number in lines if kind == PID]
 
     async def say(self, word: bytes) -> None:
         await asyncio.get_running_loop().sock_sendall(self._line, word)

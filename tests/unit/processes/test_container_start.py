@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import errno
 import os
@@ -357,6 +358,24 @@ async def test_a_container_that_is_never_ready_is_given_up(
 ) -> None:
     monkeypatch.setattr(container_start, "READY_TIMEOUT", 0.05)
     monkeypatch.setattr(container_start, "_enter", lambda _: signal.pause())
+
+    with pytest.raises(NotStarted, match="was not ready within"):
+        await said("true", Place(tmp_path).root())
+
+
+async def test_a_process_that_was_told_of_and_not_heard_is_given_up_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def deaf(words: container_start._Words) -> bytes:
+        told = b""
+        while container_start.PID not in told:
+            await asyncio.sleep(0.001)
+            with contextlib.suppress(BlockingIOError):
+                told = words._line.recv(1000, socket.MSG_PEEK)
+        raise TimeoutError
+
+    monkeypatch.setattr(container_start, "_enter", lambda _: signal.pause())
+    monkeypatch.setattr(container_start._Words, "next", deaf)
 
     with pytest.raises(NotStarted, match="was not ready within"):
         await said("true", Place(tmp_path).root())
