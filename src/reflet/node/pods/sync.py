@@ -30,8 +30,8 @@ from reflet.api.core.pods import Pod
 from reflet.node.pods.admission import REFUSED, Allowance, refusals_of
 from reflet.node.pods.restart_policy import is_running
 from reflet.node.status.events import NORMAL, WARNING
-from reflet.node.status.pod_statuses import TERMINAL
 from reflet.pleg.runtime_status import RuntimeStatus
+from reflet.pods.registrar import is_terminated
 
 DEADLINE_EXCEEDED: Final = "DeadlineExceeded"
 DEADLINE_MESSAGE: Final = "Pod was active on the node longer than the specified deadline"
@@ -145,7 +145,7 @@ def verdict_on(
             return KillPod()
         is_known = phase is not WorkerPhase.ORPHANED
         return RemovePod(reports=bool(seen.containers) and is_known)
-    if phase.is_ending or pod.status.phase in TERMINAL:
+    if phase.is_ending or is_terminated(pod):
         return at_rest(seen, phase)
     refusals = refusals_of(pod, allowance)
     if refusals:
@@ -179,7 +179,7 @@ def needs_sync(before: Pod, now: Pod) -> bool:
         or old.annotations != new.annotations
         or old.deletion_timestamp != new.deletion_timestamp
         or old.deletion_grace_period_seconds != new.deletion_grace_period_seconds
-        or (now.status.phase in TERMINAL and before.status.phase not in TERMINAL)
+        or (is_terminated(now) and not is_terminated(before))
         or _gates(before) != _gates(now)
     )
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import ContainerStatus, HostIP, Pod, PodIP, PodStatus
@@ -27,9 +26,9 @@ from reflet.node.status.container_statuses import (
 )
 from reflet.node.status.pod_conditions import pod_conditions
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeStatus
+from reflet.pods.registrar import is_terminated
 
 PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed"
-TERMINAL: Final = frozenset({SUCCEEDED, FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,7 @@ def pod_status(
     containers = _container_statuses(pod, pod.spec.containers, lives, seen, circumstances)
     phase = _phase(pod, seen, init, containers, circumstances)
     reason = circumstances.failure
-    if pod.status.phase in TERMINAL:
+    if is_terminated(pod):
         phase = pod.status.phase
         reason = reason or Waiting(pod.status.reason, pod.status.message)
     if circumstances.failure is not None:
