@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from reflet.transport.config import kubeconfig_file
+from reflet.transport.config import kubeconfig_loader
 
 PARTS: Final[tuple[tuple[str, type[msgspec.Struct]], ...]] = (
-    ("clusters[].cluster", kubeconfig_file.KubeconfigCluster),
-    ("users[].user", kubeconfig_file.KubeconfigUser),
-    ("users[].user.exec", kubeconfig_file.ExecConfig),
-    ("contexts[].context", kubeconfig_file.KubeconfigContext),
+    ("clusters[].cluster", kubeconfig_loader.KubeconfigCluster),
+    ("users[].user", kubeconfig_loader.KubeconfigUser),
+    ("users[].user.exec", kubeconfig_loader.ExecConfig),
+    ("contexts[].context", kubeconfig_loader.KubeconfigContext),
 )
 
 

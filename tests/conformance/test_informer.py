@@ -14,12 +14,12 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.errors import Expired
 from reflet.informer.handlers.changes import Change
-from reflet.informer.handlers.handler_set import ResyncPlan
+from reflet.informer.handlers.resync import ResyncPlan
 from reflet.informer.options import QueueKind
+from reflet.informer.process_deltas import BatchFailed, Updater
 from reflet.informer.queues.delta_fifo import DeltaType, QueuedDelta
 from reflet.informer.queues.ordered_queue import OrderedQueue
 from reflet.informer.shared_informer import SharedInformer
-from reflet.informer.updater import BatchFailed, Updater
 from reflet.store.deltas import Replaced
 from reflet.store.store import Store
 from reflet.testing.scripted_source import After, Quiet, ScriptedSource, listing

@@ -17,7 +17,7 @@ from reflet.api.meta import ObjectMeta
 from reflet.api.options import GetOptions, ListOptions, WatchOptions
 from reflet.api.watch_events import WatchEvent
 from reflet.errors import MethodNotSupported, NotFound, RefletError
-from reflet.managers.watched import IdleRule, WatchedObjects
+from reflet.managers.watch_based import IdleRule, WatchedObjects
 from reflet.managers.watches.object_watch import StreamSettings
 from reflet.managers.watches.streams import IndividualStreams
 from reflet.testing.scripted_source import bookmark, listing

@@ -9,7 +9,7 @@ import pytest
 import reflet
 from reflet.errors import CacheNotSynced, ConfigurationError, NotRegistered
 from reflet.managers.manager import ConfigMapManager
-from reflet.managers.watched import SYNC_TIMEOUT
+from reflet.managers.watch_based import SYNC_TIMEOUT
 from reflet.managers.watches.stream_plan import OpenStream, StreamLimits, StreamPlan, decide
 from reflet.testing.pytest_plugin import RunningServer
 from tests.examples.pages import HOW_TO, Reader, agrees, save_files, steps

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from reflet.api.core.config import ConfigMap
-from reflet.managers import watched
+from reflet.managers import watch_based
 from reflet.managers.object_entry import ObjectEntry
 from tests.properties.manager_world import World
 
@@ -79,5 +79,5 @@ def onlookers(world: World) -> Iterator[None]:
             threads.about_to_show(self, lambda: show(found, version))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watched, "ObjectEntry", SeenEntry)
+        patch.setattr(watch_based, "ObjectEntry", SeenEntry)
         yield

@@ -18,7 +18,7 @@ from reflet.api.core.config import ConfigMap
 from reflet.errors import CacheNotSynced, NotFound, NotRegistered
 from reflet.managers.manager import ConfigMapManager
 from reflet.managers.object_changes import ObjectChanges
-from reflet.managers.watched import DEFAULT_IDLE_RULE, IdleRule
+from reflet.managers.watch_based import DEFAULT_IDLE_RULE, IdleRule
 from reflet.managers.watches.stream_plan import StreamLimits
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import FIRST_VERSION, Place, ServedObjects

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
+from reflet.informer.process_deltas import Updater
 from reflet.informer.queues.delta_fifo import DeltaFifo, DeltaType, QueuedDelta
 from reflet.informer.queues.ordered_queue import OrderedQueue
-from reflet.informer.updater import Updater
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store
 

@@ -17,7 +17,7 @@ from reflet.managers.object_changes import ObjectChanges, PodWaker
 from reflet.managers.object_store import Follower, ObjectClient, ObjectServer, ObjectStore
 from reflet.managers.strategies import DirectObjects
 from reflet.managers.ttl import ExpiringObjects
-from reflet.managers.watched import WatchedObjects
+from reflet.managers.watch_based import WatchedObjects
 from reflet.managers.watches.namespace_watch import NamespaceFilter
 from reflet.managers.watches.streams import AutoStreams, IndividualStreams, Streams
 from reflet.podconfig.last_known_objects import Readable

@@ -29,7 +29,7 @@ from reflet.store.transforms import Transform
 T = TypeVar("T", bound=KubernetesObject)
 
 QueueKind: TypeAlias = Literal["ordered", "delta-fifo"]
-"""The order in which deltas reach a store: see ``reflet.informer.updater``."""
+"""The order in which deltas reach a store: see ``reflet.informer.process_deltas``."""
 
 
 class ReflectorOptions(TypedDict, total=False):

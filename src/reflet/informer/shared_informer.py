@@ -25,11 +25,11 @@ from reflet.informer.handlers.handler_queue import BACKLOG_LIMIT
 from reflet.informer.handlers.handler_set import HandlerSet
 from reflet.informer.handlers.registration import Registration
 from reflet.informer.options import QueueKind, ReflectorOptions
+from reflet.informer.process_deltas import Intake, KeyedIntake, OrderedIntake, Updater
 from reflet.informer.reflector.endings import PROGRAMMING_ERRORS
 from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.reflector.reflector import Reflector, log_failure
 from reflet.informer.reflector.source import Source
-from reflet.informer.updater import Intake, KeyedIntake, OrderedIntake, Updater
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.latch import Latch
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded

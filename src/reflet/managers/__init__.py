@@ -6,7 +6,7 @@
 - ``strategies``: from the name of a strategy to its store, and the options of managers
 - ``object_store``: what a strategy has to answer, and what it asks of a server
 - ``ttl``: the strategy ``cache``, a request when what is kept is too old
-- ``watched``: the strategies ``watch`` and ``auto``, memory that streams keep fresh
+- ``watch_based``: the strategies ``watch`` and ``auto``, memory that streams keep fresh
 - ``object_entry``: one object of those, and its states
 
 The streams of ``watch`` and ``auto`` are in ``watches``.  Where pods come from, and who registers
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reflet.managers.object_entry import EntryState
     from reflet.managers.object_store import ObjectStore
     from reflet.managers.strategies import ManagerOptions, Strategy, StrategyOptions
-    from reflet.managers.watched import IdleRule
+    from reflet.managers.watch_based import IdleRule
     from reflet.managers.watches.stream_plan import (
         Decision, NamespaceRefusal, OpenStream, Shape, StreamLimits, StreamPlan,
     )
@@ -36,7 +36,7 @@ else:
         "reflet.managers.object_entry": "EntryState",
         "reflet.managers.object_store": "ObjectStore",
         "reflet.managers.strategies": "ManagerOptions Strategy StrategyOptions",
-        "reflet.managers.watched": "IdleRule",
+        "reflet.managers.watch_based": "IdleRule",
         "reflet.managers.watches.stream_plan": (
             "Decision NamespaceRefusal OpenStream Shape StreamLimits StreamPlan"
         ),

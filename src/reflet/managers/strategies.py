@@ -15,7 +15,7 @@ from reflet.api.options import GetOptions
 from reflet.errors import CacheNotSynced, ConfigurationError
 from reflet.managers.object_store import C, Follower, ObjectServer, ObjectStore
 from reflet.managers.ttl import DEFAULT_TTL, ExpiringObjects
-from reflet.managers.watched import SYNC_FREQUENCY, SYNC_TIMEOUT, IdleRule, WatchedObjects
+from reflet.managers.watch_based import SYNC_FREQUENCY, SYNC_TIMEOUT, IdleRule, WatchedObjects
 from reflet.managers.watches.object_watch import StreamSettings
 from reflet.managers.watches.stream_plan import StreamLimits, StreamPlan
 from reflet.managers.watches.streams import AutoStreams, IndividualStreams, Streams

@@ -2,7 +2,7 @@
 
 - ``runtime_status``: pods, containers and sandboxes as a runtime sees them, and what it answers
 - ``relist``: GenericPLEG: look at the runtime again and again, and tell
-- ``pod_events``: from two looks at a pod to what happened in between, as a table, and on its way
+- ``compute_events``: from two looks at a pod to what happened in between, as a table
 - ``status_cache``: PodCache: the latest status of every pod, and waiting for a newer one
 
 Knows neither the API server nor what anybody does about a pod.
@@ -15,7 +15,7 @@ from reflet._exports import lazy_exports
 # fmt: off
 # isort: off
 if TYPE_CHECKING:
-    from reflet.pleg.pod_events import EventChannel, PodEvent, PodEventType
+    from reflet.pleg.compute_events import EventChannel, PodEvent, PodEventType
     from reflet.pleg.relist import Pleg
     from reflet.pleg.runtime_status import (
         PodRuntime, RuntimeContainer, RuntimeContainerStatus, RuntimePod, RuntimeSandbox,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reflet.pleg.status_cache import Inspection, StatusCache, StatusTooOld
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
-        "reflet.pleg.pod_events": "EventChannel PodEvent PodEventType",
+        "reflet.pleg.compute_events": "EventChannel PodEvent PodEventType",
         "reflet.pleg.relist": "Pleg",
         "reflet.pleg.runtime_status": (
             "PodRuntime RuntimeContainer RuntimeContainerStatus RuntimePod RuntimeSandbox "

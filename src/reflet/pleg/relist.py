@@ -1,7 +1,7 @@
 """The relist loop: looks at the runtime again and again, and tells what happened.
 
 The kubelet's pod lifecycle event generator, GenericPLEG.  What it saw last is its podRecords;
-what two looks mean is decided in ``pod_events``; how new a status is, and who waits for it, is
+what two looks mean is decided in ``compute_events``; how new a status is, and who waits for it, is
 kept by ``status_cache``.
 
 Upstream: pkg/kubelet/pleg/generic.go, GenericPLEG.Relist, podRecords
@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Final, Self
 
 from reflet.gotext.durations import go_duration
-from reflet.pleg.pod_events import EventChannel, PodEvent, PodEventType, container_events
+from reflet.pleg.compute_events import EventChannel, PodEvent, PodEventType, container_events
 from reflet.pleg.runtime_status import PodRuntime, RuntimePod, RuntimeState, RuntimeStatus
 from reflet.pleg.status_cache import StatusCache
 from reflet.runtime.clock import Clock, SystemClock

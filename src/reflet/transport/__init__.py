@@ -17,7 +17,7 @@
     plugins; ``certificates``: PEM into a TLS context
 ``config``
     ``settings``: all of it as one frozen value; ``kubeconfig``: from files and flags to settings;
-    ``kubeconfig_file``: reading and merging the files; ``user_credentials``: what a user of a
+    ``kubeconfig_loader``: reading and merging the files; ``user_credentials``: what a user of a
     kubeconfig becomes; ``in_cluster``: the service account of a pod; ``proxies``: HTTPS_PROXY
 """
 

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from reflet.pleg import relist
-from reflet.pleg.pod_events import EventChannel, PodEvent
+from reflet.pleg.compute_events import EventChannel, PodEvent
 from reflet.pleg.runtime_status import RuntimePod, RuntimeSandbox, RuntimeStatus
 from reflet.pleg.status_cache import StatusTooOld
 from tests.pod_runtime import pod

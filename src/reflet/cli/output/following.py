@@ -29,9 +29,9 @@ from reflet.errors import (
     TransportError,
 )
 from reflet.informer.handlers.changes import Change
+from reflet.informer.process_deltas import Updater
 from reflet.informer.reflector.endings import PROGRAMMING_ERRORS
 from reflet.informer.reflector.loop import ListFailed
-from reflet.informer.updater import Updater
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced

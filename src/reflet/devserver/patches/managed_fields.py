@@ -1,5 +1,7 @@
 """The entries of ``metadata.managedFields``: the managers, their order, and how many there may be.
 
+Who owns what after an update or an apply is decided in ``server_side_apply``.
+
 Upstream: apimachinery/pkg/util/managedfields/internal/{managedfields,managedfieldsupdater}.go,
 internal/capmanagers.go
 """

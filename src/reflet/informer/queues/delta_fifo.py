@@ -3,7 +3,7 @@
 ``DeltaFifo`` keeps each key's deltas together: per-key deltas in order, keys in order of first
 arrival, and what a list (Replace) lacks is a deletion with a tombstone
 (DeletedFinalStateUnknown).  That is the way of ``queue="delta-fifo"`` only; on the default way
-``reflet.informer.updater.Updater.replaced`` notices deletions.
+``reflet.informer.process_deltas.Updater.replaced`` notices deletions.
 
 Upstream: client-go/tools/cache/delta_fifo.go, DeltaFIFO, Delta, KeyListerGetter;
 client-go/tools/cache/fifo.go, Queue, ErrFIFOClosed

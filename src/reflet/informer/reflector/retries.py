@@ -1,10 +1,9 @@
 """When a reflector asks again: its back-off, and the rules for "at once".
 
-``DelayHandler`` does every wait of a reflector.  The series of delays and the rule that resets
-it are ``reflet.runtime.backoff``: ``Backoff.next_delay`` starts over after two minutes.  The other
-three only decide and are pure, the caller brings the time:
-``ShortWatchGuard`` about watches that end too soon, ``ExpiryGuard`` about lists after a 410,
-``RetryWithDeadline`` about a server's internal errors.
+``DelayHandler`` does every wait of a reflector, and resets its back-off after ``BACKOFF_RESET``
+seconds; the arithmetic is ``reflet.runtime.backoff``.  The other three only decide and are pure,
+the caller brings the time: ``ShortWatchGuard`` about watches that end too soon, ``ExpiryGuard``
+about lists after a 410, ``RetryWithDeadline`` about a server's internal errors.
 
 For a server that cannot be reached at all nobody waits here: ``reflet.runtime.gate`` does, once
 for everybody on the connection.
@@ -26,6 +25,11 @@ from reflet.informer.reflector.endings import SHORTEST_HONEST_WATCH
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock
+
+FIRST_DELAY: Final = 0.8  # seconds; these are client-go's
+LONGEST_DELAY: Final = 30.0
+BACKOFF_RESET: Final = 120.0
+"""Seconds after which the delays start over, however long the failure lasts."""
 
 LONGEST_ASKED_DELAY: Final = 120.0
 """Seconds; a server that asks to wait longer (Retry-After) is asked again after this."""
@@ -74,7 +78,13 @@ class DelayHandler:
         some clocks cannot be asked.
         """
         if self._backoff is None:
-            self._backoff = Backoff(clock=self._clock, chance=self._chance)
+            self._backoff = Backoff(
+                first=FIRST_DELAY,
+                ceiling=LONGEST_DELAY,
+                reset_after=BACKOFF_RESET,
+                clock=self._clock,
+                chance=self._chance,
+            )
         return self._backoff
 
     async def wait(self, error: Exception | None = None) -> None:

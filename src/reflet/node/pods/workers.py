@@ -37,7 +37,7 @@ from reflet.node.probes.prober import PodProber
 from reflet.node.process_runtime import ProcessRuntime, Sandbox
 from reflet.node.status.events import EventRecorder
 from reflet.node.status.status_manager import StatusSink
-from reflet.pleg.pod_events import EventChannel
+from reflet.pleg.compute_events import EventChannel
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
 from reflet.pods.pod_manager import PodManager, is_mirror

@@ -30,7 +30,7 @@ from reflet.transport.config.in_cluster import (
     in_cluster_settings,
     why_not_in_cluster,
 )
-from reflet.transport.config.kubeconfig_file import (
+from reflet.transport.config.kubeconfig_loader import (
     Entry,
     Kubeconfig,
     KubeconfigCluster,

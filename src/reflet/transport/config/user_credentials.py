@@ -33,7 +33,7 @@ from reflet.transport.auth.exec_plugin import (
     ExecPlugin,
     InteractiveMode,
 )
-from reflet.transport.config.kubeconfig_file import (
+from reflet.transport.config.kubeconfig_loader import (
     Entry,
     ExecConfig,
     KubeconfigCluster,

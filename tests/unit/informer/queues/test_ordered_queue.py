@@ -11,9 +11,9 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.watch_events import WatchEvent
+from reflet.informer.process_deltas import Updater
 from reflet.informer.queues.delta_fifo import DeltaType, QueueClosed, QueuedDelta
 from reflet.informer.queues.ordered_queue import LARGEST_BATCH, OrderedQueue
-from reflet.informer.updater import Updater
 from reflet.store.deltas import Changed, Replaced, Resynced
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.managers.watched import DEFAULT_IDLE_RULE, IdleRule
+from reflet.managers.watch_based import DEFAULT_IDLE_RULE, IdleRule
 
 
 @pytest.mark.parametrize(("frequency", "longest"), [(60.0, 300.0), (10.0, 60.0), (13.0, 65.0)])

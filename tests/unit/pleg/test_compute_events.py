@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from reflet.pleg.pod_events import (
+from reflet.pleg.compute_events import (
     EVENTS,
     SEEN_AS,
     PodEvent,

@@ -12,7 +12,7 @@ from reflet.api.core.config import ConfigMap
 from reflet.errors import CacheNotSynced, ConnectionRefused, Forbidden, NotFound, NotRegistered
 from reflet.managers.object_changes import ObjectChange, ObjectChanges
 from reflet.managers.object_entry import ObjectEntry
-from reflet.managers.watched import IdleRule, WatchedObjects
+from reflet.managers.watch_based import IdleRule, WatchedObjects
 from reflet.managers.watches.object_watch import StreamSettings
 from reflet.managers.watches.streams import IndividualStreams
 from reflet.testing.virtual_time import VirtualClock
@@ -389,7 +389,7 @@ class InterruptedEntry(ObjectEntry[ConfigMap]):
 async def test_a_look_that_is_overtaken_by_the_answer_says_nothing_false(
     monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
-    monkeypatch.setattr("reflet.managers.watched.ObjectEntry", InterruptedEntry)
+    monkeypatch.setattr("reflet.managers.watch_based.ObjectEntry", InterruptedEntry)
     objects = watched(ServedObjects())
     objects.add_reference("shop", "a", "pod")
     entry: Any = objects._entries["shop", "a"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.informer.handlers.handler_set import ResyncPlan
+from reflet.informer.handlers.resync import ResyncPlan
 
 
 def joined(

@@ -11,7 +11,7 @@ import pytest
 from reflet.api.core.config import ConfigMap
 from reflet.errors import RefletError
 from reflet.informer.handlers.changes import Change
-from reflet.informer.updater import Intake, KeyedIntake, OrderedIntake, Updater
+from reflet.informer.process_deltas import Intake, KeyedIntake, OrderedIntake, Updater
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 from reflet.store.store import Store
 from reflet.store.transforms import Transform

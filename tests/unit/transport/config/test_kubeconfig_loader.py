@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.transport.config.kubeconfig_file import Entry, Kubeconfig, load
+from reflet.transport.config.kubeconfig_loader import Entry, Kubeconfig, load
 
 KUBECTL = shutil.which("kubectl")
 needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not installed")

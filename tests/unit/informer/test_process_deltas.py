@@ -10,8 +10,8 @@ import pytest
 from reflet.api.core.config import ConfigMap
 from reflet.errors import RefletError
 from reflet.informer.handlers.changes import Change
+from reflet.informer.process_deltas import BatchFailed, Updater
 from reflet.informer.queues.delta_fifo import DeltaType, QueuedDelta
-from reflet.informer.updater import BatchFailed, Updater
 from reflet.store.keys import Tombstone
 from reflet.store.store import Store
 from reflet.testing.scripted_source import added, bookmark, deleted, modified

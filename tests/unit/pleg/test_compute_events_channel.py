@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from reflet.pleg.pod_events import EventChannel, PodEvent, PodEventType
+from reflet.pleg.compute_events import EventChannel, PodEvent, PodEventType
 
 
 def event(number: int) -> PodEvent:
