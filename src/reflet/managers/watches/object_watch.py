@@ -1,7 +1,7 @@
 """The stream of one object: its reflector, its task, and the object as the stream shows it.
 
 That a stream is stopped because its object is immutable, or because nobody reads it, is decided
-in ``managers.watched`` (``_stop_if_immutable``, ``stop_if_idle``).
+in ``managers.watch_based`` (``_stop_if_immutable``, ``stop_if_idle``).
 
 Upstream: pkg/kubelet/util/manager/watch_based_manager.go, objectCacheItem: its reflector,
 stopThreadUnsafe and restartReflectorIfNeeded
