@@ -52,9 +52,10 @@ def _heir() -> Iterator[None]:
     before = own_children()
     become_reaper()
     yield
-    # What failed is left to the reaper, which is not here.
-    for pid in own_children() - before:
-        os.waitpid(pid, 0)
+    # What failed is left to the reaper, which is not here; and it may leave us its own children.
+    while left := own_children() - before:
+        for pid in left:
+            os.waitpid(pid, 0)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
