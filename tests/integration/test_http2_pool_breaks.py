@@ -35,40 +35,6 @@ async def quiet(request: Http2Request) -> None:
     await request.for_ever()
 
 
-async def test_an_answer_is_whole_with_its_status_and_headers() -> None:
-    async def script(request: Http2Request) -> None:
-        await request.answer(404, b"gone", headers=[("content-type", "text/plain")])
-
-    async with Http2Server(script) as server, transport_to(server) as transport:
-        response = await transport.send(GET)
-
-    assert (response.status, response.body) == (404, b"gone")
-    assert response.headers == {"content-length": "4", "content-type": "text/plain"}
-
-
-async def test_a_stream_is_read_while_it_arrives() -> None:
-    async def script(request: Http2Request) -> None:
-        request.head(headers=[("content-type", "application/json")])
-        await request.data(b"event 0\n")
-        await server.until(lambda: len(server.requests) == 2)
-        await request.data(b"event 1\n")
-        await server.until(lambda: len(server.requests) == 3)
-        await request.data(b"", end=True)
-
-    async def watch_or_ok(request: Http2Request) -> None:
-        await (script if request.path == "/watch" else ok)(request)
-
-    async with Http2Server(watch_or_ok) as server, transport_to(server) as transport:
-        async with transport.stream(Request(path="/watch")) as stream:
-            assert stream.status == 200
-            assert stream.headers["content-type"] == "application/json"
-            for number in range(2):
-                assert await stream.read() == b"event %d\n" % number
-                await transport.send(GET)
-            assert await stream.read() == b""
-        assert transport.connections == 1
-
-
 # Requests that are sent again
 
 
