@@ -31,7 +31,7 @@ from reflet.api.core.small_kinds import Lease
 from reflet.api.quantities import Quantity
 from reflet.api.selectors.fields import FieldSelector
 from reflet.api.selectors.labels import LabelSelector
-from reflet.api.status import error_from_object, error_from_response, status_from_error
+from reflet.api.status import error_from_object, error_from_response
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import BrokenLine, EventDecoder
 from reflet.api.yaml import text
@@ -127,7 +127,6 @@ def status(data: bytes) -> None:
         error_from_object(data),
     ):
         assert_is_ours(error)
-        status_from_error(error)
 
 
 def exec_output(data: bytes) -> None:

@@ -7,7 +7,6 @@ Upstream: apimachinery/pkg/api/errors/errors.go, StatusError, NewGenericServerRe
 from __future__ import annotations
 
 import errno
-import math
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -242,30 +241,6 @@ def _excerpt(body: bytes) -> str:
         text = " ".join(_TAG.sub(" ", text).split())
     line = _one_line(text)
     return line if len(line) <= LONGEST_EXCERPT else line[: LONGEST_EXCERPT - 1] + "…"
-
-
-def status_from_error(error: BaseException) -> Status:
-    """Make the Status that a server answers with; what is no API error is a 500."""
-    found = _api_error(error)
-    if found is None:
-        message = _one_line(f"Internal error occurred: {error}")
-        return Status("v1", "Failure", message, "InternalError", None, 500)
-    facts = next((_FACTS[kind] for kind in type(found).__mro__ if kind in _FACTS), _Facts("", 500))
-    details = StatusDetails(
-        name=found.name,
-        group=found.group,
-        kind=found.kind,
-        causes=tuple(StatusCause(cause.type, cause.message, cause.field) for cause in found.causes),
-        retry_after_seconds=math.ceil(found.retry_after or 0),
-    )
-    return Status(
-        api_version="v1",
-        status="Failure",
-        message=found.message,
-        reason=found.reason or facts.reason,
-        details=details if details != StatusDetails() else None,
-        code=found.code or facts.code,
-    )
 
 
 def not_found(resource: str, name: str, group: str = "") -> errors.NotFound:

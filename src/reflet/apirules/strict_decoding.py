@@ -22,12 +22,10 @@ from reflet.apirules.schema.schemas import OBJECT_META, Schema
 from reflet.apirules.schema.served_kind import ServedKind, internal_package
 from reflet.errors import ApiError, Cause, DecodeError
 from reflet.gotext.printing import json_type
-from reflet.gotext.quoting import quoted
 
 Document = dict[str, Any]
 
 LONGEST_SUMMARY: Final = 30  # bytes of a body that a refusal repeats
-FIELD_VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
@@ -55,15 +53,6 @@ def _readable(raw: bytes) -> bytes:
     except UnicodeDecodeError:
         return raw.decode("utf-8", "replace").encode()
     return raw
-
-
-def check_field_validation(field_validation: str, options: str = "CreateOptions") -> None:
-    """Refuse a ``fieldValidation`` that does not exist; ``options`` is the request's kind."""
-    if field_validation not in FIELD_VALIDATIONS:
-        known = ", ".join(map(quoted, FIELD_VALIDATIONS))
-        message = f"Unsupported value: {quoted(field_validation)}: supported values: {known}"
-        cause = Cause("FieldValueNotSupported", message, "fieldValidation")
-        raise refusals.invalid_options(options, [cause])
 
 
 def check_body(

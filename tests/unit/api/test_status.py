@@ -16,7 +16,6 @@ from reflet.api.status import (
     error_from_response,
     error_from_status,
     not_found,
-    status_from_error,
     suggests_delay,
 )
 from reflet.errors import ApiError, Cause
@@ -388,47 +387,3 @@ def test_a_local_not_found_reads_like_the_servers(group: str, text: str) -> None
     error = not_found("secret", "web", group)
 
     assert (str(error), error.code, error.reason, error.kind) == (text, 404, "NotFound", "secret")
-
-
-def test_a_status_survives_becoming_an_error() -> None:
-    answer = Status(
-        api_version="v1",
-        status="Failure",
-        message="busy",
-        reason="TooManyRequests",
-        details=StatusDetails(
-            name="web", kind="pods", causes=(StatusCause("a", "b", "c"),), retry_after_seconds=2
-        ),
-        code=429,
-    )
-
-    assert status_from_error(wrapped(error_from_status(answer))) == answer
-
-
-@pytest.mark.parametrize(
-    ("error", "reason", "code"),
-    [
-        (errors.Expired("too old"), "Expired", 410),
-        (errors.AlreadyExists("there"), "AlreadyExists", 409),
-        (ApiError("no"), "", 500),
-        (KeyError("bug"), "InternalError", 500),
-    ],
-)
-def test_a_server_answers_any_error_with_a_status(error: Exception, reason: str, code: int) -> None:
-    answer = status_from_error(error)
-
-    assert (answer.status, answer.reason, answer.code) == ("Failure", reason, code)
-
-
-def test_a_status_is_written_as_the_server_writes_it() -> None:
-    assert msgspec.json.decode(
-        msgspec.json.encode(status_from_error(not_found("pods", "web")))
-    ) == {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "status": "Failure",
-        "message": 'pods "web" not found',
-        "reason": "NotFound",
-        "details": {"name": "web", "kind": "pods"},
-        "code": 404,
-    }

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reflet.apirules.schema.kinds import Kinds
-from reflet.apirules.strict_decoding import check_body, check_field_validation, read_json
+from reflet.apirules.strict_decoding import check_body, read_json
 from reflet.errors import BadRequest, Invalid
 from tests.unit.devserver.object_scene import DEFINITION, KINDS, kind_of
 
@@ -120,12 +120,6 @@ def test_what_is_not_json_is_refused_with_its_beginning(raw: bytes, ending: str)
 
 def test_bytes_that_are_no_text_are_replaced() -> None:
     assert read_json(CONFIG_MAP, b'{"data": {"a": "\xff"}}') == {"data": {"a": "�"}}
-
-
-def test_an_unknown_way_of_validating_is_refused() -> None:
-    check_field_validation("Strict")
-    with pytest.raises(Invalid, match='fieldValidation: Unsupported value: "Bad"'):
-        check_field_validation("Bad")
 
 
 def gears() -> Kinds:
