@@ -12,7 +12,7 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.yaml.text import read_manifests
 from reflet.insight.lint.linting import lint
 from reflet.insight.lint.rules import RULES, UNUSED, Rule
-from reflet.manifests.applied import read_applied
+from reflet.manifests.applying import read_applied
 from reflet.podconfig.gather_files import subjects_of
 
 DOCS: Final = Path(__file__).parents[2] / "docs"

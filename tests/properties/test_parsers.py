@@ -47,7 +47,7 @@ from reflet.devserver.storage.storage import Storage
 from reflet.devserver.verbs import loading
 from reflet.devserver.verbs.state import State
 from reflet.errors import ApiError, ParseError, RefletError
-from reflet.manifests.applied import read_applied
+from reflet.manifests.applying import read_applied
 from reflet.resolution.env_files import find_variable
 from reflet.resolution.expansion import expand, references_in
 from reflet.resolution.problems import Refused

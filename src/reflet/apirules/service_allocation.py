@@ -246,7 +246,8 @@ def _keep_ports(spec: Document, before: Document) -> None:
             known = {port.get("nodePort") for port in before.get("ports") or ()}
             for port in spec.get("ports") or ():
                 if port.get("nodePort") in known:
-                    del port["nodePort"]
+                    # Neither the old port nor the new one need have a number.
+                    port.pop("nodePort", None)
             if spec.get("externalTrafficPolicy") == before.get("externalTrafficPolicy"):
                 spec.pop("externalTrafficPolicy", None)
         return

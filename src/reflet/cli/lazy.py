@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from reflet.insight import explain, rbac, used_by, why
     from reflet.insight.lint import linting
     from reflet.insight.lint import rules as lint_rules
-    from reflet.manifests import applied
+    from reflet.manifests import applying, documents
+    from reflet.manifests import files as manifest_files
     from reflet.node import agent as node_agent
     from reflet.node import options as node_options
     from reflet.node.pods import admission
@@ -78,7 +79,7 @@ _HOMES: Final = {
         "reflet.informer.reflector": "reflector",
         "reflet.insight": "explain rbac used_by why",
         "reflet.insight.lint": "linting",
-        "reflet.manifests": "applied",
+        "reflet.manifests": "applying documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
         "reflet.podconfig": "gather gather_files",
@@ -97,6 +98,7 @@ _HOMES: Final = {
     "devserver": "reflet.devserver.server",
     "difflib": "difflib",
     "lint_rules": "reflet.insight.lint.rules",
+    "manifest_files": "reflet.manifests.files",
     "node_agent": "reflet.node.agent",
     "node_options": "reflet.node.options",
     "yaml_text": "reflet.api.yaml.text",

@@ -10,13 +10,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final, final
 
+import msgspec
+
 from reflet.apirules.admission import Surroundings, prepare_create, prepare_update
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.apirules.strict_decoding import cannot_be_handled, check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
-from reflet.errors import BadRequest, DecodeError
+from reflet.errors import Cause
 
 Document = dict[str, Any]
 ObjectKey = tuple[str, str, str]
@@ -34,41 +36,69 @@ _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @final
+class KnownKinds:
+    """The built-in kinds, and those that CustomResourceDefinitions among the files define.
+
+    What a definition says is worked out when an object of its kind turns up, which most never do.
+    """
+
+    def __init__(self) -> None:
+        self._kinds = Kinds()
+        self._definitions: dict[tuple[str, str], bytes] = {}
+
+    @property
+    def register(self) -> Kinds:
+        """The kinds that objects were looked for in so far."""
+        return self._kinds
+
+    def of(self, document: Document) -> ServedKind | None:
+        """Return the kind that a document says it is, or ``None`` for one that is not known."""
+        claims = str(document.get("apiVersion")), str(document.get("kind"))
+        definition = self._definitions.pop(claims, None)
+        if definition is not None:
+            self._kinds.add_custom(msgspec.json.decode(definition))
+        kind = self._kinds.by_kind(*claims)
+        return kind if kind is not None and kind.is_stored else None
+
+    def define(self, definition: Document) -> None:
+        """Note a CustomResourceDefinition that a server would have; the last one counts."""
+        spec = definition["spec"]
+        data = msgspec.json.encode(definition)
+        for version in spec["versions"]:
+            if version.get("served"):
+                api_version = f"{spec['group']}/{version['name']}"
+                self._definitions[api_version, spec["names"]["kind"]] = data
+
+
+@final
 class Accepting:
     """Takes documents one after the other, as a server would that was empty before.
 
     An object that comes twice is updated by the later one, under the rules for updates.
     """
 
-    def __init__(self, namespace: str) -> None:
+    def __init__(self, namespace: str, kinds: KnownKinds | None = None) -> None:
         self._namespace = namespace
-        self._kinds = Kinds()
-        self._stored: dict[ObjectKey, Document] = {}
+        self._kinds = KnownKinds() if kinds is None else kinds
+        self._stored: dict[ObjectKey, bytes] = {}
         self._addresses = {later: ServiceAddresses(_ANY_ADDRESS[later]) for later in (False, True)}
 
     def kind_of(self, document: Document) -> ServedKind | None:
-        """Return the kind that a document says it is, or ``None`` for one that is not known.
-
-        Raises DecodeError for a document that does not say it.
-        """
-        api_version, name = document.get("apiVersion"), document.get("kind")
-        for field, value in (("apiVersion", api_version), ("kind", name)):
-            if not isinstance(value, str) or not value:
-                raise DecodeError(f"{field} is missing", path=field)
-        kind = self._kinds.by_kind(str(api_version), str(name))
-        return kind if kind is not None and kind.is_stored else None
+        """Return the kind that a document says it is, or ``None`` for one that is not known."""
+        return self._kinds.of(document)
 
     def accept(self, kind: ServedKind, document: Document) -> tuple[ObjectKey, Document]:
         """Return what the server would store, and under which key.
 
-        Raises DecodeError for what is not an object of the kind at all, and ApiError with the
-        server's words for what it would refuse.
+        Raises ApiError with the server's words for what it would refuse: BadRequest for what is not
+        an object of the kind at all.
         """
         decoded = self._decoded(kind, document)
         given: Document = decoded.get("metadata") or {}
         namespace = (given.get("namespace") or self._namespace) if kind.namespaced else ""
         key = (kind.storage_key, namespace, given.get("name") or given.get("generateName") or "")
-        old = self._stored.get(key) if given.get("name") else None
+        before = self._stored.get(key) if given.get("name") else None
+        old: Document | None = None if before is None else msgspec.json.decode(before)
         outside = self._outside(decoded)
         if old is None:
             made = prepare_create(kind, decoded, namespace=namespace, surroundings=outside)
@@ -80,19 +110,20 @@ class Accepting:
         _keep_what_was_given(kind, made, decoded)
         if kind.storage_key == "services":
             self._settle_service(made, decoded, old)
-        self._stored[key] = made
+        # As bytes: what hundreds of definitions hold would fill the memory as documents.
+        self._stored[key] = msgspec.json.encode(made)
         return key, _without_inventions(made, given)
 
     def _decoded(self, kind: ServedKind, document: Document) -> Document:
-        try:
-            decoded, complaints = check_body(
-                kind, document, kinds=self._kinds, field_validation="Warn"
-            )
-        except BadRequest as error:
-            raise DecodeError(error.message) from error
+        decoded, complaints = check_body(
+            kind, document, kinds=self._kinds.register, field_validation="Warn"
+        )
         if complaints:
+            causes = tuple(Cause("", complaint, _place_of(complaint)) for complaint in complaints)
             said = f"strict decoding error: {', '.join(complaints)}"
-            raise cannot_be_handled(kind, kind.api_version, kind.kind, said)
+            error = cannot_be_handled(kind, kind.api_version, kind.kind, said)
+            error.causes = causes
+            raise error
         return decoded
 
     def _outside(self, decoded: Document) -> Surroundings:
@@ -122,6 +153,12 @@ class Accepting:
             if old is not None:
                 addresses.forget(old)
             addresses.note(made)
+
+
+def _place_of(complaint: str) -> str:
+    """Return the field that a complaint names: ``unknown field "spec.replica"``."""
+    _, quote, rest = complaint.partition('"')
+    return rest.removesuffix('"') if quote else ""
 
 
 def _as_created(made: Document, given: Document) -> Document:

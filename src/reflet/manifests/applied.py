@@ -1,54 +1,56 @@
-"""The objects of files, read as if they had been applied to an empty cluster.
+"""The objects of files, as a cluster would have them after the files were applied to it.
 
-From texts to typed objects with their places, and what is said about those that are not among
-them: refused by the server's rules, or of a kind that is not known here.
+With their places, and with what is said about those that are not among them: refused by the
+server's rules, of a kind that no server has, or no manifests at all.  ``applying`` makes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar, cast, final
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Final, TypeVar, final
 
-from reflet.api import codec
+import msgspec
+
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.api.core.small_kinds import ServiceAccount
+from reflet.api.frozen import EMPTY
 from reflet.api.meta import KubernetesObject
 from reflet.api.unstructured import AnyObject
-from reflet.api.yaml.text import PlacedValue, read_values
-from reflet.errors import ApiError, Cause, DecodeError
-from reflet.manifests.acceptance import Accepting, ObjectKey
-from reflet.manifests.files import read_texts
-from reflet.resolution.objects import ObjectsInHand
+from reflet.errors import Cause
+from reflet.manifests.documents import Skipped, skipped_summary
+from reflet.resolution.placed_objects import ObjectsSeen, PlacedObject, PlacedObjects
 from reflet.resolution.templates import WORKLOADS, Workload
 from reflet.resolution.trust_bundles import TrustBundle, is_trust_bundle, trust_bundle_of
 
-if TYPE_CHECKING:
-    from reflet.apirules.schema.served_kind import ServedKind
+_MOST_KINDS: Final = 5  # that one sentence names
 
 T = TypeVar("T")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class AppliedObject:
+class AppliedObject(msgspec.Struct, frozen=True):
     """An object as the server would have it, and the file and line where it begins.
 
-    ``line_of`` gives the line of one of its fields, where that is known.
+    ``line_of`` gives the line of one of its fields, where that is known; ``folder`` is the folder
+    in which the file was found, empty for one that was given by name.
     """
 
     place: str
     object: KubernetesObject
-    line_of: Callable[[str], int] | None = field(default=None, compare=False, repr=False)
+    line_of: Callable[[str], int] | None = None
+    folder: str = ""
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An object that the server would refuse, and its words, for each field if it says so."""
+class Refusal(msgspec.Struct, frozen=True):
+    """An object that the server would refuse, and its words, for each field if it says so.
+
+    A file that cannot be read at all has no kind.
+    """
 
     place: str
     kind: str
@@ -56,15 +58,24 @@ class Refusal:
     name: str
     message: str
     causes: tuple[Cause, ...] = ()
-    line_of: Callable[[str], int] | None = field(default=None, compare=False, repr=False)
+    line_of: Callable[[str], int] | None = None
+    fix: str = ""
 
     def __str__(self) -> str:
-        return f"{self.place}: the API server would refuse it: {self.message}"
+        advice = f" ({self.fix})" if self.fix else ""
+        return f"{self.place}: the API server would refuse it: {self.message}{advice}"
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Duplicate(msgspec.Struct, frozen=True):
+    """An object that stands twice among what is named, or in one folder; the later one counts."""
+
+    earlier: AppliedObject
+    later: AppliedObject
+
+
+@final
+class Remark(msgspec.Struct, frozen=True):
     """Something about an object of the files that its author may not expect."""
 
     place: str
@@ -75,16 +86,38 @@ class Remark:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class AppliedManifests:
+class AppliedManifests(msgspec.Struct, frozen=True, dict=True):
     """What a cluster would have after the files were applied to it.
 
-    ``refusals`` are not among the ``objects``; ``remarks`` are about what was left out, and why.
+    ``refusals`` are not among the ``objects``; ``remarks`` are about objects that are.
+    ``duplicates`` stand twice, ``repeated_keys`` are keys that do.  ``skipped`` files are no
+    manifests, ``unchecked`` counts the objects of kinds that nothing is known of, which are among
+    the objects as they are, and ``made`` are kinds and names of objects that kustomizations make.
     """
 
     objects: tuple[AppliedObject, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     remarks: tuple[Remark, ...] = ()
+    duplicates: tuple[Duplicate, ...] = ()
+    repeated_keys: tuple[Remark, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    unchecked: Mapping[str, int] = EMPTY
+    made: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sentences about what was not read and what was not checked."""
+        return tuple(filter(None, (skipped_summary(self.skipped), self._unchecked_summary())))
+
+    def _unchecked_summary(self) -> str:
+        total, kinds = sum(self.unchecked.values()), list(self.unchecked)
+        if not total:
+            return ""
+        more = len(kinds) - _MOST_KINDS
+        named = ", ".join(kinds[:_MOST_KINDS]) + (f" and {more} more" if more > 0 else "")
+        objects = "1 object" if total == 1 else f"{total} objects"
+        of_kinds = "1 kind" if len(kinds) == 1 else f"{len(kinds)} kinds"
+        return f"{objects} of {of_kinds} {'was' if total == 1 else 'were'} not checked: {named}"
 
     def pods(self) -> tuple[Pod, ...]:
         """Return the pods."""
@@ -126,9 +159,18 @@ class AppliedManifests:
             if is_trust_bundle(item.api_version, item.kind)
         )
 
-    def object_source(self) -> ObjectsInHand:
-        """Return the ConfigMaps and Secrets as resolution wants them; others do not exist."""
-        return ObjectsInHand((*self.config_maps(), *self.secrets()))
+    @cached_property
+    def configurations(self) -> PlacedObjects:
+        """The ConfigMaps and Secrets, each with its place."""
+        return PlacedObjects(
+            PlacedObject(item.place, item.object)
+            for item in self.objects
+            if isinstance(item.object, ConfigMap | Secret)
+        )
+
+    def object_source(self, place: str = "") -> ObjectsSeen:
+        """Return the ConfigMaps and Secrets as a pod at a place means them; others do not exist."""
+        return self.configurations.seen_from(place)
 
     def place_of(self, kind: str, namespace: str, name: str) -> str:
         """Return the file and line of an object; empty when it is not there."""
@@ -144,114 +186,3 @@ class AppliedManifests:
 
     def _of(self, kind: type[T]) -> tuple[T, ...]:
         return tuple(item.object for item in self.objects if isinstance(item.object, kind))
-
-
-def read_applied(paths: Sequence[str], *, namespace: str = "default") -> AppliedManifests:
-    """Read files, folders and ``-``, and take their objects for applied.
-
-    ``namespace`` is that of objects which do not name one.  Raises ConfigurationError for files
-    that cannot be read, and DecodeError, with file and line, for what cannot be an object.
-    """
-    reading = _Reading(namespace)
-    for source, text in read_texts(paths):
-        for placed in read_values(text, source=source):
-            reading.take(source, placed)
-    return reading.result()
-
-
-@final
-class _Reading:
-    """The objects so far, each with its place; a later one of the same name replaces."""
-
-    def __init__(self, namespace: str) -> None:
-        self._accepting = Accepting(namespace)
-        self._namespace = namespace
-        self._objects: dict[ObjectKey | int, AppliedObject] = {}
-        self._refusals: list[Refusal] = []
-        self._remarks: list[Remark] = []
-
-    def take(self, source: str, placed: PlacedValue) -> None:
-        place = f"{source}:{placed.line}"
-        try:
-            kind = self._accepting.kind_of(placed.value)
-        except DecodeError as error:
-            raise DecodeError(f"{place}: {error}", path=error.path) from error
-        if kind is None:
-            if is_trust_bundle(placed.value["apiVersion"], placed.value["kind"]):
-                self._take_as_it_is(source, placed)
-                return
-            claims = f"{placed.value['kind']} of {placed.value['apiVersion']}"
-            self._remarks.append(Remark(place, f"{claims} is not a kind known here, so ignored"))
-            return
-        try:
-            key, stored = self._accepting.accept(kind, placed.value)
-            made = cast("KubernetesObject", codec.decode_object(codec.encode(stored)))
-        except DecodeError as error:
-            raise _with_line(error, source, placed) from error
-        except (UnicodeEncodeError, RecursionError):
-            raise DecodeError(f"{place}: not valid Unicode text") from None
-        except ApiError as error:
-            self._refusals.append(self._refusal(place, kind, placed, error))
-            return
-        if isinstance(made, Service) and not made.spec.cluster_ip and made.spec.ports:
-            self._remark_no_address(place, made)
-        # A name that is only begun never meets another.
-        self._objects[key if made.metadata.name else len(self._objects)] = AppliedObject(
-            place, made, placed.line_of
-        )
-
-    def _take_as_it_is(self, source: str, placed: PlacedValue) -> None:
-        """Take an object that only servers know which were told to."""
-        try:
-            item = AnyObject.from_dict(placed.value)
-        except DecodeError as error:
-            raise _with_line(error, source, placed) from error
-        except (UnicodeEncodeError, RecursionError):
-            raise DecodeError(f"{source}:{placed.line}: not valid Unicode text") from None
-        key = (item.kind, "", item.metadata.name)
-        self._objects[key] = AppliedObject(f"{source}:{placed.line}", item, placed.line_of)
-
-    def result(self) -> AppliedManifests:
-        return AppliedManifests(
-            tuple(self._objects.values()), tuple(self._refusals), tuple(self._remarks)
-        )
-
-    def _refusal(
-        self, place: str, kind: ServedKind, placed: PlacedValue, error: ApiError
-    ) -> Refusal:
-        metadata = placed.value.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
-        name = metadata.get("name") or metadata.get("generateName") or ""
-        namespace = (metadata.get("namespace") or self._namespace) if kind.namespaced else ""
-        return Refusal(
-            place,
-            kind.kind,
-            str(namespace),
-            str(name),
-            error.message,
-            error.causes,
-            placed.line_of,
-        )
-
-    def _remark_no_address(self, place: str, service: Service) -> None:
-        if service.spec.type == "ExternalName":
-            return
-        metadata = service.metadata
-        self._remarks.append(
-            Remark(
-                place,
-                f"Service {metadata.namespace}/{metadata.name} has no clusterIP here: "
-                "the cluster will choose one, so its variables are left out",
-            )
-        )
-
-
-def _with_line(error: DecodeError, source: str, placed: PlacedValue) -> DecodeError:
-    """Return the error with the line it is about, if our own decoder can tell."""
-    try:
-        codec.decode_object(codec.encode(placed.value))
-    except DecodeError as ours:
-        return DecodeError(f"{source}:{placed.line_of(ours.path)}: {ours}", path=ours.path)
-    except (UnicodeEncodeError, RecursionError):
-        return DecodeError(f"{source}:{placed.line}: not valid Unicode text")
-    return DecodeError(f"{source}:{placed.line}: {error}", path=error.path)

@@ -34,6 +34,7 @@ class PodTarget:
     name: str
     pod: Pod
     assumptions: tuple[str, ...] = ()
+    folder: str = ""
 
     def __str__(self) -> str:
         return f"{self.kind.lower()}/{self.name}"
@@ -84,7 +85,7 @@ def pod_targets(applied: AppliedManifests) -> Iterator[PodTarget]:
         if isinstance(found, Pod):
             metadata = found.metadata
             name = metadata.name or metadata.generate_name
-            yield PodTarget(item.place, "Pod", metadata.namespace, name, found)
+            yield PodTarget(item.place, "Pod", metadata.namespace, name, found, folder=item.folder)
         elif isinstance(found, WORKLOADS):
             yield PodTarget(
                 item.place,
@@ -93,15 +94,15 @@ def pod_targets(applied: AppliedManifests) -> Iterator[PodTarget]:
                 found.metadata.name or found.metadata.generate_name,
                 pod_of(found),
                 assumptions_of(found),
+                item.folder,
             )
 
 
 def no_pods(applied: AppliedManifests) -> ConfigurationError:
     """Say that there are no pods, and what was left out that was meant to be one perhaps."""
     words = "the files hold no pod and nothing that makes pods"
-    there = {item.place for item in applied.objects}
-    ignored = [str(each) for each in applied.remarks if each.place not in there]
-    return ConfigurationError("; ".join((words, *ignored[:_MOST_SHOWN])))
+    refused = map(str, applied.refusals[:_MOST_SHOWN])
+    return ConfigurationError("; ".join((words, *refused, *applied.left_out)))
 
 
 def _unclear(

@@ -18,8 +18,12 @@ from reflet.api.core.services import Service
 from reflet.errors import ConfigurationError, NotFound, RefletError
 from reflet.insight.lint.subjects import Subject
 from reflet.insight.used_by import Candidates, PossibleUsers
-from reflet.manifests.applied import AppliedManifests, read_applied
+from reflet.manifests.applied import AppliedManifests
+from reflet.manifests.applying import read_applied
+from reflet.manifests.files import FoundFile, Sources, read_text, walk
+from reflet.manifests.kustomizations import read_kustomization
 from reflet.manifests.pod_targets import PodTarget, choose_pod, no_pods, pod_targets
+from reflet.manifests.rendering import kustomization_of
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
@@ -33,13 +37,13 @@ Fingerprint = frozenset[tuple[str, int, int, int]]
 
 
 def pod_inputs_from_files(
-    paths: Sequence[str], target: str = "", *, namespace: str = ""
+    paths: Sources | Sequence[str], target: str = "", *, namespace: str = ""
 ) -> PodInputs:
     """Get a pod, or the pod that a workload makes, and everything its containers get, from files.
 
-    *paths* are files, folders and ``-`` for standard input.  *target* is that of ``pod_inputs``;
-    without one, the files must hold exactly one pod.  *namespace* is that of objects which name
-    none, and leaves out pods of others.  ::
+    *paths* are files, folders and ``-`` for standard input, or ``Sources`` that say more.  *target*
+    is that of ``pod_inputs``; without one, the files must hold exactly one pod.  *namespace* is
+    that of objects which name none, and leaves out pods of others.  ::
 
         inputs = reflet.pod_inputs_from_files(["deploy/"], "deploy/web")
         inputs.environment("web").values
@@ -73,13 +77,18 @@ def _inputs_of(chosen: PodTarget, applied: AppliedManifests) -> PodInputs:
         pod=chosen.pod,
         kind=chosen.kind,
         name=chosen.name,
-        objects=applied.object_source(),
+        objects=applied.object_source(chosen.place),
         services=applied.services(),
         node=node,
         token=unknown_token,
         bundles=applied.trust_bundles() or UNKNOWN_BUNDLES,
         place=chosen.place,
-        remarks=(*map(str, applied.remarks), *chosen.assumptions, *remarks),
+        remarks=(
+            *applied.left_out,
+            *map(str, (*applied.repeated_keys, *applied.remarks)),
+            *chosen.assumptions,
+            *remarks,
+        ),
         refusals=tuple(
             RefusedObject(each.place, each.kind, each.namespace, each.name, each.message)
             for each in applied.refusals
@@ -106,7 +115,9 @@ def _node_of(pod: Pod, applied: AppliedManifests) -> tuple[NodeInHand, tuple[str
     return UNKNOWN_NODE, ()
 
 
-def possible_users_from_files(paths: Sequence[str], *, namespace: str = "") -> PossibleUsers:
+def possible_users_from_files(
+    paths: Sources | Sequence[str], *, namespace: str = ""
+) -> PossibleUsers:
     """Take the objects of files as if they were applied."""
     applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
     return PossibleUsers(
@@ -122,22 +133,41 @@ def possible_users_from_files(paths: Sequence[str], *, namespace: str = "") -> P
     )
 
 
-def fingerprint(paths: Sequence[str]) -> Fingerprint:
+def fingerprint(sources: Sources | Sequence[str]) -> Fingerprint:
     """What tells files that were edited from those that were not."""
-    return frozenset(mark for path in paths for mark in _marks(Path(path)))
+    return frozenset(mark for path in _watched(Sources.of(sources)) for mark in _marks(path))
 
 
-def _marks(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+def _watched(sources: Sources) -> Iterator[str]:
+    """Yield the files and folders that what is read comes from."""
+    yield from sources.paths
+    for chart in sources.charts:
+        yield from (chart.chart, *chart.values)
+    # A kustomization builds on others, which need not be below it.
+    waiting, seen = list(sources.kustomizations), set[str]()
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        yield path
+        file = kustomization_of(path)
+        if file:
+            found = read_kustomization(read_text(FoundFile(file)))
+            waiting += [*found.inputs, *found.patches]
+
+
+def _marks(path: str) -> Iterator[tuple[str, int, int, int]]:
+    for file in walk(path) if Path(path).is_dir() else [path]:
         try:
             found = os.stat(file)  # noqa: PTH116 - the result is what counts
         except OSError:
             continue  # an editor replaces it just now
-        yield (str(file), found.st_mtime_ns, found.st_size, found.st_ino)
+        yield (file, found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def lint_subjects_from_files(
-    paths: Sequence[str], *, namespace: str
+    paths: Sources | Sequence[str], *, namespace: str
 ) -> tuple[list[Subject], list[str]]:
     """Return the objects of the files, and remarks on those that are left out.
 

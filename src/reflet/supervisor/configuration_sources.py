@@ -20,7 +20,7 @@ from reflet.cluster import Cluster
 from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
-from reflet.manifests.files import STANDARD_INPUT
+from reflet.manifests.files import Sources
 from reflet.podconfig.gather import DEFAULT_ACCOUNT
 from reflet.podconfig.gather_files import fingerprint
 from reflet.podconfig.pod_configuration import PodConfiguration
@@ -53,7 +53,7 @@ class ConfigurationSource(Protocol):
 
 
 class ConfigurationFiles:
-    """A source of configurations that *read* makes of the files at *paths*.
+    """A source of configurations that *read* makes of *files*.
 
     The first reading's errors are the caller's.  Later, files that cannot be read or are no
     manifests are told of, and what was read last stays: most often somebody is not done with
@@ -62,26 +62,26 @@ class ConfigurationFiles:
 
     def __init__(
         self,
-        paths: Sequence[str],
+        files: Sources | Sequence[str],
         read: Callable[[], ContainerConfiguration],
         *,
         say: Callable[[str], None],
         clock: Clock | None = None,
     ) -> None:
-        self._paths = tuple(paths)
+        self._files = Sources.of(files)
         self._read = read
         self._say = say
         self._clock = SystemClock() if clock is None else clock
 
     async def configurations(self) -> AsyncIterator[ContainerConfiguration]:
         """Give what the files say, and again whenever they were edited."""
-        seen = fingerprint(self._paths)
+        seen = fingerprint(self._files)
         yield await asyncio.to_thread(self._read)
-        if STANDARD_INPUT in self._paths:
+        if self._files.reads_standard_input:
             return
         while True:
             await self._clock.sleep(INTERVAL)
-            now = await asyncio.to_thread(fingerprint, self._paths)
+            now = await asyncio.to_thread(fingerprint, self._files)
             if now == seen:
                 continue
             seen = now
@@ -97,7 +97,7 @@ def files_configuration(
     inputs: PodInputs,
     container: str,
     *,
-    paths: Sequence[str],
+    files: Sources,
     read_again: Callable[[], PodInputs],
     say: Callable[[str], None],
 ) -> ConfigurationFiles:
@@ -108,7 +108,7 @@ def files_configuration(
         # Standard input cannot be read twice, and files need not be.
         return configuration_of(first.pop() if first else read_again(), container)
 
-    return ConfigurationFiles(paths, read, say=say)
+    return ConfigurationFiles(files, read, say=say)
 
 
 def needed_by(pod: Pod, container: str) -> Pod:

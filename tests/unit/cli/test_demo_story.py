@@ -9,7 +9,7 @@ import pytest
 from reflet.api import codec
 from reflet.api.core.pods import Pod
 from reflet.cli.demo_story import OBJECTS, SETTLED, _shown, _state
-from reflet.manifests.applied import read_applied
+from reflet.manifests.applying import read_applied
 
 
 def pod(status: Mapping[str, object]) -> Pod:

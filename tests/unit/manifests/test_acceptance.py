@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reflet.errors import ApiError, DecodeError
-from reflet.manifests.acceptance import Accepting
+from reflet.errors import ApiError, BadRequest, Invalid
+from reflet.manifests.acceptance import Accepting, KnownKinds
 
 
 def accept(accepting: Accepting, document: dict[str, Any]) -> dict[str, Any]:
@@ -173,15 +173,60 @@ def test_an_unknown_field_is_refused_as_kubectl_has_it_refused(accepting: Accept
         accept(accepting, pod(spec={"contaners": []}))
 
 
+def test_each_unknown_field_is_a_cause_of_its_own(accepting: Accepting) -> None:
+    with pytest.raises(BadRequest) as caught:
+        accept(accepting, pod(spec={"contaners": [], "nodename": "a"}))
+
+    assert [cause.field for cause in caught.value.causes] == ["spec.contaners", "spec.nodename"]
+
+
 def test_a_wrong_type_is_no_object_at_all(accepting: Accepting) -> None:
-    with pytest.raises(DecodeError, match="cannot unmarshal"):
+    with pytest.raises(BadRequest, match="cannot unmarshal"):
         accept(accepting, pod(spec={"containers": "web"}))
 
 
-@pytest.mark.parametrize("document", [{"kind": "Pod"}, {"apiVersion": "v1"}, {"apiVersion": 1}])
-def test_a_document_says_what_it_is(accepting: Accepting, document: dict[str, Any]) -> None:
-    with pytest.raises(DecodeError, match="is missing"):
-        accepting.kind_of(document)
+def definition(*, served: bool = True) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}},
+    }
+    version = {"name": "v1", "served": served, "storage": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "tills.shop.dev"},
+        "spec": {
+            "group": "shop.dev",
+            "scope": "Namespaced",
+            "names": {"plural": "tills", "singular": "till", "kind": "Till", "listKind": "Tills"},
+            "versions": [{**version, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+
+
+def till(**spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "shop.dev/v1", "kind": "Till", "metadata": {"name": "t"}, "spec": spec}
+
+
+def test_objects_of_a_kind_that_was_defined_are_checked_by_its_schema() -> None:
+    kinds = KnownKinds()
+    accepting = Accepting("shop", kinds)
+    kinds.define(accept(accepting, definition()))
+
+    made = accept(accepting, till(size=3))
+
+    assert (made["metadata"]["namespace"], made["spec"]) == ("shop", {"size": 3})
+    with pytest.raises(Invalid, match="must be of type integer"):
+        accept(accepting, till(size="3"))
+    with pytest.raises(BadRequest, match=r'unknown field "spec\.sise"'):
+        accept(accepting, till(sise=3))
+
+
+def test_a_version_that_is_not_served_is_not_known() -> None:
+    kinds = KnownKinds()
+    kinds.define(definition(served=False))
+
+    assert kinds.of(till()) is None
 
 
 def test_kinds_that_are_not_known_or_not_kept_are_none(accepting: Accepting) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import DecodeError, NotFound
-from reflet.manifests.applied import read_applied
+from reflet.manifests.applying import read_applied
 from tests.unit.manifests.texts import POD, applied, config_map
 
 NUMBERED_POD = """\
@@ -116,13 +116,41 @@ def test_an_object_of_the_files_is_found_by_its_name(tmp_path: Path) -> None:
     assert found.place_of("ConfigMap", "default", "a") == ""
 
 
-def test_a_kind_that_is_not_known_is_ignored_with_a_remark(tmp_path: Path) -> None:
-    found = applied(tmp_path, "apiVersion: shop.dev/v1\nkind: Till\nmetadata: {name: t}\n")
+TILL = "apiVersion: shop.dev/v1\nkind: Till\nmetadata: {name: t}\n"
 
-    assert found.objects == ()
-    assert [str(item) for item in found.remarks] == [
-        f"{tmp_path}/manifests.yaml:1: Till of shop.dev/v1 is not a kind known here, so ignored"
-    ]
+
+def test_an_object_of_somebody_elses_kind_is_there_and_not_checked(tmp_path: Path) -> None:
+    found = applied(tmp_path, TILL, TILL.replace("name: t", "name: u"))
+
+    assert [item.object.kind for item in found.objects] == ["Till", "Till"]
+    assert found.left_out == ("2 objects of 1 kind were not checked: Till of shop.dev/v1",)
+    assert found.refusals == ()
+
+
+@pytest.mark.parametrize(
+    ("claims", "message", "fix"),
+    [
+        (
+            "apiVersion: apps/v1\nkind: Deploymnet",
+            'no matches for kind "Deploymnet" in version "apps/v1"',
+            "did you mean Deployment?",
+        ),
+        (
+            "apiVersion: extensions/v1beta1\nkind: DaemonSet",
+            (
+                'no matches for kind "DaemonSet" in version "extensions/v1beta1": '
+                "Kubernetes 1.16 removed it"
+            ),
+            "use apiVersion apps/v1",
+        ),
+    ],
+)
+def test_a_kind_that_no_server_has_is_refused(
+    tmp_path: Path, claims: str, message: str, fix: str
+) -> None:
+    (refusal,) = applied(tmp_path, f"{claims}\nmetadata: {{name: a}}\n").refusals
+
+    assert (refusal.message, refusal.fix, refusal.name) == (message, fix, "a")
 
 
 @pytest.mark.parametrize(
@@ -152,17 +180,8 @@ def test_two_pods_with_a_name_to_come_are_two(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("a: [1\n", ":1: did not find expected ',' or ']'"),
-        ("kind: Pod\nkind: Pod\n", ':2: the key "kind" is there twice'),
         ("just text\n", ":1: expected an object with apiVersion and kind"),
         ("kind: Pod\n", ":1: apiVersion is missing"),
-        (
-            NUMBERED_POD,
-            ":6: Pod web: spec.containers[0].name: expected a string, not an integer",
-        ),
-        (
-            "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: YQ==\n  b: '!!'\n",
-            ':6: Secret s: data["b"]: not valid base64',
-        ),
     ],
 )
 def test_what_cannot_be_an_object_is_named_with_file_and_line(
@@ -175,6 +194,159 @@ def test_what_cannot_be_an_object_is_named_with_file_and_line(
         read_applied([str(path)])
 
     assert str(caught.value) == f"{path}{message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (
+            NUMBERED_POD,
+            6,
+            (
+                "json: cannot unmarshal number into Go struct field Container.spec.containers.name "
+                "of type string"
+            ),
+        ),
+        (
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: YQ==\n  b: '!!'\n",
+            6,
+            "illegal base64 data at input byte 0",
+        ),
+        (
+            (
+                "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\n"
+                "spec:\n  rules: none\n"
+            ),
+            5,
+            (
+                "json: cannot unmarshal string into Go struct field IngressSpec.spec.rules of type "
+                "[]v1.IngressRule"
+            ),
+        ),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  conts: []\n", 5, "conts"),
+    ],
+)
+def test_what_the_server_cannot_decode_is_refused_at_its_line_and_the_rest_is_read(
+    tmp_path: Path, text: str, line: int, words: str
+) -> None:
+    found = applied(tmp_path, text, config_map("other"))
+
+    (refusal,) = found.refusals
+    (cause,) = refusal.causes
+    assert words in refusal.message
+    assert words in cause.message
+    assert refusal.line_of is not None
+    assert refusal.line_of(cause.field) == line
+    assert [each.metadata.name for each in found.config_maps()] == ["other"]
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/')}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_the_same_object_in_two_files_of_a_folder_is_two_variants(tmp_path: Path) -> None:
+    fixed = "immutable: true"
+    write(
+        tmp_path,
+        one__cm=config_map(data="{a: '1'}", more=fixed),
+        two__cm=config_map(data="{a: '2'}", more=fixed),
+        two__other=config_map(data="{a: '3'}", more=fixed),
+    )
+
+    found = read_applied([str(tmp_path)])
+
+    assert [each.data["a"] for each in found.config_maps()] == ["1", "2", "3"]
+    assert found.refusals == ()
+    seen = [
+        found.object_source(f"{tmp_path}/{place}").config_map("default", "settings")
+        for place in ("one/pod.yaml:1", "two/cm.yaml:9", "two/other.yaml:9", "three/a.yaml:1")
+    ]
+    assert [each.data["a"] for each in seen] == ["1", "2", "3", "3"]  # type: ignore[union-attr]
+
+
+def test_what_stands_twice_is_told_within_a_file_and_within_a_folder(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        one__cm=f"{config_map()}---\n{config_map()}",
+        one__other=config_map(),
+        two__cm=config_map(),
+    )
+
+    found = read_applied([str(tmp_path)])
+
+    assert [
+        (Path(each.earlier.place).name, Path(each.later.place).name) for each in found.duplicates
+    ] == [("cm.yaml:1", "cm.yaml:7"), ("cm.yaml:7", "other.yaml:1")]
+
+
+def test_services_of_two_files_of_a_folder_may_want_the_same_port(tmp_path: Path) -> None:
+    service = (
+        "apiVersion: v1\nkind: Service\nmetadata: {name: NAME}\n"
+        "spec: {type: NodePort, ports: [{port: 80, nodePort: 30080}]}\n"
+    )
+    a, b = service.replace("NAME", "a"), service.replace("NAME", "b")
+
+    assert read_applied([str(write(tmp_path, a=a, b=b))]).refusals == ()
+    together = read_applied([f"{tmp_path}/a.yaml", f"{tmp_path}/b.yaml"])
+    assert "provided port is already allocated" in together.refusals[0].message
+
+
+def test_a_node_port_that_nobody_chose_is_no_failure_when_the_type_changes(tmp_path: Path) -> None:
+    service = (
+        "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
+        "spec: {type: TYPE, ports: [{port: 80}]}\n"
+    )
+    kinds = [service.replace("TYPE", kind) for kind in ("NodePort", "ClusterIP", "LoadBalancer")]
+
+    found = applied(tmp_path, *kinds)
+
+    assert (len(found.services()), found.refusals) == (1, ())
+
+
+def test_in_a_folder_a_template_for_something_else_is_left_out(tmp_path: Path) -> None:
+    deployment = (
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
+        "spec: {replicas: '${REPLICAS}'}\n"
+    )
+    write(tmp_path, name=config_map("$NAME"), number=deployment)
+
+    found = read_applied([str(tmp_path)])
+
+    assert (found.objects, found.refusals) == ((), ())
+    assert found.left_out == (
+        f"skipped 2 files: 2 other templates ({tmp_path}/name.yaml, {tmp_path}/number.yaml)",
+    )
+
+
+def test_definitions_count_wherever_they_stand(tmp_path: Path) -> None:
+    definition = """
+        apiVersion: apiextensions.k8s.io/v1
+        kind: CustomResourceDefinition
+        metadata: {name: tills.shop.dev}
+        spec:
+          group: shop.dev
+          scope: Namespaced
+          names: {plural: tills, singular: till, kind: Till, listKind: TillList}
+          versions:
+          - name: v1
+            served: true
+            storage: true
+            schema:
+              openAPIV3Schema:
+                type: object
+                properties: {spec: {type: object, properties: {size: {type: integer}}}}
+        """
+
+    found = applied(tmp_path, f"{TILL}spec: {{size: big, colour: red}}\n", TILL, definition)
+
+    (refusal,) = found.refusals
+    assert 'unknown field "spec.colour"' in refusal.message
+    assert [item.object.kind for item in found.objects] == ["CustomResourceDefinition", "Till"]
+    assert found.left_out == ()
 
 
 def test_malformed_json_is_named_with_its_line(tmp_path: Path) -> None:
@@ -192,8 +364,11 @@ def test_half_a_character_is_no_text(tmp_path: Path) -> None:
         ' "data": {"k": "\\ud800"}}'
     )
 
-    with pytest.raises(DecodeError, match=r"half\.json:1: not valid Unicode text"):
-        read_applied([str(path)])
+    (refusal,) = read_applied([str(path)]).refusals
+
+    assert str(refusal).endswith(
+        "half.json:1: the API server would refuse it: not valid Unicode text"
+    )
 
 
 def test_no_error_shows_the_value_of_a_secret(tmp_path: Path) -> None:
@@ -202,7 +377,7 @@ def test_no_error_shows_the_value_of_a_secret(tmp_path: Path) -> None:
         "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'geheim geheim'}\n"
     )
 
-    with pytest.raises(DecodeError) as caught:
-        read_applied([str(path)])
+    (refusal,) = read_applied([str(path)]).refusals
 
-    assert "geheim" not in str(caught.value)
+    assert "illegal base64" in refusal.message
+    assert "geheim" not in f"{refusal} {refusal.causes}"

@@ -61,11 +61,12 @@ def test_files_without_pods_say_so(tmp_path: Path) -> None:
 
 def test_a_kind_that_is_not_known_is_named_where_a_pod_is_missed(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        choose_pod(applied(tmp_path, POD.replace("kind: Pod", "kind: Pdo")), None)
+        choose_pod(applied(tmp_path, POD.replace("kind: Pod", "kind: Pods")), None)
 
     assert str(caught.value) == (
         "the files hold no pod and nothing that makes pods; "
-        f"{tmp_path}/manifests.yaml:1: Pdo of v1 is not a kind known here, so ignored"
+        f"{tmp_path}/manifests.yaml:1: the API server would refuse it: "
+        'no matches for kind "Pods" in version "v1" (did you mean Pod?)'
     )
 
 

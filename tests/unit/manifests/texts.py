@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from reflet.manifests.applied import AppliedManifests, read_applied
+from reflet.manifests.applied import AppliedManifests
+from reflet.manifests.applying import read_applied
 
 POD = """
 apiVersion: v1

@@ -42,6 +42,7 @@ class PlacedValue(msgspec.Struct, frozen=True, gc=False):
     value: dict[str, Any]
     line: int
     line_of: Callable[[str], int]
+    warnings: tuple[Any, ...] = ()
 
 
 class _Found(msgspec.Struct, frozen=True, gc=False):

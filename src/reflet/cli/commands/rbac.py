@@ -87,7 +87,7 @@ def _pods(choice: PodChoice) -> Sequence[PodInputs]:
     if choice.target or not choice.files:
         return [choice.gather(lazy.pod_inputs.ONLY_THE_POD)]
     namespace = choice.connection.namespace
-    applied = lazy.applied.read_applied(
+    applied = lazy.applying.read_applied(
         choice.files, namespace=namespace or lazy.gather_files.FILES_NAMESPACE
     )
     for refusal in applied.refusals:

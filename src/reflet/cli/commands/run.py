@@ -213,7 +213,7 @@ def _run(
         name = f"{options.command[0]}: " if options.command else ""
         raise _failed(f"{name}{error}", error.exit_code) from error
     except lazy.supervisor.ContainerRefused as error:
-        again = f" -f {choice.files[0]}" if choice.files else ""
+        again = f" {choice.files.flags}" if choice.files else ""
         raise _failed(
             f"container {container} would not start: {error} "
             f"(reflet why {inputs.target}{again} tells more)"
@@ -229,7 +229,7 @@ def _source(
         return sources.cluster_configuration(cluster, inputs, container, say=_say, tokens=tokens)
     return nullcontext(
         sources.files_configuration(
-            inputs, container, paths=choice.files, read_again=choice.read_files, say=_say
+            inputs, container, files=choice.files, read_again=choice.read_files, say=_say
         )
     )
 

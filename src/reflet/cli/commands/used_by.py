@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import FILE_NAME, ObjectTarget, parse_targets
+from reflet.cli.options.arguments import ObjectTarget, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
+from reflet.cli.options.file_options import file_options
 from reflet.cli.output.output import (
     API_VERSION,
     counted,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reflet.insight.used_by import PossibleUsers, Use, UsedBy, User
+    from reflet.manifests.files import Sources
     from reflet.resolution.objects import ConfigKind
     from reflet.transport.config.settings import ConnectionSettings
 
@@ -35,15 +37,7 @@ EVERY_KEY: Final = "*"
     "-A", "--all-namespaces", is_flag=True, help="Objects of that name in all namespaces."
 )
 @click.option("--key", default="", help="Only users of this key.")
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    type=FILE_NAME,
-    metavar="FILE|FOLDER|-",
-    help="Look for users in these files, and ask no server; may be repeated.",
-)
+@file_options("Look for users in these files, and ask no server; may be repeated.")
 @click.option(
     "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True
 )
@@ -53,7 +47,7 @@ def used_by(
     arguments: tuple[str, ...],
     all_namespaces: bool,
     key: str,
-    files: tuple[str, ...],
+    files: Sources,
     output: str,
     no_headers: bool,
     connection: ConnectionChoice,

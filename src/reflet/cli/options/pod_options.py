@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import FILE_NAME
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
+from reflet.cli.options.file_options import file_options
 from reflet.cli.output.progress import progress
 
 if TYPE_CHECKING:
     from reflet.api.core.pods import Pod
+    from reflet.manifests.files import Sources
     from reflet.resolution.pod_inputs import Needs, PodInputs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -26,15 +27,6 @@ DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 
 _OPTIONS = (
     click.argument("arguments", nargs=-1, metavar="[TYPE/NAME | TYPE NAME | POD]"),
-    click.option(
-        "-f",
-        "--filename",
-        "files",
-        multiple=True,
-        type=FILE_NAME,
-        metavar="FILE|FOLDER|-",
-        help="Read these objects, YAML or JSON, and ask no server; may be repeated.",
-    ),
     click.option("-l", "--selector", default="", help="The one pod with these labels: a=b,c!=d."),
     click.option("-A", "--all-namespaces", is_flag=True, help="With -l: in all namespaces."),
 )
@@ -52,13 +44,13 @@ class PodChoice:
         arguments: Sequence[str],
         connection: ConnectionChoice,
         *,
-        files: Sequence[str],
+        files: Sources,
         selector: str,
         all_namespaces: bool,
     ) -> None:
         self.target = pod_target(arguments)
         self.connection = connection
-        self.files = tuple(files)
+        self.files = files
         self.selector = selector
         self.all_namespaces = all_namespaces
         self._check()
@@ -105,6 +97,9 @@ class PodChoice:
 
 def pod_options(command: Command) -> Command:
     """Give *command* the flags; it is called with ``choice``, a PodChoice."""
+    # `reflet run --set` is for variables.
+    taken = any("--set" in option.opts for option in getattr(command, "__click_params__", ()))
+    helm_set = ("--helm-set",) if taken else ("--set", "--helm-set")
 
     @functools.wraps(command)
     def with_choice(*_: Any, connection: ConnectionChoice, **values: Any) -> Any:
@@ -118,8 +113,10 @@ def pod_options(command: Command) -> Command:
         return command(choice=choice, **values)
 
     decorated: Any = connection_options(with_choice)
-    for option in reversed(_OPTIONS):
+    argument, *others = _OPTIONS
+    for option in reversed(others):
         decorated = option(decorated)
+    decorated = argument(file_options(helm_set=helm_set)(decorated))
     result: Command = decorated
     return result
 

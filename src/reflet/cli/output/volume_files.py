@@ -26,7 +26,6 @@ from reflet.cli.output.problem_output import fixes_for, tell, tell_problems, tel
 from reflet.errors import RefletError
 from reflet.informer.handlers.changes import Change
 from reflet.managers.manager import ConfigMapManager, SecretManager
-from reflet.manifests.files import STANDARD_INPUT
 from reflet.podconfig.gather_files import fingerprint
 from reflet.podconfig.pod_configuration import PodConfiguration
 from reflet.podconfig.resolved_pod import ResolvedPod, difference
@@ -282,7 +281,7 @@ def watch_manifests(
     pause: Callable[[float], None] = time.sleep,
 ) -> int:
     """Write the volumes of a pod of the files, again whenever a file has changed."""
-    if STANDARD_INPUT in choice.files:
+    if choice.files.reads_standard_input:
         raise click.UsageError("standard input does not change: leave out --watch, or -f -")
     freshness: Freshness | None = None
     seen: object = None

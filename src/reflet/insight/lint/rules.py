@@ -102,6 +102,36 @@ KUBELET_REFUSES: Final = _rule(
 PLAIN_SECRET: Final = _rule(
     23, "plain-secret", _WARNING, "the value of a Secret stands in plain text elsewhere"
 )
+MISSING_PULL_SECRET: Final = _rule(
+    24, "missing-pull-secret", _WARNING, "a pod names a pull secret that does not exist"
+)
+REPEATED_KEY: Final = _rule(
+    25, "repeated-key", _WARNING, "a key stands twice in one mapping, and the last one counts"
+)
+DUPLICATE_OBJECT: Final = _rule(
+    26, "duplicate-object", _WARNING, "the same object stands twice, and the later one counts"
+)
+MISSING_SERVICE_ACCOUNT: Final = _rule(
+    27, "missing-service-account", _WARNING, "a pod names a ServiceAccount that does not exist"
+)
+MISSING_PRIORITY_CLASS: Final = _rule(
+    28, "missing-priority-class", _WARNING, "a pod names a PriorityClass that does not exist"
+)
+MISSING_CLAIM: Final = _rule(
+    29, "missing-claim", _WARNING, "a pod names a PersistentVolumeClaim that does not exist"
+)
+MISSING_RUNTIME_CLASS: Final = _rule(
+    30, "missing-runtime-class", _WARNING, "a pod names a RuntimeClass that does not exist"
+)
+SELECTS_NOTHING: Final = _rule(
+    31, "selects-nothing", _WARNING, "a selector matches no pod of the files"
+)
+UNKNOWN_PORT_NAME: Final = _rule(
+    32, "unknown-port-name", _ERROR, "a Service names a port that none of its containers has"
+)
+UNUSED_HASHED: Final = _rule(
+    33, "unused-hashed", _WARNING, "nothing uses a ConfigMap or Secret with a hash in its name"
+)
 
 RULES: Final[tuple[Rule, ...]] = tuple(
     sorted(

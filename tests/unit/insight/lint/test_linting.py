@@ -11,7 +11,7 @@ from reflet.errors import Forbidden, NotFound
 from reflet.insight.lint.linting import lint, wanted_from_cluster
 from reflet.insight.lint.rules import MISSING_KEY, MISSING_OBJECT
 from reflet.insight.lint.subjects import Subject
-from reflet.manifests.applied import read_applied
+from reflet.manifests.applying import read_applied
 from reflet.podconfig.gather_files import subjects_of
 from tests.unit.insight.lint.conftest import Linted
 

@@ -1,0 +1,113 @@
+"""Services and disruption budgets beside the pods of the files: selectors and names of ports.
+
+A selector is judged only where its author's pods are at hand: there are pods in the same folder and
+namespace, and nothing of the whole input could be meant, custom resources that make pods included.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from reflet.api.core.pods import Pod
+from reflet.api.core.services import Service
+from reflet.api.unstructured import AnyObject
+from reflet.insight.fixes import listed
+from reflet.insight.lint import rules
+from reflet.insight.lint.rules import Finding
+from reflet.insight.lint.subjects import Subject, Subjects
+from reflet.resolution.places import containers_of
+
+Labels = Mapping[str, str]
+
+_SELECTING: Final = {"PodDisruptionBudget": "spec.selector"}
+
+
+class _Selector(NamedTuple):
+    subject: Subject
+    labels: Labels
+    path: str
+
+
+def selectors(subjects: Subjects) -> Iterator[Finding]:
+    """Yield selectors that match no pod, and names of ports that no matched container has."""
+    pods = subjects.pods()
+    by_namespace: dict[str, list[tuple[Subject, Pod]]] = {}
+    for subject, pod in pods:
+        by_namespace.setdefault(pod.metadata.namespace, []).append((subject, pod))
+    customs = [each.object for each in subjects.every if _may_make_pods(each)]
+    for selector in _selectors(subjects):
+        here = by_namespace.get(selector.subject.namespace, [])
+        matched = [pod for _, pod in here if _matches(selector.labels, pod.metadata.labels)]
+        if matched:
+            yield from _port_names(selector.subject, matched)
+        elif not any(_could_match(selector.labels, custom) for custom in customs):
+            near = [subject for subject, _ in here if subject.folder == selector.subject.folder]
+            if near:
+                yield _matches_nothing(selector, near)
+
+
+def _selectors(subjects: Subjects) -> Iterator[_Selector]:
+    for subject in subjects.every:
+        found = subject.object
+        if isinstance(found, Service) and found.spec.type != "ExternalName":
+            if found.spec.selector:
+                yield _Selector(subject, found.spec.selector, "spec.selector")
+        elif isinstance(found, AnyObject) and found.kind in _SELECTING:
+            selector = found.spec.get("selector")
+            if not isinstance(selector, Mapping) or selector.get("matchExpressions"):
+                continue
+            labels = selector.get("matchLabels")
+            if isinstance(labels, Mapping) and labels:
+                yield _Selector(subject, labels, _SELECTING[found.kind])
+
+
+def _matches(selector: Labels, labels: Labels) -> bool:
+    return all(labels.get(key) == value for key, value in selector.items())
+
+
+def _may_make_pods(subject: Subject) -> bool:
+    return isinstance(subject.object, AnyObject) and subject.kind not in _SELECTING
+
+
+def _could_match(selector: Labels, value: Any) -> bool:
+    """Tell whether a custom resource holds all the labels somewhere, as what makes pods does."""
+    content = value.content if isinstance(value, AnyObject) else value
+    if isinstance(content, Mapping):
+        return _matches(selector, content) or any(
+            _could_match(selector, inner) for inner in content.values()
+        )
+    return isinstance(content, tuple) and any(_could_match(selector, inner) for inner in content)
+
+
+def _matches_nothing(selector: _Selector, near: list[Subject]) -> Finding:
+    shown = ", ".join(f"{key}={value}" for key, value in selector.labels.items())
+    there = listed(dict.fromkeys(f"{each.kind} {each.name}" for each in near))
+    return selector.subject.finding(
+        rules.SELECTS_NOTHING,
+        f"the selector {shown} of {selector.subject} matches no pod",
+        path=selector.path,
+        fix=f"use labels that the pods have; beside it are {there}",
+    )
+
+
+def _port_names(subject: Subject, pods: list[Pod]) -> Iterator[Finding]:
+    service = subject.object
+    if not isinstance(service, Service):
+        return
+    there = {
+        port.name
+        for pod in pods
+        for placed in containers_of(pod.spec)
+        for port in placed.container.ports
+        if port.name
+    }
+    for index, port in enumerate(service.spec.ports):
+        name = port.target_port
+        if isinstance(name, str) and name and name not in there:
+            yield subject.finding(
+                rules.UNKNOWN_PORT_NAME,
+                f"no container behind {subject} has a port named {name}",
+                path=f"spec.ports[{index}].targetPort",
+                fix=f"the ports there are {listed(sorted(there))}"
+                if there
+                else "use the port's number, or name it in the container",
+            )

@@ -1,0 +1,247 @@
+"""Reads files as if they had been applied to an empty cluster.
+
+What is given by name is applied together, so that a later document updates an earlier one.  Each
+file of a folder is a set of its own: repositories hold overlays, environments and examples, and the
+same object in two files is two variants and no conflict.  Whoever names it means the nearest one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast, final
+
+from reflet.api import codec, field_path
+from reflet.api.core.services import Service
+from reflet.api.frozen import EMPTY
+from reflet.api.meta import KubernetesObject
+from reflet.api.unstructured import AnyObject
+from reflet.api.yaml.text import PlacedValue
+from reflet.apirules.schema.known_kinds import KindStanding, judged
+from reflet.errors import ApiError, Cause, DecodeError
+from reflet.manifests.acceptance import Accepting, KnownKinds, ObjectKey
+from reflet.manifests.applied import AppliedManifests, AppliedObject, Duplicate, Refusal, Remark
+from reflet.manifests.documents import Because, DocumentReader, ManifestDocument, is_placeholder
+from reflet.manifests.files import Sources, SourceText
+
+if TYPE_CHECKING:
+    from reflet.apirules.schema.served_kind import ServedKind
+
+DEFAULT_NAMESPACE: Final = "default"
+
+
+def read_applied(
+    sources: Sources | Sequence[str],
+    *,
+    namespace: str = DEFAULT_NAMESPACE,
+    on_text: Callable[[SourceText], None] | None = None,
+) -> AppliedManifests:
+    """Read files, folders and ``-``, and what kustomize and Helm make, and take it for applied.
+
+    ``namespace`` is that of objects which do not name one.  ``on_text`` is told every text that is
+    read.  Raises ConfigurationError for what cannot be read or rendered, and DecodeError, with file
+    and line, for what is given by name and no manifest.
+    """
+    chosen = Sources.of(sources)
+    reader = DocumentReader(chosen, namespace=namespace, on_text=on_text)
+    reading = _Reading(namespace, reader)
+    for document in reader.documents():
+        reading.take(document)
+    return reading.result()
+
+
+@final
+class _Reading:
+    """The objects so far, each with its place; a later one of the same set and name replaces."""
+
+    def __init__(self, namespace: str, reader: DocumentReader) -> None:
+        self._namespace = namespace
+        self._reader = reader
+        self._kinds = KnownKinds()
+        self._together = Accepting(namespace, self._kinds)
+        self._alone: tuple[str, Accepting] = ("", self._together)
+        self._objects: dict[tuple[str, ObjectKey] | int, AppliedObject] = {}
+        self._in_folders: dict[tuple[str, ObjectKey], AppliedObject] = {}
+        self._later: list[ManifestDocument] = []
+        self._refusals: list[Refusal] = []
+        self._remarks: list[Remark] = []
+        self._duplicates: list[Duplicate] = []
+        self._repeated: list[Remark] = []
+        self._unchecked: Counter[str] = Counter()
+
+    def take(self, document: ManifestDocument) -> None:
+        """Take a document of a built-in kind; others wait until all definitions were read."""
+        placed = document.placed
+        self._repeated += [
+            Remark(f"{document.source}:{each.line}", each.message) for each in placed.warnings
+        ]
+        if document.folder and is_placeholder(_metadata(placed).get("name")):
+            self._reader.skip(document, Because.TEMPLATE)
+            return
+        kind = self._kinds.of(placed.value)
+        if kind is None or kind.custom is not None:
+            self._later.append(document)
+        else:
+            self._accept(kind, document)
+
+    def result(self) -> AppliedManifests:
+        """Take what waited, and return everything."""
+        for document in self._later:
+            kind = self._kinds.of(document.placed.value)
+            if kind is not None:
+                self._accept(kind, document)
+            else:
+                self._take_as_it_is(document)
+        self._refusals += [
+            Refusal(f"{each.file}:{each.line}", "", "", each.file, each.message)
+            for each in self._reader.unreadable
+        ]
+        return AppliedManifests(
+            tuple(self._objects.values()),
+            tuple(self._refusals),
+            tuple(self._remarks),
+            duplicates=tuple(self._duplicates),
+            repeated_keys=tuple(self._repeated),
+            skipped=tuple(self._reader.skipped),
+            unchecked=dict(self._unchecked),
+            made=frozenset(self._reader.made),
+        )
+
+    def _accept(self, kind: ServedKind, document: ManifestDocument) -> None:
+        try:
+            key, stored = self._accepting(document).accept(kind, document.placed.value)
+            made = cast("KubernetesObject", codec.decode_object(codec.encode(stored)))
+        except (UnicodeEncodeError, RecursionError):
+            self._refuse(document, "not valid Unicode text", namespaced=kind.namespaced)
+        except DecodeError as error:  # our own structs are stricter than the server in few places
+            here = (Cause(message=str(error), field=error.path),)
+            self._refuse(document, str(error), here, namespaced=kind.namespaced)
+        except ApiError as error:
+            causes = error.causes or _located(document.placed, error.message)
+            self._refuse(document, error.message, causes, namespaced=kind.namespaced)
+        else:
+            if kind.kind == "CustomResourceDefinition":
+                self._kinds.define(stored)
+            if isinstance(made, Service) and not made.spec.cluster_ip and made.spec.ports:
+                self._remark_no_address(document.place, made)
+            self._keep(key, made, document)
+
+    def _accepting(self, document: ManifestDocument) -> Accepting:
+        """Return the set that a document is of: everything that was named, or one file."""
+        if not document.folder:
+            return self._together
+        if self._alone[0] != document.source:
+            self._alone = (document.source, Accepting(self._namespace, self._kinds))
+        return self._alone[1]
+
+    def _keep(self, key: ObjectKey, made: KubernetesObject, document: ManifestDocument) -> None:
+        item = AppliedObject(document.place, made, document.placed.line_of, document.folder)
+        if not made.metadata.name:
+            # A name that is only begun never meets another.
+            self._objects[len(self._objects)] = item
+            return
+        own_set = document.source if document.folder else ""
+        earlier = self._objects.pop((own_set, key), None)
+        if document.folder:
+            earlier = self._in_folders.get((document.folder, key), earlier)
+            self._in_folders[document.folder, key] = item
+        if earlier is not None:
+            self._duplicates.append(Duplicate(earlier, item))
+        self._objects[own_set, key] = item
+
+    def _take_as_it_is(self, document: ManifestDocument) -> None:
+        """Take an object of which nothing is known here but what stands in it."""
+        value = document.placed.value
+        version, kind = str(value["apiVersion"]), str(value["kind"])
+        judgement = judged(version, kind)
+        if judgement.standing in {KindStanding.REMOVED, KindStanding.UNKNOWN}:
+            field = "kind" if judgement.standing is KindStanding.UNKNOWN else "apiVersion"
+            causes = (Cause(message=judgement.message, field=field),)
+            self._refuse(document, judgement.message, causes, fix=judgement.fix)
+            return
+        try:
+            item = AnyObject.from_dict(value)
+        except DecodeError as error:
+            causes = (Cause(message=str(error), field=error.path),)
+            self._refuse(document, str(error), causes)
+            return
+        except (UnicodeEncodeError, RecursionError):
+            self._refuse(document, "not valid Unicode text")
+            return
+        self._unchecked[f"{kind} of {version}"] += 1
+        namespace = item.metadata.namespace or self._namespace
+        self._keep((f"{kind}.{version}", namespace, item.metadata.name), item, document)
+
+    def _refuse(
+        self,
+        document: ManifestDocument,
+        message: str,
+        causes: tuple[Cause, ...] = (),
+        *,
+        namespaced: bool = True,
+        fix: str = "",
+    ) -> None:
+        placed = document.placed
+        if document.folder and any(
+            is_placeholder(_value_at(placed.value, cause.field)) for cause in causes
+        ):
+            self._reader.skip(document, Because.TEMPLATE)
+            return
+        metadata = _metadata(placed)
+        name = metadata.get("name") or metadata.get("generateName") or ""
+        namespace = (metadata.get("namespace") or self._namespace) if namespaced else ""
+        self._refusals.append(
+            Refusal(
+                document.place,
+                str(placed.value["kind"]),
+                str(namespace),
+                str(name),
+                message,
+                causes,
+                placed.line_of,
+                fix,
+            )
+        )
+
+    def _remark_no_address(self, place: str, service: Service) -> None:
+        if service.spec.type == "ExternalName":
+            return
+        metadata = service.metadata
+        self._remarks.append(
+            Remark(
+                place,
+                f"Service {metadata.namespace}/{metadata.name} has no clusterIP here: "
+                "the cluster will choose one, so its variables are left out",
+            )
+        )
+
+
+def _metadata(placed: PlacedValue) -> Mapping[str, Any]:
+    metadata = placed.value.get("metadata")
+    return metadata if isinstance(metadata, dict) else EMPTY
+
+
+def _value_at(value: Any, path: str) -> Any:
+    for step in field_path.steps(path):
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+_GO_FIELD: Final = re.compile(r"Go struct field \w+\.(\S+) of type")
+
+
+def _located(placed: PlacedValue, message: str) -> tuple[Cause, ...]:
+    """Return what a server says while it decodes, with the field that our own decoder finds."""
+    _, _, said = message.partition(": ")
+    try:
+        codec.decode_object(codec.encode(placed.value))
+    except DecodeError as error:
+        return (Cause(message=said or message, field=error.path),)
+    except (UnicodeEncodeError, RecursionError):
+        return ()
+    found = _GO_FIELD.search(message)
+    return (Cause(message=said or message, field=found[1] if found else ""),)

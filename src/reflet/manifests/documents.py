@@ -1,0 +1,241 @@
+"""Which documents of the texts are manifests, and what is said of those that are not.
+
+Whatever is given by name must be manifests, as for kubectl.  In a folder, what is none is left out
+and counted: values and charts, compose files, workflows, kustomizations and their patches, raw
+Helm templates.  A file that is meant to be a manifest and cannot be read is told of, and the
+others go on.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
+
+from reflet.api.yaml.text import PlacedValue, read_values
+from reflet.apirules.schema.known_kinds import KindStanding, judged
+from reflet.errors import DecodeError
+from reflet.manifests.files import FoundFile, Sources, SourceText, find_files, read_text
+from reflet.manifests.kustomizations import Kustomization, read_kustomization
+from reflet.manifests.rendering import KUSTOMIZATIONS, rendered_texts
+
+_MOST_NAMED: Final = 3  # files that the summary names
+# Cheap to look for in the bytes of a thousand files: no object is without them.
+_NEEDED: Final = (b"kind", b"apiVersion")
+_TEMPLATED: Final = b"{{"
+_MEANT_AS_MANIFEST: Final = re.compile(
+    rb"^[\s{]*[\"']?apiVersion[\"']?\s*:.*^[\s{,]*[\"']?kind[\"']?\s*:"
+    rb"|^[\s{]*[\"']?kind[\"']?\s*:.*^[\s{,]*[\"']?apiVersion[\"']?\s*:",
+    re.MULTILINE | re.DOTALL,
+)
+_PLACEHOLDER: Final = re.compile(
+    r"\{\{.*\}\}|\$\{.+\}|\$\(.+\)|^\$[A-Za-z_]|<[A-Za-z][^<>]*>|%[A-Z_]+%"
+)
+
+
+@final
+class Because(enum.Enum):
+    """Why a file of a folder is not read as manifests."""
+
+    NO_MANIFEST = enum.auto()
+    HELM_TEMPLATE = enum.auto()
+    KUSTOMIZE = enum.auto()
+    TEMPLATE = enum.auto()
+
+
+class Skipped(NamedTuple):
+    """A file that was left out; ``owner`` is the chart or kustomization that it belongs to."""
+
+    file: str
+    because: Because
+    owner: str = ""
+
+
+class ManifestDocument(NamedTuple):
+    """A document that claims to be an object, and the text that it stands in."""
+
+    source: str
+    placed: PlacedValue
+    folder: str = ""
+
+    @property
+    def place(self) -> str:
+        """``deploy/web.yaml:12``."""
+        return f"{self.source}:{self.placed.line}"
+
+
+class UnreadableText(NamedTuple):
+    """A file of a folder that is meant to hold manifests and cannot be read, and where it fails."""
+
+    file: str
+    line: int
+    message: str
+
+
+@final
+class DocumentReader:
+    """Reads sources once; what it leaves out is known when ``documents`` has come to its end.
+
+    ``made`` are kinds and names of objects that kustomizations of the folders will make.
+    ``on_text`` is told the name and the text of everything that is read.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        *,
+        namespace: str = "",
+        on_text: Callable[[SourceText], None] | None = None,
+    ) -> None:
+        self._sources = sources
+        self._namespace = namespace
+        self._on_text = on_text
+        self._chart_folders: dict[str, str] = {}
+        self._patches: dict[str, str] = {}
+        self.skipped: list[Skipped] = []
+        self.unreadable: list[UnreadableText] = []
+        self.made: set[tuple[str, str]] = set()
+        self.texts = 0
+
+    def documents(self) -> Iterator[ManifestDocument]:
+        """Yield what claims to be an object, in the order of the sources.
+
+        Raises ConfigurationError for what cannot be read, and DecodeError, with file and line, for
+        what was given by name and is no manifest.
+        """
+        files = find_files(self._sources)
+        self._read_kustomizations(files)
+        for file in files:
+            if not self._is_set_aside(file):
+                yield from self._of_text(read_text(file))
+        for text in rendered_texts(self._sources, namespace=self._namespace):
+            yield from self._of_text(text)
+
+    def skip(self, document: ManifestDocument, because: Because) -> None:
+        """Leave out a document that turned out to be none."""
+        self.skipped.append(Skipped(document.source, because))
+
+    def _read_kustomizations(self, files: list[FoundFile]) -> None:
+        for file in files:
+            if file.folder and os.path.basename(file.path) in KUSTOMIZATIONS:  # noqa: PTH119
+                found: Kustomization = read_kustomization(read_text(file))
+                self._patches |= dict.fromkeys((*found.patches, file.path), file.folder)
+                self.made |= found.made
+
+    def _is_set_aside(self, file: FoundFile) -> bool:
+        if not file.folder:
+            return False
+        owner = self._patches.get(os.path.normpath(file.path))
+        if owner is not None:
+            self.skipped.append(Skipped(file.path, Because.KUSTOMIZE, owner))
+            return True
+        chart = self._chart_of(file.folder)
+        if chart:
+            self.skipped.append(Skipped(file.path, Because.HELM_TEMPLATE, chart))
+        return bool(chart)
+
+    def _chart_of(self, folder: str) -> str:
+        """Return the chart whose templates are in a folder; empty for any other folder."""
+        known = self._chart_folders.get(folder)
+        if known is None:
+            path = Path(folder)
+            owners = [each.parent for each in (path, *path.parents) if each.name == "templates"]
+            charts = [str(each) for each in owners if (each / "Chart.yaml").is_file()]
+            known = self._chart_folders[folder] = charts[-1] if charts else ""
+        return known
+
+    def _of_text(self, text: SourceText) -> Iterator[ManifestDocument]:
+        self.texts += 1
+        if self._on_text is not None:
+            self._on_text(text)
+        if not text.folder:
+            for placed in read_values(text.content, source=text.name):
+                _check_claims(placed, text.name)
+                yield ManifestDocument(text.name, placed)
+            return
+        if not all(word in text.content for word in _NEEDED):
+            self.skipped.append(Skipped(text.name, Because.NO_MANIFEST))
+            return
+        try:
+            found = [*read_values(text.content, source=text.name)]
+        except DecodeError as error:
+            self._take_unreadable(text, error)
+            return
+        manifests = [placed for placed in found if _is_manifest(placed.value)]
+        if not manifests:
+            self.skipped.append(Skipped(text.name, _reason(found)))
+        yield from (ManifestDocument(text.name, placed, text.folder) for placed in manifests)
+
+    def _take_unreadable(self, text: SourceText, error: DecodeError) -> None:
+        if _TEMPLATED in text.content:
+            self.skipped.append(Skipped(text.name, Because.TEMPLATE))
+        elif _MEANT_AS_MANIFEST.search(text.content):
+            place, _, message = str(error).removeprefix(f"{text.name}:").partition(": ")
+            line = int(place) if place.isdigit() else 1
+            self.unreadable.append(UnreadableText(text.name, line, message or str(error)))
+        else:
+            self.skipped.append(Skipped(text.name, Because.NO_MANIFEST))
+
+
+def _check_claims(placed: PlacedValue, source: str) -> None:
+    for field in ("apiVersion", "kind"):
+        value = placed.value.get(field)
+        if not isinstance(value, str) or not value:
+            raise DecodeError(f"{source}:{placed.line}: {field} is missing", path=field)
+
+
+def _is_manifest(value: Mapping[str, Any]) -> bool:
+    version, kind = value.get("apiVersion"), value.get("kind")
+    if not isinstance(version, str) or not isinstance(kind, str) or not version or not kind:
+        return False
+    return judged(version, kind).standing is not KindStanding.CONFIGURATION
+
+
+def _reason(found: list[PlacedValue]) -> Because:
+    kustomize = any("kustomize.config" in str(each.value.get("apiVersion")) for each in found)
+    return Because.KUSTOMIZE if kustomize else Because.NO_MANIFEST
+
+
+def is_placeholder(value: object) -> bool:
+    """Tell whether a value is to be replaced before anybody applies it: ``${NAME}``."""
+    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
+
+
+# Why, one and many of them, and what to do, with the chart or kustomization.
+_SUMMARY: Final = (
+    (Because.HELM_TEMPLATE, "1 Helm template", "{} Helm templates", "render it: --helm {}"),
+    (
+        Because.KUSTOMIZE,
+        "1 part of a kustomization",
+        "{} parts of kustomizations",
+        "as kustomize means it: -k {}",
+    ),
+    (Because.TEMPLATE, "1 other template", "{} other templates", ""),
+    (Because.NO_MANIFEST, "1 that is no manifest", "{} that are no manifests", ""),
+)
+
+
+def skipped_summary(skipped: Sequence[Skipped]) -> str:
+    """Say in one line what was left out, why, and what to do; empty when that is nothing."""
+    files = list({each.file: each for each in skipped}.values())
+    parts = []
+    for because, one, many, advice in _SUMMARY:
+        those = [each for each in files if each.because is because]
+        if those:
+            owners = [owner for owner, _ in Counter(each.owner for each in those).most_common()]
+            to_do = advice.format(_named(owners, 1)) if advice and any(owners) else ""
+            told = to_do or _named([each.file for each in those], _MOST_NAMED)
+            parts.append(f"{one if len(those) == 1 else many.format(len(those))} ({told})")
+    if not parts:
+        return ""
+    return f"skipped {len(files)} file{'' if len(files) == 1 else 's'}: {'; '.join(parts)}"
+
+
+def _named(names: Sequence[str], most: int) -> str:
+    more = len(names) - most
+    shown = ", ".join(names[:most])
+    return f"{shown} and {more} more" if more > 0 else shown
