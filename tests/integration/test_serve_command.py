@@ -226,3 +226,17 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
     assert code == 2
     assert said == f"error: cannot read {tmp_path / 'nothing.yaml'}: No such file or directory\n"
+
+
+def test_of_a_folder_it_begins_with_what_it_has_kinds_for_and_says_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("image: {tag: 1}\n")
+    (tmp_path / "cm.yaml").write_text(CONFIG_MAP)
+    (tmp_path / "till.yaml").write_text(
+        "apiVersion: shop.dev/v1\nkind: Till\nmetadata: {name: t}\n"
+    )
+    (tmp_path / "bad.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {}\n")
+
+    with serving("--no-tls", "-f", str(tmp_path)) as (_, said):
+        assert "configmaps/seeded in default created" in said
+        assert f"left out: {tmp_path}/till.yaml:1: no kind 'Till' in version 'shop.dev/v1'" in said
+        assert any(line.startswith(f"left out: {tmp_path}/bad.yaml:1: Pod") for line in said)

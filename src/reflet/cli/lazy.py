@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from reflet.client import client
     from reflet.devserver import server as devserver
+    from reflet.devserver.verbs import loading
     from reflet.informer.reflector import reflector
     from reflet.insight import explain, rbac, used_by, why
     from reflet.insight.lint import linting
@@ -76,6 +77,7 @@ _HOMES: Final = {
             "lint_output problem_output volume_files why_output"
         ),
         "reflet.client": "client",
+        "reflet.devserver.verbs": "loading",
         "reflet.informer.reflector": "reflector",
         "reflet.insight": "explain rbac used_by why",
         "reflet.insight.lint": "linting",

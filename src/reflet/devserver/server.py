@@ -37,6 +37,7 @@ from reflet.devserver.request.authentication import Authenticator, TokenIssuer, 
 from reflet.devserver.storage.sqlite_journal import SqliteJournal
 from reflet.devserver.storage.storage import Storage
 from reflet.devserver.verbs import loading
+from reflet.devserver.verbs.loading import LoadedDocument
 from reflet.devserver.verbs.state import LogSource, State, utc_now
 from reflet.errors import ConfigurationError
 
@@ -65,7 +66,8 @@ class DevServer:
     certificates too; without, everything is gone afterwards.  ``kubeconfig`` is where the
     kubeconfig is written, readable by its owner only; by default to a temporary file.
     ``tls=False`` serves plain HTTP and needs no extra package; on a loopback address every
-    program of this machine may then do everything, without a token.
+    program of this machine may then do everything, without a token.  ``load`` are files and folders
+    to begin with, or documents that somebody else has read; ``loaded`` says what became of each.
     """
 
     state: State
@@ -81,7 +83,7 @@ class DevServer:
         data_dir: Path | None = None,
         kubeconfig: Path | None = None,
         tls: bool = True,
-        load: Iterable[str] = (),
+        load: Iterable[str | LoadedDocument] = (),
         token: str = "",
     ) -> None:
         self._host = host

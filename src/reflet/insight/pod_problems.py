@@ -5,7 +5,7 @@ and volumes are seen together.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, final
 
@@ -138,13 +138,16 @@ class _Search:
         too_large = any(isinstance(each, OversizedEnvironment) for each in environment.problems)
         # What a reference finds cannot be told while a whole object is missing.
         certain = not too_large and not any(map(_lacks_a_whole_object, environment.problems))
+        # Nor what it finds of a variable that is set by an object or key that is missing.
+        declared = {variable.name for variable in placed.container.env if variable.value_from}
         self._add(
             problem
             for problem in environment.problems
-            if certain or not isinstance(problem, UnresolvedReference)
+            if not isinstance(problem, UnresolvedReference)
+            or (certain and (problem.defined_later or problem.name not in declared))
         )
         if certain:
-            self._add(_of_arguments(placed, environment))
+            self._add(_of_arguments(placed, environment, declared))
         if not too_large:
             self._add(_of_size(placed, environment))
         self._add(self._of_mounts(placed, environment, certain=certain))
@@ -186,12 +189,15 @@ def _lacks_a_whole_object(problem: Problem) -> bool:
     )
 
 
-def _of_arguments(placed: PlacedContainer, environment: Environment) -> Iterator[Problem]:
+def _of_arguments(
+    placed: PlacedContainer, environment: Environment, declared: Collection[str]
+) -> Iterator[Problem]:
     for field in ("command", "args"):
         texts: tuple[str, ...] = getattr(placed.container, field)
         for index, text in enumerate(texts):
             for name in dict.fromkeys(references_in(text)):
-                if name not in environment.variables and _LIKE_A_VARIABLE.fullmatch(name):
+                known = name in environment.variables or name in declared
+                if not known and _LIKE_A_VARIABLE.fullmatch(name):
                     yield UnresolvedReference(place=placed.place(f"{field}[{index}]"), name=name)
 
 

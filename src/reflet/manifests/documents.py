@@ -21,7 +21,7 @@ from reflet.apirules.schema.known_kinds import KindStanding, judged
 from reflet.errors import DecodeError
 from reflet.manifests.files import FoundFile, Sources, SourceText, find_files, read_text
 from reflet.manifests.kustomizations import Kustomization, read_kustomization
-from reflet.manifests.rendering import KUSTOMIZATIONS, rendered_texts
+from reflet.manifests.rendering import KUSTOMIZATIONS, RENDERED, rendered_texts
 
 _MOST_NAMED: Final = 3  # files that the summary names
 # Cheap to look for in the bytes of a thousand files: no object is without them.
@@ -66,6 +66,11 @@ class ManifestDocument(NamedTuple):
     def place(self) -> str:
         """``deploy/web.yaml:12``."""
         return f"{self.source}:{self.placed.line}"
+
+    @property
+    def is_rendered(self) -> bool:
+        """Whether kustomize or Helm made it."""
+        return self.source.endswith(RENDERED)
 
 
 class UnreadableText(NamedTuple):

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import FILE_NAME
+from reflet.cli.options.file_options import file_options
 
 if TYPE_CHECKING:
     from reflet.devserver.server import DevServer
+    from reflet.devserver.verbs.loading import LoadedDocument
+    from reflet.manifests.files import Sources
 
 
 @click.command()
@@ -23,15 +25,7 @@ if TYPE_CHECKING:
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep everything here; without it, everything is gone at the end.",
 )
-@click.option(
-    "-f",
-    "--filename",
-    "sources",
-    multiple=True,
-    type=FILE_NAME,
-    metavar="FILE|FOLDER|-",
-    help="Objects to begin with, YAML or JSON; may be repeated.",
-)
+@file_options("Objects to begin with, YAML or JSON; may be repeated.")
 @click.option(
     "--kubeconfig-out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -47,14 +41,15 @@ def serve(
     host: str,
     port: int,
     data_dir: Path | None,
-    sources: tuple[str, ...],
+    files: Sources,
     kubeconfig_out: Path | None,
     tls: bool,
 ) -> None:
     """Serve a Kubernetes API from this process, for development and tests.
 
     Good enough for kubectl and the usual clients.  No controllers run: objects are stored, and
-    nothing happens to them.  Never for production.
+    nothing happens to them.  Of folders, kustomizations and charts, objects that the server has no
+    kind for or refuses are told of and left out.  Never for production.
     """
     server = lazy.devserver.DevServer(
         host=host,
@@ -62,9 +57,27 @@ def serve(
         data_dir=data_dir,
         kubeconfig=kubeconfig_out,
         tls=tls,
-        load=sources,
+        load=_documents(files),
     )
     lazy.asyncio.run(_run(server))
+
+
+def _documents(files: Sources) -> list[LoadedDocument]:
+    """Return what the files hold, and say what is left out of it."""
+    documents = lazy.documents
+    reader = documents.DocumentReader(files)
+    loaded = [
+        lazy.loading.LoadedDocument(
+            each.place, each.placed.value, optional=bool(each.folder) or each.is_rendered
+        )
+        for each in reader.documents()
+    ]
+    for text in reader.unreadable:
+        lazy.problem_output.tell("warning", f"{text.file}:{text.line}: {text.message}")
+    summary = documents.skipped_summary(reader.skipped)
+    if summary:
+        lazy.problem_output.tell("note", summary)
+    return loaded
 
 
 async def _run(server: DevServer) -> None:

@@ -35,10 +35,14 @@ KUBERNETES: Final = "kubernetes"
 
 @dataclass(frozen=True, slots=True)
 class LoadedDocument:
-    """One object of a file, and where it begins."""
+    """One object of a file, and where it begins.
+
+    One that is ``optional`` may be refused: it is told of then, and the others are loaded.
+    """
 
     place: str
     document: dict[str, Any]
+    optional: bool = False
 
     @property
     def rank(self) -> int:
@@ -46,10 +50,13 @@ class LoadedDocument:
         return _FIRST.get(str(self.document.get("kind")), _LATER)
 
 
-def read_manifests(sources: Iterable[str]) -> list[LoadedDocument]:
+def read_manifests(sources: Iterable[str | LoadedDocument]) -> list[LoadedDocument]:
     """Read files, folders and ``-``; raise ConfigurationError with the file and line."""
     found: list[LoadedDocument] = []
     for source in sources:
+        if isinstance(source, LoadedDocument):
+            found.append(source)
+            continue
         if source == STANDARD_INPUT:
             found += _documents("standard input", sys.stdin.buffer.read())
             continue
@@ -103,14 +110,19 @@ def _objects(name: str, node: YamlNode) -> Iterator[LoadedDocument]:
 def load(state: State, manifests: Iterable[LoadedDocument]) -> list[str]:
     """Put objects into the server; give a line about each.
 
-    Raises ConfigurationError, with file and line, for one that the server refuses.
+    Raises ConfigurationError, with file and line, for one that the server refuses and that is not
+    optional.
     """
     said = []
     for manifest in manifests:
         try:
             said.append(_load(state, manifest))
-        except ApiError as error:
-            raise ConfigurationError(f"{manifest.place}: {error.message}") from error
+        except (ApiError, ConfigurationError) as error:
+            words = str(error) if isinstance(error, ConfigurationError) else ""
+            words = words or f"{manifest.place}: {error}"
+            if not manifest.optional:
+                raise ConfigurationError(words) from error
+            said.append(f"left out: {words}")
     return said
 
 

@@ -34,6 +34,8 @@ def _shadows(subject: Subject, environment: Environment, variable: Variable) -> 
     for winner, loser in itertools.pairwise(chain):
         if loser.place.path == "spec.enableServiceLinks":
             continue  # whoever sets a variable of a service means it
+        if winner.known and loser.known and winner.value == loser.value:
+            continue  # written twice, to no effect
         rank, other = _rank(winner), _rank(loser)
         rule = rules.SHADOWED if rank == other else rules.OVERRIDDEN
         yield subject.finding(
@@ -93,6 +95,8 @@ def hidden_files(subject: Subject, found: PodProblems) -> Iterator[Finding]:
         path = subject.path_of(f"spec.volumes[{index}]")
         for name, file in contents.files.items():
             for hidden in file.shadows:
+                if _same_key(file.origin, hidden):
+                    continue  # named twice, to no effect
                 yield subject.finding(
                     rules.SHADOWED_FILE,
                     f"volume {volume.name}: {name} of {_object(file.origin)} hides that of "
@@ -107,6 +111,12 @@ def hidden_files(subject: Subject, found: PodProblems) -> Iterator[Finding]:
                 path=path,
                 fix="give one of them another path with items",
             )
+
+
+def _same_key(origin: Origin, other: Origin) -> bool:
+    if isinstance(origin, ConfigMapOrigin | SecretOrigin) and type(origin) is type(other):
+        return (origin.name, origin.key) == (other.name, other.key)  # type: ignore[union-attr]  # of one type
+    return False
 
 
 def _inside_each_other(files: Mapping[str, FileContent]) -> Iterator[tuple[str, str]]:

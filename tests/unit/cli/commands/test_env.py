@@ -232,10 +232,6 @@ def test_services_of_the_files_are_announced(on_files: OnFiles) -> None:
             pod() + "---\n" + pod().replace("web}", "b}", 1),
             "the files hold several pods: pod/web, pod/b; say which one",
         ),
-        (
-            pod() + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: '*'}\n",
-            '{path}:12: Secret s: data["a"]: not valid base64',
-        ),
     ],
 )
 def test_bad_input_is_one_clear_line(on_files: OnFiles, text: str, message: str) -> None:

@@ -203,16 +203,12 @@ def test_a_server_that_is_not_there_ends_it(lint: Any) -> None:
         (("-f", "shop.yaml", "--select", "RFL9"), "there is no rule 'RFL9'"),
         (("-f", "shop.yaml", "--against", "nobody"), "'nobody' is not one of"),
         (("-f", "broken.yaml"), "broken.yaml:2: "),
-        (("-f", "base64.yaml"), "base64.yaml:4: "),
     ],
 )
 def test_mistakes_are_one_line(
     lint: Any, folder: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    (folder / "broken.yaml").write_text("a: b\n  c: d\n")
-    (folder / "base64.yaml").write_text(
-        f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\ndata: {{k: {CANARY}}}\n"
-    )
+    (folder / "broken.yaml").write_text(f"a: b\n  {CANARY}: d\n")
 
     code, output, errors = lint(*arguments)
 
@@ -220,6 +216,21 @@ def test_mistakes_are_one_line(
     (line,) = errors.splitlines()
     assert said in line
     assert CANARY not in line
+
+
+def test_what_the_server_cannot_decode_is_a_finding_and_shows_no_value(
+    lint: Any, folder: Path
+) -> None:
+    (folder / "base64.yaml").write_text(
+        f"apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\ndata:\n  k: {CANARY}\n"
+    )
+
+    code, output, errors = lint("-f", "base64.yaml")
+
+    assert (code, errors) == (1, "")
+    assert "base64.yaml:5: error RFL001 refused" in output
+    assert "illegal base64 data at input byte" in output
+    assert CANARY not in output
 
 
 def test_a_secret_that_is_refused_is_not_shown(lint: Any, folder: Path) -> None:

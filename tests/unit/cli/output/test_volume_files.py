@@ -11,6 +11,7 @@ import pytest
 from reflet.cli.options.connection_options import ConnectionChoice
 from reflet.cli.options.pod_options import PodChoice
 from reflet.cli.output.volume_files import volumes_only, watch_manifests
+from reflet.manifests.files import Sources
 from reflet.resolution.references import references_of
 from tests.unit.cli.shop_files import config_map, pod
 from tests.unit.resolution.scenes import pod_with
@@ -43,7 +44,7 @@ class Watching:
         choice = PodChoice(
             (),
             ConnectionChoice({"namespace": ""}),
-            files=(str(self.manifest),),
+            files=Sources(paths=(str(self.manifest),)),
             selector="",
             all_namespaces=False,
         )

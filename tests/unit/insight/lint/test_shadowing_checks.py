@@ -85,3 +85,20 @@ data: {COLOR: red}
     assert (
         finding.message == "volume all: COLOR of ConfigMap settings hides that of Secret settings"
     )
+
+
+def test_what_is_written_twice_to_no_effect_is_no_finding(linted: Linted) -> None:
+    text = (
+        HEAD
+        + "    env:\n    - {name: A, value: red}\n    - {name: A, value: red}\n"
+        + """\
+  volumes:
+  - name: all
+    projected:
+      sources:
+      - secret: {name: settings}
+      - secret: {name: settings, items: [{key: COLOR, path: COLOR}]}
+"""
+    )
+
+    assert linted(text) == ()
