@@ -188,7 +188,7 @@ def test_a_data_folder_in_use_is_one_line(tmp_path: Path) -> None:
     [
         ("a: [\n", 1, "did not find expected node content"),
         (f"{CONFIG_MAP}---\nkind: Nothing\napiVersion: v1\n", 6, "no kind 'Nothing' in version"),
-        (f"{CONFIG_MAP}---\n- 1\n", 6, "not an object with apiVersion, kind and metadata"),
+        (f"{CONFIG_MAP}---\n- 1\n", 6, "expected an object with apiVersion and kind"),
         (CONFIG_MAP.replace("seeded", "Wrong"), 1, "a lowercase RFC 1123 subdomain must"),
         (CONFIG_MAP.replace("\ndata", "\ndate"), 1, ".date: field not declared in schema"),
         (SECRET.format("data: canary"), 1, "data of the Secret is no mapping"),

@@ -29,9 +29,11 @@ def check_custom_object(rules: Rules, document: Mapping[str, Any], errors: Field
     """Check everything but the metadata."""
     without = {name: value for name, value in document.items() if name != "metadata"}
     properties = rules.get("properties") or {}
-    if "metadata" in properties:
+    if "metadata" in properties or "metadata" in (rules.get("required") or ()):
         properties = {name: inner for name, inner in properties.items() if name != "metadata"}
-        rules = {**rules, "properties": properties}
+        # Every object has metadata, whose rules are the same everywhere.
+        required = [name for name in rules.get("required") or () if name != "metadata"]
+        rules = {**rules, "properties": properties, "required": required}
     check_value(rules, without, "", errors)
     _check_lists(rules, without, "", errors)
 

@@ -119,3 +119,12 @@ def test_metadata_is_not_the_schemas_business() -> None:
     check_custom_object({"properties": {"metadata": {"type": "string"}}}, {"metadata": {}}, errors)
 
     assert not errors
+
+
+def test_metadata_may_be_required_and_is_always_there() -> None:
+    errors = FieldErrors()
+    rules = {"type": "object", "required": ["metadata", "spec"]}
+
+    check_custom_object(rules, {"metadata": {"name": "a"}}, errors)
+
+    assert complaints(errors) == ["spec: Required value"]

@@ -114,7 +114,7 @@ def test_standard_input_cannot_be_watched(tmp_path: Path) -> None:
     choice = PodChoice(
         (),
         ConnectionChoice({"namespace": ""}),
-        files=("-",),
+        files=Sources(paths=("-",)),
         selector="",
         all_namespaces=False,
     )
