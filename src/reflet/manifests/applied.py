@@ -7,8 +7,10 @@ them: refused by the server's rules, or of a kind that is not known here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast, final
+
+from msgspec import structs
 
 from reflet.api import codec
 from reflet.api.core.config import ConfigMap, Secret
@@ -19,7 +21,9 @@ from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.meta import KubernetesObject
 from reflet.api.unstructured import AnyObject
 from reflet.api.yaml.text import PlacedValue, read_values
+from reflet.apirules.schema.known_kinds import KindStanding, judged
 from reflet.errors import ApiError, Cause, DecodeError
+from reflet.insight.custom_workloads import Schemas, schemas_of, workload_in
 from reflet.manifests.acceptance import Accepting, ObjectKey
 from reflet.manifests.files import read_texts
 from reflet.resolution.objects import ObjectsInHand
@@ -37,12 +41,14 @@ T = TypeVar("T")
 class AppliedObject:
     """An object as the server would have it, and the file and line where it begins.
 
-    ``line_of`` gives the line of one of its fields, where that is known.
+    ``line_of`` gives the line of one of its fields, where that is known.  ``workload`` is what
+    makes pods: the object itself, or the templates of a custom resource.
     """
 
     place: str
     object: KubernetesObject
     line_of: Callable[[str], int] | None = field(default=None, compare=False, repr=False)
+    workload: Workload | None = None
 
 
 @final
@@ -91,8 +97,16 @@ class AppliedManifests:
         return self._of(Pod)
 
     def workloads(self) -> tuple[Workload, ...]:
-        """Return what makes pods from templates."""
-        return tuple(item.object for item in self.objects if isinstance(item.object, WORKLOADS))
+        """Return what makes pods from templates, custom resources included."""
+        return tuple(item.workload for item in self.objects if item.workload is not None)
+
+    def custom_objects(self) -> tuple[AnyObject, ...]:
+        """Return the objects of kinds that are not Kubernetes' own."""
+        return tuple(
+            item
+            for item in self._of(AnyObject)
+            if judged(item.api_version, item.kind).standing is KindStanding.CUSTOM
+        )
 
     def config_maps(self) -> tuple[ConfigMap, ...]:
         """Return the ConfigMaps."""
@@ -180,8 +194,11 @@ class _Reading:
             if is_trust_bundle(placed.value["apiVersion"], placed.value["kind"]):
                 self._take_as_it_is(source, placed)
                 return
-            claims = f"{placed.value['kind']} of {placed.value['apiVersion']}"
-            self._remarks.append(Remark(place, f"{claims} is not a kind known here, so ignored"))
+            name, version = placed.value["kind"], placed.value["apiVersion"]
+            said = f"{name} of {version} is not a kind known here, so ignored"
+            self._remarks.append(Remark(place, said))
+            if judged(version, name).standing is KindStanding.CUSTOM:
+                self._take_as_it_is(source, _in_namespace(placed, self._namespace))
             return
         try:
             key, stored = self._accepting.accept(kind, placed.value)
@@ -208,13 +225,25 @@ class _Reading:
             raise _with_line(error, source, placed) from error
         except (UnicodeEncodeError, RecursionError):
             raise DecodeError(f"{source}:{placed.line}: not valid Unicode text") from None
-        key = (item.kind, "", item.metadata.name)
+        kind = f"{item.kind} of {item.api_version.partition('/')[0]}"
+        key = (kind, item.metadata.namespace, item.metadata.name)
         self._objects[key] = AppliedObject(f"{source}:{placed.line}", item, placed.line_of)
 
     def result(self) -> AppliedManifests:
-        return AppliedManifests(
-            tuple(self._objects.values()), tuple(self._refusals), tuple(self._remarks)
-        )
+        schemas = schemas_of(item.object for item in self._objects.values())
+        objects = tuple(self._with_workload(item, schemas) for item in self._objects.values())
+        taken = {item.place for item in objects if item.workload is not None}
+        remarks = tuple(remark for remark in self._remarks if remark.place not in taken)
+        return AppliedManifests(objects, tuple(self._refusals), remarks)
+
+    def _with_workload(self, item: AppliedObject, schemas: Schemas) -> AppliedObject:
+        found = item.object
+        if isinstance(found, AnyObject):
+            try:
+                found = workload_in(found, schemas) or found
+            except DecodeError as error:
+                self._remarks.append(Remark(item.place, str(error)))
+        return replace(item, workload=found) if isinstance(found, WORKLOADS) else item
 
     def _refusal(
         self, place: str, kind: ServedKind, placed: PlacedValue, error: ApiError
@@ -244,6 +273,15 @@ class _Reading:
                 "the cluster will choose one, so its variables are left out",
             )
         )
+
+
+def _in_namespace(placed: PlacedValue, namespace: str) -> PlacedValue:
+    """Return the object in the namespace of those that name none; most kinds have one."""
+    metadata = placed.value.get("metadata")
+    if not isinstance(metadata, dict) or metadata.get("namespace"):
+        return placed
+    value = {**placed.value, "metadata": {**metadata, "namespace": namespace}}
+    return structs.replace(placed, value=value)
 
 
 def _with_line(error: DecodeError, source: str, placed: PlacedValue) -> DecodeError:
