@@ -7,6 +7,7 @@ keep their identity and, pods and nodes, their status.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, final
 
@@ -59,6 +60,11 @@ class KnownKinds:
             self._kinds.add_custom(msgspec.json.decode(definition))
         kind = self._kinds.by_kind(*claims)
         return kind if kind is not None and kind.is_stored else None
+
+    def schema_of(self, api_version: str, kind: str) -> Mapping[str, Any] | None:
+        """Return the OpenAPI schema of a kind that a definition among the files defines."""
+        found = self._kinds.by_kind(api_version, kind)
+        return None if found is None or found.custom is None else found.custom.open_api
 
     def define(self, definition: Document) -> None:
         """Note a CustomResourceDefinition that a server would have; the last one counts."""

@@ -20,10 +20,11 @@ from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.frozen import EMPTY
 from reflet.api.meta import KubernetesObject
 from reflet.api.unstructured import AnyObject
+from reflet.apirules.schema.known_kinds import belongs_to_kubernetes, group_of
 from reflet.errors import Cause
 from reflet.manifests.documents import Skipped, skipped_summary
 from reflet.resolution.placed_objects import ObjectsSeen, PlacedObject, PlacedObjects
-from reflet.resolution.templates import WORKLOADS, Workload
+from reflet.resolution.templates import Workload
 from reflet.resolution.trust_bundles import TrustBundle, is_trust_bundle, trust_bundle_of
 
 _MOST_KINDS: Final = 5  # that one sentence names
@@ -36,13 +37,15 @@ class AppliedObject(msgspec.Struct, frozen=True):
     """An object as the server would have it, and the file and line where it begins.
 
     ``line_of`` gives the line of one of its fields, where that is known; ``folder`` is the folder
-    in which the file was found, empty for one that was given by name.
+    in which the file was found, empty for one that was given by name.  ``workload`` is what makes
+    pods: the object itself, or the templates of a custom resource.
     """
 
     place: str
     object: KubernetesObject
     line_of: Callable[[str], int] | None = None
     folder: str = ""
+    workload: Workload | None = None
 
 
 @final
@@ -124,8 +127,16 @@ class AppliedManifests(msgspec.Struct, frozen=True, dict=True):
         return self._of(Pod)
 
     def workloads(self) -> tuple[Workload, ...]:
-        """Return what makes pods from templates."""
-        return tuple(item.object for item in self.objects if isinstance(item.object, WORKLOADS))
+        """Return what makes pods from templates, custom resources included."""
+        return tuple(item.workload for item in self.objects if item.workload is not None)
+
+    def custom_objects(self) -> tuple[AnyObject, ...]:
+        """Return the objects of kinds that are not Kubernetes' own."""
+        return tuple(
+            item
+            for item in self._of(AnyObject)
+            if not belongs_to_kubernetes(group_of(item.api_version))
+        )
 
     def config_maps(self) -> tuple[ConfigMap, ...]:
         """Return the ConfigMaps."""

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
+from msgspec import structs
+
 from reflet.api import codec, field_path
 from reflet.api.core.services import Service
 from reflet.api.frozen import EMPTY
@@ -22,8 +24,10 @@ from reflet.apirules.schema.known_kinds import KindStanding, judged
 from reflet.errors import ApiError, Cause, DecodeError
 from reflet.manifests.acceptance import Accepting, KnownKinds, ObjectKey
 from reflet.manifests.applied import AppliedManifests, AppliedObject, Duplicate, Refusal, Remark
+from reflet.manifests.custom_workloads import workload_in
 from reflet.manifests.documents import Because, DocumentReader, ManifestDocument, is_placeholder
 from reflet.manifests.files import Sources, SourceText
+from reflet.resolution.templates import WORKLOADS, Workload
 
 if TYPE_CHECKING:
     from reflet.apirules.schema.served_kind import ServedKind
@@ -93,6 +97,10 @@ class _Reading:
                 self._accept(kind, document)
             else:
                 self._take_as_it_is(document)
+        for key, item in self._objects.items():
+            workload = self._workload_of(item)
+            if workload is not None:
+                self._objects[key] = structs.replace(item, workload=workload)
         self._refusals += [
             Refusal(f"{each.file}:{each.line}", "", "", each.file, each.message)
             for each in self._reader.unreadable
@@ -107,6 +115,17 @@ class _Reading:
             unchecked=dict(self._unchecked),
             made=frozenset(self._reader.made),
         )
+
+    def _workload_of(self, item: AppliedObject) -> Workload | None:
+        """Return what makes pods: the object itself, or the templates of a custom resource."""
+        found = item.object
+        # Cheap to look for: what has no containers has no template.
+        if isinstance(found, AnyObject) and b'"containers"' in found.to_json():
+            try:
+                return workload_in(found, self._kinds.schema_of(found.api_version, found.kind))
+            except DecodeError as error:
+                self._remarks.append(Remark(item.place, str(error)))
+        return found if isinstance(found, WORKLOADS) else None
 
     def _accept(self, kind: ServedKind, document: ManifestDocument) -> None:
         try:
@@ -160,6 +179,10 @@ class _Reading:
             causes = (Cause(message=judgement.message, field=field),)
             self._refuse(document, judgement.message, causes, fix=judgement.fix)
             return
+        metadata = _metadata(document.placed)
+        if metadata and not metadata.get("namespace") and judgement.standing is KindStanding.CUSTOM:
+            # Most kinds have one.
+            value = {**value, "metadata": {**metadata, "namespace": self._namespace}}
         try:
             item = AnyObject.from_dict(value)
         except DecodeError as error:
@@ -170,8 +193,8 @@ class _Reading:
             self._refuse(document, "not valid Unicode text")
             return
         self._unchecked[f"{kind} of {version}"] += 1
-        namespace = item.metadata.namespace or self._namespace
-        self._keep((f"{kind}.{version}", namespace, item.metadata.name), item, document)
+        key = (f"{kind}.{version}", item.metadata.namespace, item.metadata.name)
+        self._keep(key, item, document)
 
     def _refuse(
         self,

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
+from reflet.api import resources
 from reflet.api.core.pods import Pod
-from reflet.errors import ConfigurationError, Invalid
+from reflet.api.meta import KubernetesObject
+from reflet.api.resources import Resource
+from reflet.api.unstructured import AnyObject
+from reflet.errors import ConfigurationError, Invalid, ParseError
 from reflet.manifests.applied import AppliedManifests, Refusal
+from reflet.resolution.custom_templates import guessed_resource, no_template
 from reflet.resolution.templates import (
     POD_KINDS,
-    WORKLOADS,
+    CustomWorkload,
     assumptions_of,
     pod_of,
     pod_resource,
@@ -26,6 +31,7 @@ class PodTarget:
     """A pod, and the object of the files that it is or comes from.
 
     ``assumptions`` are sentences about what is only assumed of a pod that is not made yet.
+    ``resource`` is that of a custom resource, and ``None`` for Kubernetes' own.
     """
 
     place: str
@@ -34,7 +40,7 @@ class PodTarget:
     name: str
     pod: Pod
     assumptions: tuple[str, ...] = ()
-    folder: str = ""
+    resource: Resource | None = None
 
     def __str__(self) -> str:
         return f"{self.kind.lower()}/{self.name}"
@@ -52,17 +58,16 @@ def choose_pod(
     ConfigurationError, which lists what there is, and Invalid, with the server's words, for a
     pod that it would refuse.
     """
-    kind, name = (None, None) if target is None else (pod_resource(target[0]).kind, target[1])
+    name = None if target is None else target[1]
     candidates: list[PodTarget | Refusal] = [
         *pod_targets(applied),
         *(refusal for refusal in applied.refusals if refusal.kind in POD_KINDS),
     ]
+    meant = candidates if target is None else _of_type(target[0], name, candidates, applied)
     found = [
         each
-        for each in candidates
-        if (kind is None or each.kind == kind)
-        and (name is None or each.name == name)
-        and (not namespace or each.namespace == namespace)
+        for each in meant
+        if (name is None or each.name == name) and (not namespace or each.namespace == namespace)
     ]
     if len(found) != 1:
         accepted = [each for each in found if isinstance(each, PodTarget)]
@@ -80,22 +85,102 @@ def choose_pod(
 
 def pod_targets(applied: AppliedManifests) -> Iterator[PodTarget]:
     """Yield every pod of the files: pods, and those of workloads' templates."""
+    plurals = _plurals(applied)
     for item in applied.objects:
         found = item.object
+        metadata = found.metadata
+        name = metadata.name or metadata.generate_name
         if isinstance(found, Pod):
-            metadata = found.metadata
-            name = metadata.name or metadata.generate_name
-            yield PodTarget(item.place, "Pod", metadata.namespace, name, found, folder=item.folder)
-        elif isinstance(found, WORKLOADS):
+            yield PodTarget(item.place, "Pod", metadata.namespace, name, found)
+        elif item.workload is not None:
+            workload, resource = item.workload, None
+            if isinstance(workload, CustomWorkload):
+                resource = _resource_of(found, plurals)
             yield PodTarget(
                 item.place,
                 found.kind,
-                found.metadata.namespace,
-                found.metadata.name or found.metadata.generate_name,
-                pod_of(found),
-                assumptions_of(found),
-                item.folder,
+                metadata.namespace,
+                name,
+                pod_of(workload),
+                assumptions_of(workload),
+                resource,
             )
+
+
+def _of_type(
+    text: str,
+    name: str | None,
+    candidates: Sequence[PodTarget | Refusal],
+    applied: AppliedManifests,
+) -> list[PodTarget | Refusal]:
+    """Return the pods of a type: Kubernetes' own before custom resources of the same name.
+
+    Raises ConfigurationError for a type whose objects make no pods.
+    """
+    unknown: ConfigurationError | None = None
+    try:
+        kind = pod_resource(text).kind
+    except ConfigurationError as error:
+        unknown = error
+    else:
+        own = [each for each in candidates if each.kind == kind and _is_built_in(each)]
+        if own:
+            return own
+    custom = [
+        each
+        for each in candidates
+        if isinstance(each, PodTarget) and each.resource and is_called(text, each.resource)
+    ]
+    if custom or unknown is None:
+        return [*custom]
+    plurals = _plurals(applied)
+    for item in applied.custom_objects():
+        if item.metadata.name == name and is_called(text, _resource_of(item, plurals)):
+            raise ConfigurationError(no_template(item))
+    raise unknown
+
+
+def _is_built_in(each: PodTarget | Refusal) -> bool:
+    return isinstance(each, Refusal) or each.resource is None
+
+
+def is_called(text: str, resource: Resource) -> bool:
+    """Whether a person who types *text* means a resource."""
+    try:
+        resources.find(text, [resource])
+    except ParseError:
+        return False
+    return True
+
+
+def _resource_of(
+    item: KubernetesObject, plurals: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> Resource:
+    """Return the resource of a custom object: by the definition among the files, or guessed."""
+    guessed = guessed_resource(item.api_version, item.kind)
+    names = plurals.get((guessed.group, item.kind))
+    if names is None:
+        return guessed
+    return Resource(
+        group=guessed.group,
+        version=guessed.version,
+        kind=item.kind,
+        plural=str(names.get("plural") or guessed.plural),
+        singular=str(names.get("singular") or ""),
+        short_names=tuple(map(str, names.get("shortNames") or ())),
+    )
+
+
+def _plurals(applied: AppliedManifests) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+    """Return the names that the CustomResourceDefinitions of the files give to kinds."""
+    if not any(True for _ in applied.custom_objects()):
+        return {}  # definitions are large, and most files use none
+    return {
+        (str(item.object.spec.get("group")), str(names.get("kind"))): names
+        for item in applied.objects
+        if isinstance(item.object, AnyObject) and item.object.kind == "CustomResourceDefinition"
+        if isinstance(names := item.object.spec.get("names"), Mapping)
+    }
 
 
 def no_pods(applied: AppliedManifests) -> ConfigurationError:
@@ -114,6 +199,10 @@ def _unclear(
     where = f" in namespace {namespace}" if namespace else ""
     if found:
         same = len({(each.kind, each.name) for each in found}) == 1
+        if same and len({each.namespace for each in found}) == 1:
+            places = ", ".join(each.place for each in found[:_MOST_SHOWN])
+            what = f"{found[0].kind.lower()}/{found[0].name}"
+            return ConfigurationError(f"{what} is in several files: {places}; name one with -f")
         ask = "say which namespace with -n" if same else "say which one"
         return ConfigurationError(f"the files hold several pods: {_listed(found)}; {ask}")
     wanted = "" if target is None else f" {'/'.join(part for part in target if part)}"

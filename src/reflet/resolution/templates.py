@@ -32,14 +32,49 @@ from reflet.api.core.workloads import (
     ReplicationController,
     StatefulSet,
 )
+from reflet.api.frozen import Frozen
 from reflet.api.meta import ObjectMeta
 from reflet.api.resources import Resource
 from reflet.errors import ConfigurationError, ParseError
 from reflet.resolution.places import containers_of
 
-Workload = Deployment | StatefulSet | DaemonSet | ReplicaSet | ReplicationController | Job | CronJob
 
-WORKLOADS: Final = (
+class PlacedTemplate(Frozen, frozen=True, kw_only=True):
+    """A template of pods, and the path that leads to it: ``spec.template``."""
+
+    path: str
+    template: PodTemplateSpec
+
+
+class CustomWorkload(Frozen, frozen=True, kw_only=True):
+    """An object of a kind that is not Kubernetes' own and has templates of pods, one at least.
+
+    ``custom_templates`` finds them.  ``unreadable`` tells of templates that are left out.
+    """
+
+    api_version: str
+    kind: str
+    metadata: ObjectMeta
+    templates: tuple[PlacedTemplate, ...]
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def template(self) -> PodTemplateSpec:
+        """The first template, which is the workload's where one is meant."""
+        return self.templates[0].template
+
+    @property
+    def template_path(self) -> str:
+        """Where the first template is."""
+        return self.templates[0].path
+
+
+BuiltInWorkload = (
+    Deployment | StatefulSet | DaemonSet | ReplicaSet | ReplicationController | Job | CronJob
+)
+Workload = BuiltInWorkload | CustomWorkload
+
+BUILT_IN_WORKLOADS: Final = (
     Deployment,
     StatefulSet,
     DaemonSet,
@@ -48,9 +83,10 @@ WORKLOADS: Final = (
     Job,
     CronJob,
 )
+WORKLOADS: Final = (*BUILT_IN_WORKLOADS, CustomWorkload)
 
-POD_KINDS: Final = ("Pod", *(kind.__name__ for kind in WORKLOADS))
-"""Everything that is a pod or makes pods."""
+POD_KINDS: Final = ("Pod", *(kind.__name__ for kind in BUILT_IN_WORKLOADS))
+"""Everything of Kubernetes that is a pod or makes pods."""
 
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 COMPLETION_INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
@@ -70,6 +106,7 @@ _LABELS_ADDED: Final[Mapping[type, tuple[str, ...]]] = {
     ReplicationController: (),
     Job: _JOB_LABELS,
     CronJob: _JOB_LABELS,
+    CustomWorkload: (),
 }
 """Labels whose values are known only when the pod is made."""
 
@@ -140,9 +177,25 @@ def pod_of(workload: Workload) -> Pod:
 
 def template_of(workload: Workload) -> PodTemplateSpec:
     """Return the template of the workload's pods; for a cron job, that of its jobs."""
+    if isinstance(workload, CustomWorkload):
+        return workload.template
     if isinstance(workload, CronJob):
         return workload.spec.job_template.spec.template
     return workload.spec.template
+
+
+def template_path(workload: Workload) -> str:
+    """Return where the template is in the workload: ``spec.template``."""
+    if isinstance(workload, CustomWorkload):
+        return workload.template_path
+    return "spec.jobTemplate.spec.template" if isinstance(workload, CronJob) else "spec.template"
+
+
+def templates_of(workload: Workload) -> tuple[PlacedTemplate, ...]:
+    """Return every template of the workload; only custom ones have several."""
+    if isinstance(workload, CustomWorkload):
+        return workload.templates
+    return (PlacedTemplate(path=template_path(workload), template=template_of(workload)),)
 
 
 def assumptions_of(workload: Workload) -> tuple[str, ...]:
@@ -150,6 +203,8 @@ def assumptions_of(workload: Workload) -> tuple[str, ...]:
 
     Labels that are not known are mentioned only if something of the pod shows them.
     """
+    if isinstance(workload, CustomWorkload):
+        return tuple(_custom_assumptions(workload))
     said = []
     name = workload.metadata.name
     if isinstance(workload, StatefulSet):
@@ -171,6 +226,15 @@ def assumptions_of(workload: Workload) -> tuple[str, ...]:
         values = "its value is" if one else "their values are"
         said.append(f"the {missing} missing: {values} known only when the pod is made")
     return tuple(said)
+
+
+def _custom_assumptions(workload: CustomWorkload) -> Iterator[str]:
+    whose = f"{workload.kind} {workload.metadata.name}"
+    yield f"what the controller of {whose} adds to its template is not known"
+    first, *others = (placed.path for placed in workload.templates)
+    if others:
+        yield f"this is the template at {first} of {whose}; others are at {', '.join(others)}"
+    yield from workload.unreadable
 
 
 def _as_created(spec: PodSpec) -> PodSpec:

@@ -1,0 +1,376 @@
+"""Which objects name ConfigMaps and Secrets outside pod templates, and which make them.
+
+The rows are data: ``data/references.json`` holds those of Kubernetes and of well-known operators,
+read once in a process as code is; more come from a configuration file through ``row_from``.  What
+containers name is ``resolution.references``' affair.
+
+A path leads from the object to a name, step by step: ``spec.tls[].secretName``.  ``[]`` goes
+through a list, ``{}`` through the values of a map, ``*`` in a step stands for any letters, ``**``
+for any number of steps, and ``'…'`` quotes a step that has dots.  The namespace, key and kind of
+what is named are members beside the name.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import resources
+from typing import Any, Final, cast, final
+
+import msgspec
+
+from reflet.api.field_path import with_field, with_index, with_key
+from reflet.api.frozen import Frozen
+from reflet.apirules.schema.known_kinds import belongs_to_kubernetes
+from reflet.errors import ConfigurationError
+from reflet.resolution.objects import ConfigKind
+
+_STEP: Final = re.compile(r"'([^']+)'|([^.'\[\]{}]+)|(\[\]|\{\})")
+_PATH: Final = re.compile(
+    r"(?:'[^']+'|[^.'\[\]{}]+)(?:\[\]|\{\})*(?:\.(?:'[^']+'|[^.'\[\]{}]+)(?:\[\]|\{\})*)*"
+)
+_PLAIN: Final = re.compile(r"[\w-]+")
+_ANYBODYS: Final = ("*", "*")
+_DEEPEST: Final = 30  # steps that ** goes down
+# What Kubernetes made a random end of names from, as of tokens before 1.24.
+_TOKEN: Final = re.compile(r".+-token-[bcdfghjklmnpqrstvwxz2456789]{5}")
+_EVERYWHERE: Final = frozenset(
+    {"kube-root-ca.crt", "istio-ca-root-cert", "openshift-service-ca.crt"}
+)
+_IN_ONE_NAMESPACE: Final = frozenset(
+    {
+        ("kube-system", "extension-apiserver-authentication"),
+        ("kube-system", "kubeadm-config"),
+        ("kube-public", "cluster-info"),
+    }
+)
+
+
+@final
+class Effect(enum.Enum):
+    """What a change of the object takes until a user has it."""
+
+    RESTART = "restart"
+    LIVE = "live"
+    NEXT_PULL = "next pull"
+    NEXT_MOUNT = "next mount"
+    UNMOUNTED = "not mounted"
+    UNKNOWN = "unknown"
+
+
+class Row(Frozen, frozen=True, kw_only=True):
+    """Objects of some kinds name, or make, ConfigMaps or Secrets: where, and of what name.
+
+    The name stands at one of ``paths``, or is ``name``, in which ``{name}`` is the object's own
+    and ``*`` anything.  At one of ``when``, if given, something must stand, at ``unless`` nothing.
+    ``namespace``, ``key`` and ``kind_at`` are members beside the name: without the first it is the
+    object's own namespace, or ``in_namespace``.  ``kind_default`` is what the kind is where its
+    member is absent.  ``everywhere``: in every namespace.  ``usage`` is how the use is called.
+    ``*`` for group and kind: every kind that does not belong to Kubernetes.
+    """
+
+    group: str
+    kinds: tuple[str, ...]
+    names: ConfigKind
+    paths: tuple[str, ...] = ()
+    name: str = ""
+    when: tuple[str, ...] = ()
+    unless: str = ""
+    namespace: str = ""
+    in_namespace: str = ""
+    everywhere: bool = False
+    kind_at: str = ""
+    kind_default: str = ""
+    key: str = ""
+    keys: tuple[str, ...] = ()
+    usage: str = ""
+    change: Effect = Effect.UNKNOWN
+    project: str = ""
+
+
+class NamedObject(Frozen, frozen=True, kw_only=True):
+    """A ConfigMap or Secret that an object names, and where it does.
+
+    ``keys`` are ``None`` where all may be used.  ``namespace`` is empty for one that is in every
+    namespace.  A name that is made may hold ``*``.
+    """
+
+    kind: ConfigKind
+    namespace: str
+    name: str
+    path: str
+    keys: tuple[str, ...] | None = None
+    effect: Effect = Effect.UNKNOWN
+    usage: str = ""
+
+    def matches(self, kind: str, namespace: str, name: str) -> bool:
+        """Whether an object of that kind, namespace and name is meant."""
+        there = not self.namespace or self.namespace == namespace
+        return self.kind == kind and there and fnmatchcase(name, self.name)
+
+
+class Tables(Frozen, frozen=True, kw_only=True):
+    """The rows of references and of makers."""
+
+    references: tuple[Row, ...] = ()
+    makers: tuple[Row, ...] = ()
+
+
+@cache
+def built_in() -> Tables:
+    """Return the rows that come with the package."""
+    data = resources.files("reflet.insight").joinpath("data/references.json").read_bytes()
+    tables: dict[str, list[dict[str, Any]]] = msgspec.json.decode(data)
+    return Tables(
+        references=tuple(map(row_from, tables["references"])),
+        makers=tuple(map(row_from, tables["makers"])),
+    )
+
+
+def references_in(
+    document: Mapping[str, Any], rows: Iterable[Row] | None = None
+) -> Iterator[NamedObject]:
+    """Yield every ConfigMap and Secret that an object names, inside pod templates too.
+
+    The rows for every kind do not take a name that the object has made for a use of it.
+    """
+    every = _rows_for(document, "references") if rows is None else tuple(rows)
+    own = [row for row in every if row.group != "*"]
+    seen: set[tuple[str, ...]] = set()
+    yield from _named(document, own, seen)
+    seen.update((found.kind, found.name, found.path) for found in made_by(document))
+    yield from _named(document, [row for row in every if row.group == "*"], seen)
+
+
+def made_by(
+    document: Mapping[str, Any], rows: Iterable[Row] | None = None
+) -> Iterator[NamedObject]:
+    """Yield every ConfigMap and Secret that some controller makes because of an object."""
+    every = _rows_for(document, "makers") if rows is None else rows
+    yield from _named(document, every, set())
+
+
+def always_there(kind: str, namespace: str, name: str) -> bool:
+    """Whether Kubernetes, or what extends it, makes an object of that name by itself."""
+    if kind == "ConfigMap":
+        return name in _EVERYWHERE or (namespace, name) in _IN_ONE_NAMESPACE
+    return kind == "Secret" and _TOKEN.fullmatch(name) is not None
+
+
+def row_from(given: Mapping[str, Any]) -> Row:
+    """Return the row that a mapping of a configuration file describes.
+
+    ``kind`` and ``path`` may be one text or a list.  Raises ConfigurationError, which names the
+    field that is wrong.
+    """
+    unknown = sorted(set(given) - _FIELDS)
+    if unknown:
+        raise ConfigurationError(
+            f"{unknown[0]}: unknown field; there is {', '.join(sorted(_FIELDS))}"
+        )
+    for field in ("kind", "names"):
+        if field not in given:
+            raise ConfigurationError(f"{field}: missing")
+    names = _text(given, "names")
+    if names not in {"ConfigMap", "Secret"}:
+        raise ConfigurationError(f"names: must be ConfigMap or Secret, not {names!r}")
+    paths, name = _texts(given, "path"), _text(given, "name")
+    if bool(paths) == bool(name):
+        raise ConfigurationError("path: give it, or name, and not both")
+    for field in ("path", "when", "unless"):
+        for path in _texts(given, field):
+            if not _PATH.fullmatch(path):
+                raise ConfigurationError(
+                    f"{field}: {path!r} is no path such as spec.tls[].secretName"
+                )
+    change = _text(given, "change") or Effect.UNKNOWN.value
+    if change not in {effect.value for effect in Effect}:
+        raise ConfigurationError(
+            f"change: must be one of {', '.join(effect.value for effect in Effect)}, not {change!r}"
+        )
+    everywhere = given.get("everywhere", False)
+    if not isinstance(everywhere, bool):
+        raise ConfigurationError("everywhere: must be true or false")
+    return Row(
+        group=_text(given, "group"),
+        kinds=_texts(given, "kind"),
+        names=cast("ConfigKind", names),
+        paths=paths,
+        name=name,
+        when=_texts(given, "when"),
+        unless=_text(given, "unless"),
+        namespace=_text(given, "namespace"),
+        in_namespace=_text(given, "inNamespace"),
+        everywhere=everywhere,
+        kind_at=_text(given, "kindAt"),
+        kind_default=_text(given, "kindDefault"),
+        key=_text(given, "key"),
+        keys=_texts(given, "keys"),
+        usage=_text(given, "as"),
+        change=Effect(change),
+        project=_text(given, "project"),
+    )
+
+
+_FIELDS: Final = frozenset(
+    {
+        *("group", "kind", "names", "path", "name", "when", "unless", "namespace"),
+        *(
+            "inNamespace",
+            "everywhere",
+            "kindAt",
+            "kindDefault",
+            "key",
+            "keys",
+            "as",
+            "change",
+            "project",
+        ),
+    }
+)
+
+
+def _text(given: Mapping[str, Any], field: str) -> str:
+    value = given.get(field, "")
+    if not isinstance(value, str):
+        raise ConfigurationError(f"{field}: must be text")
+    return value
+
+
+def _texts(given: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    value = given.get(field, ())
+    every = (value,) if isinstance(value, str) else value
+    if not isinstance(every, Sequence) or not all(isinstance(e, str) and e for e in every):
+        raise ConfigurationError(f"{field}: must be text, or a list of texts")
+    return tuple(every)
+
+
+@cache
+def _indexed(table: str) -> Mapping[tuple[str, str], tuple[Row, ...]]:
+    index: dict[tuple[str, str], tuple[Row, ...]] = {}
+    for row in getattr(built_in(), table):
+        for kind in row.kinds:
+            index[row.group, kind] = (*index.get((row.group, kind), ()), row)
+    return index
+
+
+def _rows_for(document: Mapping[str, Any], table: str) -> tuple[Row, ...]:
+    index, identity = _indexed(table), _identity(document)
+    return (*index.get(identity, ()), *index.get(_ANYBODYS, ()))
+
+
+def _identity(document: Mapping[str, Any]) -> tuple[str, str]:
+    return str(document.get("apiVersion") or "").rpartition("/")[0], str(document.get("kind"))
+
+
+def _named(
+    document: Mapping[str, Any], rows: Iterable[Row], seen: set[tuple[str, ...]]
+) -> Iterator[NamedObject]:
+    """Yield what the rows find, each object at each place once: the first row that has it."""
+    identity = _identity(document)
+    given = document.get("metadata")
+    metadata = given if isinstance(given, Mapping) else {}
+    for row in rows:
+        if not _is_about(row, *identity) or not _holds(row, document):
+            continue
+        for found in _by_row(row, document, metadata):
+            key = (found.kind, found.name, found.path)
+            if key not in seen:
+                seen.add(key)
+                yield found
+
+
+def _is_about(row: Row, group: str, kind: str) -> bool:
+    if row.group == "*":
+        return not belongs_to_kubernetes(group)
+    return row.group == group and kind in row.kinds
+
+
+def _holds(row: Row, document: Mapping[str, Any]) -> bool:
+    if row.unless and any(_found(document, _steps(row.unless), "")):
+        return False
+    return not row.when or any(any(_found(document, _steps(path), "")) for path in row.when)
+
+
+def _by_row(
+    row: Row, document: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> Iterator[NamedObject]:
+    if row.name:
+        name = row.name.replace("{name}", str(metadata.get("name") or ""))
+        yield _object(row, name, metadata, {}, "metadata.name")
+    for path in row.paths:
+        for place, name, around in _found(document, _steps(path), ""):
+            if not row.kind_at or (around.get(row.kind_at) or row.kind_default) == row.names:
+                yield _object(row, name, metadata, around, place)
+
+
+def _object(
+    row: Row, name: str, metadata: Mapping[str, Any], around: Mapping[str, Any], place: str
+) -> NamedObject:
+    key = around.get(row.key) if row.key else None
+    elsewhere = around.get(row.namespace) if row.namespace else None
+    namespace = str(elsewhere or row.in_namespace or metadata.get("namespace") or "")
+    return NamedObject(
+        kind=row.names,
+        namespace="" if row.everywhere else namespace,
+        name=name,
+        path=place,
+        keys=(str(key),) if key else row.keys or None,
+        effect=row.change,
+        usage=row.usage,
+    )
+
+
+_Place = tuple[str, str, Mapping[str, Any]]
+
+
+@cache
+def _steps(path: str) -> tuple[str, ...]:
+    """Split a path; steps through lists and maps are ``[]`` and ``{}``."""
+    return tuple(quoted or plain or through for quoted, plain, through in _STEP.findall(path))
+
+
+def _found(
+    value: Any, steps: tuple[str, ...], place: str, around: Mapping[str, Any] | None = None
+) -> Iterator[_Place]:
+    """Yield each text at the end of the steps, its place, and the mapping that it stands in."""
+    if not steps:
+        if isinstance(value, str) and value:
+            yield place, value, around or {}
+        return
+    step, rest = steps[0], steps[1:]
+    if step == "[]":
+        for index, item in enumerate(value if isinstance(value, list | tuple) else ()):
+            yield from _found(item, rest, with_index(place, index), around)
+    elif step == "**":
+        yield from _anywhere(value, rest, place, _DEEPEST)
+    elif isinstance(value, Mapping):
+        names = value if step == "{}" else _members(value, step)
+        for name in names:
+            yield from _found(value[name], rest, _joined(place, str(name)), value)
+
+
+def _members(value: Mapping[str, Any], step: str) -> list[str]:
+    if "*" not in step:
+        return [step] if step in value else []
+    return [name for name in value if isinstance(name, str) and fnmatchcase(name, step)]
+
+
+def _anywhere(value: Any, rest: tuple[str, ...], place: str, depth: int) -> Iterator[_Place]:
+    if isinstance(value, Mapping):
+        yield from _found(value, rest, place)
+        inside = [(_joined(place, str(name)), item) for name, item in value.items()]
+    elif isinstance(value, list | tuple):
+        inside = [(with_index(place, index), item) for index, item in enumerate(value)]
+    else:
+        return
+    if depth:
+        for below, item in inside:
+            yield from _anywhere(item, rest, below, depth - 1)
+
+
+def _joined(place: str, name: str) -> str:
+    return with_field(place, name) if _PLAIN.fullmatch(name) else with_key(place, name)
