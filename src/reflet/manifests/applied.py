@@ -6,7 +6,7 @@ them: refused by the server's rules, or of a kind that is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast, final
 
@@ -20,6 +20,7 @@ from reflet.api.meta import KubernetesObject
 from reflet.api.unstructured import AnyObject
 from reflet.api.yaml.text import PlacedValue, read_values
 from reflet.errors import ApiError, Cause, DecodeError
+from reflet.insight.lint.ignore_comments import Comments, ignored_lines
 from reflet.manifests.acceptance import Accepting, ObjectKey
 from reflet.manifests.files import read_texts
 from reflet.resolution.objects import ObjectsInHand
@@ -57,6 +58,7 @@ class Refusal:
     message: str
     causes: tuple[Cause, ...] = ()
     line_of: Callable[[str], int] | None = field(default=None, compare=False, repr=False)
+    annotations: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         return f"{self.place}: the API server would refuse it: {self.message}"
@@ -80,11 +82,13 @@ class AppliedManifests:
     """What a cluster would have after the files were applied to it.
 
     ``refusals`` are not among the ``objects``; ``remarks`` are about what was left out, and why.
+    ``comments`` are the rules of lint that comments ignore, for each file that was read.
     """
 
     objects: tuple[AppliedObject, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     remarks: tuple[Remark, ...] = ()
+    comments: Comments = field(default_factory=dict, compare=False)
 
     def pods(self) -> tuple[Pod, ...]:
         """Return the pods."""
@@ -154,6 +158,7 @@ def read_applied(paths: Sequence[str], *, namespace: str = "default") -> Applied
     """
     reading = _Reading(namespace)
     for source, text in read_texts(paths):
+        reading.comments[source] = ignored_lines(text)
         for placed in read_values(text, source=source):
             reading.take(source, placed)
     return reading.result()
@@ -169,6 +174,7 @@ class _Reading:
         self._objects: dict[ObjectKey | int, AppliedObject] = {}
         self._refusals: list[Refusal] = []
         self._remarks: list[Remark] = []
+        self.comments: dict[str, Mapping[int, frozenset[str]]] = {}
 
     def take(self, source: str, placed: PlacedValue) -> None:
         place = f"{source}:{placed.line}"
@@ -213,7 +219,10 @@ class _Reading:
 
     def result(self) -> AppliedManifests:
         return AppliedManifests(
-            tuple(self._objects.values()), tuple(self._refusals), tuple(self._remarks)
+            tuple(self._objects.values()),
+            tuple(self._refusals),
+            tuple(self._remarks),
+            self.comments,
         )
 
     def _refusal(
@@ -231,6 +240,7 @@ class _Reading:
             error.message,
             error.causes,
             placed.line_of,
+            _texts(metadata.get("annotations")),
         )
 
     def _remark_no_address(self, place: str, service: Service) -> None:
@@ -244,6 +254,12 @@ class _Reading:
                 "the cluster will choose one, so its variables are left out",
             )
         )
+
+
+def _texts(found: object) -> dict[str, str]:
+    """Return what is text in a mapping of a document that may be anything."""
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {key: value for key, value in pairs if isinstance(value, str)}
 
 
 def _with_line(error: DecodeError, source: str, placed: PlacedValue) -> DecodeError:

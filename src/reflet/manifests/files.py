@@ -37,7 +37,12 @@ def _files(path: Path) -> list[Path]:
     try:
         if not path.is_dir():
             return [path]
-        with_suffix = (each for each in path.rglob("*") if each.suffix in SUFFIXES)
+        with_suffix = (
+            each
+            for each in path.rglob("*")
+            # Ours are about the files, and not among them.
+            if each.suffix in SUFFIXES and not each.name.startswith(".reflet")
+        )
         files = sorted(each for each in with_suffix if each.is_file())
         if not files:
             # An unreadable folder looks like an empty one to a search.

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, final
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.errors import ConfigurationError, NotFound, RefletError
+from reflet.insight.lint.ignore_comments import Comments
 from reflet.insight.lint.subjects import Subject
 from reflet.insight.used_by import Candidates, PossibleUsers
 from reflet.manifests.applied import AppliedManifests, read_applied
@@ -136,10 +138,21 @@ def _marks(path: Path) -> Iterator[tuple[str, int, int, int]]:
         yield (str(file), found.st_mtime_ns, found.st_size, found.st_ino)
 
 
-def lint_subjects_from_files(
-    paths: Sequence[str], *, namespace: str
-) -> tuple[list[Subject], list[str]]:
-    """Return the objects of the files, and remarks on those that are left out.
+@final
+@dataclass(frozen=True, slots=True)
+class LintSubjects:
+    """The objects of files, remarks on those that are left out, and what comments ignore.
+
+    ``comments`` has an entry for each file that was read.
+    """
+
+    subjects: list[Subject]
+    remarks: list[str]
+    comments: Comments
+
+
+def lint_subjects_from_files(paths: Sequence[str], *, namespace: str) -> LintSubjects:
+    """Return what lint looks at in the files.
 
     Raises ConfigurationError for files without objects.
     """
@@ -150,7 +163,7 @@ def lint_subjects_from_files(
     # That a Service has no address yet is nothing that lint looks at.
     services = {item.place for item in applied.objects if isinstance(item.object, Service)}
     remarks = [str(remark) for remark in applied.remarks if remark.place not in services]
-    return subjects_of(applied), remarks
+    return LintSubjects(subjects_of(applied), remarks, applied.comments)
 
 
 def subjects_of(applied: AppliedManifests) -> list[Subject]:
@@ -180,6 +193,7 @@ def subjects_of(applied: AppliedManifests) -> list[Subject]:
                 line_of=refusal.line_of or _always(line),
                 message=refusal.message,
                 causes=refusal.causes,
+                refused_annotations=refusal.annotations,
             )
         )
     return subjects

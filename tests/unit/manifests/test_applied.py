@@ -206,3 +206,23 @@ def test_no_error_shows_the_value_of_a_secret(tmp_path: Path) -> None:
         read_applied([str(path)])
 
     assert "geheim" not in str(caught.value)
+
+
+def test_comments_about_findings_are_known_for_each_file(tmp_path: Path) -> None:
+    for name, comment in (("a.yaml", "# reflet.dev/ignore: RFL009"), ("b.yaml", "# x")):
+        (tmp_path / name).write_text(f"apiVersion: v1 {comment}\nkind: Pod\nmetadata: {{}}\n")
+
+    assert read_applied([str(tmp_path)]).comments == {
+        f"{tmp_path}/a.yaml": {1: {"RFL009"}},
+        f"{tmp_path}/b.yaml": {},
+    }
+
+
+def test_the_annotations_of_a_refused_object_are_known(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web, annotations: {reflet.dev/ignore: x}}\n"
+    )
+
+    (refusal,) = read_applied([str(tmp_path)]).refusals
+
+    assert refusal.annotations == {"reflet.dev/ignore": "x"}

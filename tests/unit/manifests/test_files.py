@@ -26,7 +26,14 @@ def test_files_come_in_the_order_in_which_they_are_named(tmp_path: Path) -> None
 
 def test_a_folder_gives_its_manifests_all_the_way_down_in_order(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
-    for name in ("z.json", "a.yml", "deep/m.yaml", "README.md"):
+    for name in (
+        "z.json",
+        "a.yml",
+        "deep/m.yaml",
+        "README.md",
+        ".reflet.yaml",
+        ".reflet-baseline.json",
+    ):
         (tmp_path / name).write_text("x")
 
     read = [Path(name).relative_to(tmp_path) for name, _ in read_texts([str(tmp_path)])]

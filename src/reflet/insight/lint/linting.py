@@ -7,6 +7,7 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
 from reflet.insight.fixes import Advice
+from reflet.insight.lint.assumptions import NOTHING, Assumptions
 from reflet.insight.lint.object_checks import changed_immutables, plain_secrets, unused_objects
 from reflet.insight.lint.pod_checks import broken_references, refused_objects
 from reflet.insight.lint.rules import RULES, Finding, Rule
@@ -23,17 +24,22 @@ Live = Mapping[ObjectKey, ConfigMap | Secret | RefletError]
 
 
 def lint(
-    subjects: Iterable[Subject], *, live: Live = EMPTY, chosen: Iterable[Rule] = RULES
+    subjects: Iterable[Subject],
+    *,
+    live: Live = EMPTY,
+    chosen: Iterable[Rule] = RULES,
+    assume: Assumptions = NOTHING,
 ) -> tuple[Finding, ...]:
     """Return what the objects of the files do wrong, in the order of the files.
 
-    ``live`` is what a cluster has; files win, as they would once they are applied.
+    ``live`` is what a cluster has; files win, as they would once they are applied.  What is in
+    neither and is assumed to exist is not missing.
     """
     every = Subjects(subjects)
     wanted = frozenset(chosen)
     found = {
         (finding.rule.id, finding.subject, finding.message, finding.path): finding
-        for finding in _findings(every, live)
+        for finding in _findings(every, live, assume)
         if finding.rule in wanted
     }
     return tuple(sorted(found.values(), key=lambda finding: finding.rank))
@@ -49,7 +55,7 @@ def wanted_from_cluster(subjects: Iterable[Subject]) -> tuple[ObjectKey, ...]:
     return tuple(wanted)
 
 
-def _findings(subjects: Subjects, live: Live) -> Iterator[Finding]:
+def _findings(subjects: Subjects, live: Live, assume: Assumptions) -> Iterator[Finding]:
     for subject in subjects.every:
         if subject.object is None:
             yield from refused_objects(subject)
@@ -60,7 +66,7 @@ def _findings(subjects: Subjects, live: Live) -> Iterator[Finding]:
             PodInputs(pod=pod, objects=objects, services=subjects.services(), node=UNKNOWN_NODE)
         )
         advice = Advice(known=advice_on_names, environments=problems.environments)
-        yield from broken_references(subject, problems, advice)
+        yield from broken_references(subject, problems, advice, assume)
         yield from shadowed_variables(subject, problems)
         yield from hidden_files(subject, problems)
         yield from mounts(subject, problems)

@@ -11,6 +11,7 @@ from typing import Final
 from reflet.errors import Cause
 from reflet.insight.fixes import Advice
 from reflet.insight.lint import rules
+from reflet.insight.lint.assumptions import NOTHING, Assumptions
 from reflet.insight.lint.rules import Finding, Rule
 from reflet.insight.lint.subjects import Subject
 from reflet.insight.pod_problems import (
@@ -41,9 +42,13 @@ _OF_A_SERVICE: Final = re.compile(
 )
 
 
-def broken_references(subject: Subject, found: PodProblems, advice: Advice) -> Iterator[Finding]:
-    """Yield a finding for each problem of a pod that breaks a rule."""
+def broken_references(
+    subject: Subject, found: PodProblems, advice: Advice, assume: Assumptions = NOTHING
+) -> Iterator[Finding]:
+    """Yield a finding for each problem of a pod that breaks a rule; not for what is assumed."""
     for problem in found.problems:
+        if isinstance(problem, MissingObject | MissingKey) and _is_assumed(problem, assume):
+            continue
         rule = _rule_for(problem, found, advice)
         if rule is not None:
             yield subject.finding(
@@ -51,8 +56,13 @@ def broken_references(subject: Subject, found: PodProblems, advice: Advice) -> I
                 f"{problem.place}: {problem.message}",
                 path=subject.path_of(_field(problem)),
                 fix=advice.about(problem),
-                kubelet=problem.kubelet,
+                said=problem.kubelet,
             )
+
+
+def _is_assumed(problem: MissingObject | MissingKey, assume: Assumptions) -> bool:
+    key = problem.key if isinstance(problem, MissingKey) else ""
+    return assume.has(problem.object_kind, problem.namespace, problem.name, key)
 
 
 def _field(problem: Problem) -> str:
@@ -164,7 +174,8 @@ def refused_objects(subject: Subject) -> Iterator[Finding]:
             f"the API server refuses {subject}: {words}",
             path=cause.field,
             fix=fix,
-            kubelet=subject.message,
+            said=words,
+            by="API server",
         )
 
 

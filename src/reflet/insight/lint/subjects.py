@@ -1,7 +1,7 @@
 """What lint looks at: objects of files, each knowing the lines of its fields."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import final
 
 from reflet.api.core.config import ConfigMap, Secret
@@ -9,7 +9,7 @@ from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.api.meta import KubernetesObject
 from reflet.errors import Cause
-from reflet.insight.lint.rules import Finding, Rule
+from reflet.insight.lint.rules import Finding, Rule, Speaker
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.templates import WORKLOADS, pod_of
 
@@ -22,7 +22,7 @@ LineOf = Callable[[str], int]
 class Subject:
     """An object of a file; ``object`` is ``None`` for one that the API server refuses.
 
-    ``message`` and ``causes`` are its words then.
+    ``message`` and ``causes`` are its words then, and ``refused_annotations`` those of the object.
     """
 
     file: str
@@ -33,6 +33,7 @@ class Subject:
     object: KubernetesObject | None = None
     message: str = ""
     causes: tuple[Cause, ...] = ()
+    refused_annotations: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind} {f'{self.namespace}/' if self.namespace else ''}{self.name}"
@@ -45,6 +46,17 @@ class Subject:
             return found
         return pod_of(found) if isinstance(found, WORKLOADS) else None
 
+    def annotation(self, name: str) -> tuple[str, ...]:
+        """Return the values of an annotation: the object's, and those of the pod that it makes."""
+        if self.object is None:
+            values = {self.refused_annotations.get(name, "")}
+        else:
+            values = {self.object.metadata.annotations.get(name, "")}
+            pod = self.pod
+            if pod is not None:
+                values.add(pod.metadata.annotations.get(name, ""))
+        return tuple(sorted(values - {""}))
+
     def path_of(self, path: str) -> str:
         """Return a field of the pod as a field of the object."""
         if self.kind == "Pod":
@@ -53,7 +65,14 @@ class Subject:
         return f"{inside}.{path}"
 
     def finding(
-        self, rule: Rule, message: str, *, path: str = "", fix: str = "", kubelet: str = ""
+        self,
+        rule: Rule,
+        message: str,
+        *,
+        path: str = "",
+        fix: str = "",
+        said: str = "",
+        by: Speaker = "kubelet",
     ) -> Finding:
         """Return a finding about a field of the object."""
         return Finding(
@@ -64,7 +83,8 @@ class Subject:
             subject=str(self),
             path=path,
             fix=fix,
-            kubelet=kubelet,
+            said=said,
+            by=by,
         )
 
 

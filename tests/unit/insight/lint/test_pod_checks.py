@@ -42,7 +42,7 @@ metadata: {name: settings}
 
     assert (finding.rule.id, finding.line) == ("RFL003", 13)
     assert finding.path == "spec.containers[0].env[0].valueFrom.configMapKeyRef.key"
-    assert finding.kubelet == "couldn't find key color in ConfigMap default/settings"
+    assert finding.said == "couldn't find key color in ConfigMap default/settings"
 
 
 def test_the_line_in_a_template_is_found(linted: Linted) -> None:

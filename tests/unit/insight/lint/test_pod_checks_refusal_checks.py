@@ -56,6 +56,17 @@ def test_every_cause_is_a_finding() -> None:
     ]
 
 
+def test_the_words_are_the_api_servers_and_each_finding_has_its_own() -> None:
+    causes = [Cause("FieldValueRequired", "Required value", field) for field in ("a", "b")]
+
+    findings = list(refused_objects(subject(*causes, message="Pod is invalid: [a: …, b: …]")))
+
+    assert [(finding.by, finding.said) for finding in findings] == [
+        ("API server", "a: Required value"),
+        ("API server", "b: Required value"),
+    ]
+
+
 def test_a_refusal_without_causes_is_one_finding() -> None:
     (finding,) = refused_objects(subject(message='unknown field "spec.x"'))
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from reflet.api.core.pods import PodTemplateSpec
 from reflet.api.core.small_kinds import ServiceAccount
+from reflet.api.core.workloads import Deployment, DeploymentSpec
+from reflet.api.meta import ObjectMeta
 from reflet.insight.lint.rules import REFUSED
 from reflet.insight.lint.subjects import Subject, Subjects
 from tests.unit.resolution.scenes import config_map, pod_with
@@ -51,3 +54,23 @@ def test_configurations_are_known_by_name() -> None:
     subjects = Subjects([subject("ConfigMap", object=config_map("settings"))])
 
     assert subjects.known() == (("ConfigMap", "shop", "settings"),)
+
+
+def annotated(value: str) -> ObjectMeta:
+    return ObjectMeta(annotations={"reflet.dev/ignore": value})
+
+
+def test_an_annotation_is_that_of_the_object_and_that_of_its_template() -> None:
+    template = PodTemplateSpec(metadata=annotated("RFL003"))
+    workload = Deployment(metadata=annotated("RFL002"), spec=DeploymentSpec(template=template))
+
+    found = subject("Deployment", object=workload).annotation("reflet.dev/ignore")
+
+    assert found == ("RFL002", "RFL003")
+
+
+def test_an_annotation_of_a_refused_object_is_known_too() -> None:
+    refused = subject(refused_annotations={"reflet.dev/ignore": "RFL001"})
+
+    assert refused.annotation("reflet.dev/ignore") == ("RFL001",)
+    assert refused.annotation("other") == ()
