@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from reflet.api.selectors import labels
     from reflet.api.yaml import text as yaml_text
     from reflet.cli import demo_story, stop_signals
+    from reflet.cli.options import project_file
     from reflet.cli.output import (
         change_output,
         environment_output,
         explain_output,
         following,
+        lint_exchange,
         lint_output,
         problem_output,
         volume_files,
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from reflet.devserver import server as devserver
     from reflet.informer.reflector import reflector
     from reflet.insight import explain, rbac, used_by, why
-    from reflet.insight.lint import linting
+    from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
     from reflet.manifests import applied
     from reflet.node import agent as node_agent
@@ -70,14 +72,15 @@ _HOMES: Final = {
         "reflet.api": "options resources",
         "reflet.api.selectors": "labels",
         "reflet.cli": "demo_story stop_signals",
+        "reflet.cli.options": "project_file",
         "reflet.cli.output": (
             "change_output environment_output explain_output following "
-            "lint_output problem_output volume_files why_output"
+            "lint_exchange lint_output problem_output volume_files why_output"
         ),
         "reflet.client": "client",
         "reflet.informer.reflector": "reflector",
         "reflet.insight": "explain rbac used_by why",
-        "reflet.insight.lint": "linting",
+        "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.manifests": "applied",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
