@@ -32,6 +32,12 @@ _FIELD: Final = re.compile(r" - at `\$\.?(.*)`$")
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 
+class _Dialect(ManifestDialect):
+    """What is there twice was meant to be added up, which it is not."""
+
+    repeated_keys = False
+
+
 class LintSettings(Frozen, frozen=True, kw_only=True):
     """The section ``lint``.  ``baseline`` is a path that the current folder understands."""
 
@@ -74,7 +80,7 @@ def read_project_file(file: Path) -> ProjectFile:
     """Read a file.  Raises ConfigurationError for one that cannot be read or is wrong."""
     source = os.path.relpath(file)
     try:
-        found = list(documents(file.read_text(encoding="utf-8-sig"), ManifestDialect(source)))
+        found = list(documents(file.read_text(encoding="utf-8-sig"), _Dialect(source)))
     except OSError as error:
         raise ConfigurationError(f"cannot read {source}: {error.strerror}") from error
     except UnicodeDecodeError:
