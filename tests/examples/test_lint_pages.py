@@ -13,7 +13,7 @@ from reflet.api.yaml.text import read_manifests
 from reflet.insight.lint.linting import lint
 from reflet.insight.lint.rules import RULES, UNUSED, Rule
 from reflet.manifests.applying import read_applied
-from reflet.podconfig.gather_files import subjects_of
+from reflet.podconfig.gather_lint import subjects_of
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 EVERY_RULE: Final = [pytest.param(rule, id=rule.id) for rule in RULES]

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from reflet.api.selectors import labels
     from reflet.api.yaml import text as yaml_text
     from reflet.cli import demo_story, stop_signals
+    from reflet.cli.options import project_file
     from reflet.cli.output import (
         change_output,
         environment_output,
         explain_output,
         following,
+        lint_exchange,
         lint_output,
         problem_output,
         volume_files,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from reflet.devserver.verbs import loading
     from reflet.informer.reflector import reflector
     from reflet.insight import explain, rbac, used_by, why
-    from reflet.insight.lint import linting
+    from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
     from reflet.manifests import applying, documents
     from reflet.manifests import files as manifest_files
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from reflet.node import options as node_options
     from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
-    from reflet.podconfig import gather, gather_files
+    from reflet.podconfig import gather, gather_files, gather_lint
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references
     from reflet.runtime import descriptors, structured_logs
@@ -72,19 +74,20 @@ _HOMES: Final = {
         "reflet.api": "options resources",
         "reflet.api.selectors": "labels",
         "reflet.cli": "demo_story stop_signals",
+        "reflet.cli.options": "project_file",
         "reflet.cli.output": (
             "change_output environment_output explain_output following "
-            "lint_output problem_output volume_files why_output"
+            "lint_exchange lint_output problem_output volume_files why_output"
         ),
         "reflet.client": "client",
         "reflet.devserver.verbs": "loading",
         "reflet.informer.reflector": "reflector",
         "reflet.insight": "explain rbac used_by why",
-        "reflet.insight.lint": "linting",
+        "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.manifests": "applying documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
-        "reflet.podconfig": "gather gather_files",
+        "reflet.podconfig": "gather gather_files gather_lint",
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references",
         "reflet.runtime": "descriptors structured_logs",

@@ -42,6 +42,8 @@ from reflet.resolution.problems import (
 from reflet.resolution.variables import Environment
 
 MOST_LISTED: Final = 8  # names in one sentence
+DID_YOU_MEAN: Final = "did you mean "
+"""How advice begins where a name is nearly right."""
 
 _PLAIN_ADVICE: Final[Mapping[type[Problem], str]] = {
     InvalidMountPoint: "use an absolute mountPath",
@@ -68,6 +70,28 @@ _PLAIN_ADVICE: Final[Mapping[type[Problem], str]] = {
 
 
 @final
+class KnownObjects:
+    """Objects that exist, as far as that is known, to be asked for by many."""
+
+    __slots__ = ("_names", "_namespaces")
+
+    def __init__(self, known: Iterable[ObjectKey] = ()) -> None:
+        self._names: dict[tuple[str, str], dict[str, None]] = {}
+        self._namespaces: dict[tuple[str, str], dict[str, None]] = {}
+        for kind, namespace, name in known:
+            self._names.setdefault((kind, namespace), {})[name] = None
+            self._namespaces.setdefault((kind, name), {})[namespace] = None
+
+    def names(self, kind: str, namespace: str) -> Iterable[str]:
+        """Return the names of a kind in a namespace."""
+        return self._names.get((kind, namespace), EMPTY)
+
+    def namespaces(self, kind: str, name: str) -> Iterable[str]:
+        """Return the namespaces that have an object of a kind and name."""
+        return self._namespaces.get((kind, name), EMPTY)
+
+
+@final
 class Advice:
     """Knows what there is instead of what is missing.
 
@@ -80,11 +104,11 @@ class Advice:
     def __init__(
         self,
         *,
-        known: Iterable[ObjectKey] = (),
+        known: KnownObjects | Iterable[ObjectKey] = (),
         wanted_keys: Mapping[tuple[ConfigKind, str], tuple[str, ...]] = EMPTY,
         environments: Mapping[str, Environment] = EMPTY,
     ) -> None:
-        self._known = tuple(known)
+        self._known = known if isinstance(known, KnownObjects) else KnownObjects(known)
         self._wanted_keys = wanted_keys
         self._environments = environments
 
@@ -104,7 +128,7 @@ class Advice:
             case MissingSubPath():
                 close = near_miss(problem.sub_path, problem.present)
                 there = f"the volume has {listed(problem.present) or 'no files'}"
-                return f"did you mean {close}? {there}" if close else there
+                return f"{DID_YOU_MEAN}{close}? {there}" if close else there
             case UnusablePullSecret():
                 return (
                     f"make it of type {PULL_SECRET_TYPES[0]}, as kubectl create secret "
@@ -119,11 +143,7 @@ class Advice:
 
     def _about_missing_object(self, problem: MissingObject) -> str:
         kind, name = problem.object_kind, problem.name
-        names = [
-            each
-            for known_kind, namespace, each in self._known
-            if (known_kind, namespace) == (kind, problem.namespace)
-        ]
+        names = self._known.names(kind, problem.namespace)
         elsewhere = self.other_namespaces(kind, problem.namespace, name)
         keys = self._wanted_keys.get((kind, name), ())
         with_keys = f" with {'key' if len(keys) == 1 else 'keys'} {listed(keys)}" if keys else ""
@@ -131,16 +151,12 @@ class Advice:
         if elsewhere:
             return f"{create}: pods cannot use the one of namespace {listed(elsewhere)}"
         close = near_miss(name, names)
-        return f"did you mean {close}? Otherwise {create}" if close else create
+        return f"{DID_YOU_MEAN}{close}? Otherwise {create}" if close else create
 
     def other_namespaces(self, kind: ConfigKind, namespace: str, name: str) -> tuple[str, ...]:
         """Return the other namespaces that have an object of that kind and name."""
         return tuple(
-            sorted(
-                other
-                for known_kind, other, each in self._known
-                if (known_kind, each) == (kind, name) and other != namespace
-            )
+            sorted(each for each in self._known.namespaces(kind, name) if each != namespace)
         )
 
     def _about_unresolved(self, problem: UnresolvedReference) -> str:
@@ -154,7 +170,7 @@ class Advice:
         ]
         close = near_miss(problem.name, others)
         if close:
-            return f"did you mean $({close})?"
+            return f"{DID_YOU_MEAN}$({close})?"
         return f"set {problem.name}, or write $$({problem.name}) if the text is meant"
 
 
@@ -167,7 +183,7 @@ def _about_missing_key(problem: MissingKey) -> str:
         return f"move {key} from binaryData to data, or mount it as a file"
     close = near_miss(key, problem.present)
     add = f"add key {key} to {kind} {problem.name}"
-    return f"did you mean {close}? Otherwise {add}" if close else f"{add}, or use a key it has"
+    return f"{DID_YOU_MEAN}{close}? Otherwise {add}" if close else f"{add}, or use a key it has"
 
 
 def listed(names: Iterable[str]) -> str:

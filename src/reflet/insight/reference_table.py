@@ -356,7 +356,7 @@ def _found(
 def _members(value: Mapping[str, Any], step: str) -> list[str]:
     if "*" not in step:
         return [step] if step in value else []
-    return [name for name in value if isinstance(name, str) and fnmatchcase(name, step)]
+    return [name for name in value if fnmatchcase(name, step)]
 
 
 def _anywhere(value: Any, rest: tuple[str, ...], place: str, depth: int) -> Iterator[_Place]:

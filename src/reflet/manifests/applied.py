@@ -63,6 +63,7 @@ class Refusal(msgspec.Struct, frozen=True):
     causes: tuple[Cause, ...] = ()
     line_of: Callable[[str], int] | None = None
     fix: str = ""
+    annotations: Mapping[str, str] = EMPTY
 
     def __str__(self) -> str:
         advice = f" ({self.fix})" if self.fix else ""

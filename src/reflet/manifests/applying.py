@@ -224,6 +224,7 @@ class _Reading:
                 causes,
                 placed.line_of,
                 fix,
+                _texts(metadata.get("annotations")),
             )
         )
 
@@ -243,6 +244,12 @@ class _Reading:
 def _metadata(placed: PlacedValue) -> Mapping[str, Any]:
     metadata = placed.value.get("metadata")
     return metadata if isinstance(metadata, dict) else EMPTY
+
+
+def _texts(found: object) -> dict[str, str]:
+    """Return what is text in a mapping of a document that may be anything."""
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {key: value for key, value in pairs if isinstance(value, str)}
 
 
 def _value_at(value: Any, path: str) -> Any:

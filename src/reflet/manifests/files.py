@@ -23,6 +23,8 @@ from reflet.errors import ConfigurationError
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 STANDARD_INPUT: Final = "-"
 STANDARD_INPUT_NAME: Final = "standard input"
+OURS: Final = ".reflet"
+"""Files of this name are about manifests, and not among them."""
 _URL: Final = ("http://", "https://")
 
 
@@ -74,6 +76,24 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
             flags += [f"--helm {chart.chart}", *(f"--values {file}" for file in chart.values)]
             flags += [f"--set {setting}" for setting in chart.settings]
         return " ".join(flags)
+
+
+def with_project(
+    sources: Sources,
+    paths: Iterable[str] = (),
+    *,
+    include: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
+    base: str = "",
+) -> Sources:
+    """Return sources with more paths, and with what a project includes and excludes of folders."""
+    return msgspec.structs.replace(
+        sources,
+        paths=(*sources.paths, *paths),
+        include=(*sources.include, *include),
+        exclude=(*sources.exclude, *exclude),
+        base=base,
+    )
 
 
 class FoundFile(NamedTuple):
@@ -162,6 +182,8 @@ def walk(top: str, *, recursive: bool = True) -> Iterator[str]:
 
 def _is_wanted(file: str, top: str, sources: Sources) -> bool:
     if not sources.include and not file.endswith(SUFFIXES):
+        return False
+    if os.path.basename(file).startswith(OURS):  # noqa: PTH119 - for thousands of files
         return False
     if not sources.include and not sources.exclude:
         return True

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from reflet.insight.used_by import PossibleUsers
     from reflet.podconfig.gather import pod_inputs, possible_users
     from reflet.podconfig.gather_files import (
-        inputs_of_every_pod, lint_subjects_from_files, pod_inputs_from_files,
-        possible_users_from_files,
+        inputs_of_every_pod, pod_inputs_from_files, possible_users_from_files,
     )
+    from reflet.podconfig.gather_lint import lint_subjects_from_files
     from reflet.podconfig.last_known_objects import LastKnownObjects, objects_of
     from reflet.podconfig.pod_configuration import PodConfiguration
     from reflet.podconfig.pod_wakeups import PodWakeups
@@ -37,9 +37,9 @@ else:
         "reflet.insight.used_by": "PossibleUsers",
         "reflet.podconfig.gather": "pod_inputs possible_users",
         "reflet.podconfig.gather_files": (
-            "inputs_of_every_pod lint_subjects_from_files pod_inputs_from_files "
-            "possible_users_from_files"
+            "inputs_of_every_pod pod_inputs_from_files possible_users_from_files"
         ),
+        "reflet.podconfig.gather_lint": "lint_subjects_from_files",
         "reflet.podconfig.last_known_objects": "LastKnownObjects objects_of",
         "reflet.podconfig.pod_configuration": "PodConfiguration",
         "reflet.podconfig.pod_wakeups": "PodWakeups",

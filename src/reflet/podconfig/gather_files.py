@@ -1,22 +1,17 @@
 """A pod and what it needs, from files alone, read as if they had been applied.
 
 What only a server knows stays unknown: tokens, addresses of services, events, and the node unless
-the files hold it.  What lint looks at is gathered here too: the objects of files, and what a
-cluster has of what they name.
+the files hold it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
-from reflet.api.core.services import Service
-from reflet.errors import ConfigurationError, NotFound, RefletError
-from reflet.insight.lint.subjects import Subject
 from reflet.insight.used_by import Candidates, PossibleUsers
 from reflet.manifests.applied import AppliedManifests
 from reflet.manifests.applying import read_applied
@@ -164,70 +159,3 @@ def _marks(path: str) -> Iterator[tuple[str, int, int, int]]:
         except OSError:
             continue  # an editor replaces it just now
         yield (file, found.st_mtime_ns, found.st_size, found.st_ino)
-
-
-def lint_subjects_from_files(
-    paths: Sources | Sequence[str], *, namespace: str
-) -> tuple[list[Subject], list[str]]:
-    """Return the objects of the files, and remarks on those that are left out.
-
-    Raises ConfigurationError for files without objects.
-    """
-    applied = read_applied(paths, namespace=namespace)
-    if not (applied.objects or applied.refusals or applied.remarks):
-        # In a pipe, whoever was to write them has most likely failed.
-        raise ConfigurationError("the files hold no objects: there is nothing to check")
-    # That a Service has no address yet is nothing that lint looks at.
-    services = {item.place for item in applied.objects if isinstance(item.object, Service)}
-    remarks = [str(remark) for remark in applied.remarks if remark.place not in services]
-    return subjects_of(applied), remarks
-
-
-def subjects_of(applied: AppliedManifests) -> list[Subject]:
-    """Return the objects of the files, accepted or refused, as lint wants them."""
-    subjects = []
-    for item in applied.objects:
-        metadata = item.object.metadata
-        file, line = _split(item.place)
-        subjects.append(
-            Subject(
-                file=file,
-                kind=item.object.kind,
-                namespace=metadata.namespace,
-                name=metadata.name or metadata.generate_name,
-                line_of=item.line_of or _always(line),
-                object=item.object,
-            )
-        )
-    for refusal in applied.refusals:
-        file, line = _split(refusal.place)
-        subjects.append(
-            Subject(
-                file=file,
-                kind=refusal.kind,
-                namespace=refusal.namespace,
-                name=refusal.name,
-                line_of=refusal.line_of or _always(line),
-                message=refusal.message,
-                causes=refusal.causes,
-            )
-        )
-    return subjects
-
-
-def remarks_on_unread(live: Mapping[ObjectKey, ConfigMap | Secret | RefletError]) -> list[str]:
-    """Say which objects of the cluster could not be read and are therefore not checked."""
-    return [
-        f"{kind} {namespace}/{name} could not be read, so it is not checked: {answer}"
-        for (kind, namespace, name), answer in live.items()
-        if isinstance(answer, RefletError) and not isinstance(answer, NotFound)
-    ]
-
-
-def _always(line: int) -> Callable[[str], int]:
-    return lambda _: line
-
-
-def _split(place: str) -> tuple[str, int]:
-    file, _, line = place.rpartition(":")
-    return file, int(line)

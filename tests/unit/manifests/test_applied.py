@@ -381,3 +381,13 @@ def test_no_error_shows_the_value_of_a_secret(tmp_path: Path) -> None:
 
     assert "illegal base64" in refusal.message
     assert "geheim" not in f"{refusal} {refusal.causes}"
+
+
+def test_the_annotations_of_a_refused_object_are_known(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web, annotations: {reflet.dev/ignore: x}}\n"
+    )
+
+    (refusal,) = read_applied([str(tmp_path)]).refusals
+
+    assert refusal.annotations == {"reflet.dev/ignore": "x"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -9,30 +12,29 @@ import click
 from reflet.cli import lazy
 from reflet.cli.options.arguments import FILE_NAME
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
-from reflet.cli.output.output import print_json, print_table
+from reflet.cli.options.file_options import file_options
+from reflet.cli.options.lint_options import LintChoice, lint_options
+from reflet.cli.output.output import print_json, print_table, print_yaml
 from reflet.cli.output.progress import progress
+from reflet.errors import Forbidden, NotFound, RefletError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from reflet.cli.output.lint_output import LintReport
     from reflet.insight.lint.linting import Live
-    from reflet.insight.lint.rules import Finding
-    from reflet.insight.lint.subjects import Subject
+    from reflet.insight.lint.subjects import Subjects
+    from reflet.manifests.files import Sources
+    from reflet.podconfig.gather_lint import LintSubjects
     from reflet.transport.config.settings import ConnectionSettings
 
-FORMS: Final = ("text", "json", "sarif", "github")
+FORMS: Final = ("text", "json", "yaml", "sarif", "junit", "github", "gitlab")
+FINDINGS, FORBIDDEN = 1, 4
 
 
 @click.command()
-@click.option(
-    "-f",
-    "--filename",
-    "files",
-    multiple=True,
-    type=FILE_NAME,
-    metavar="FILE|FOLDER|-",
-    help="Check these files, YAML or JSON; may be repeated.",
-)
+@click.argument("arguments", nargs=-1, type=FILE_NAME, metavar="[FILE|FOLDER|-]...")
+@file_options("Check these files, YAML or JSON, as those without -f; may be repeated.")
 @click.option(
     "--against",
     type=click.Choice(("cluster", "none")),
@@ -40,20 +42,25 @@ FORMS: Final = ("text", "json", "sarif", "github")
     show_default=True,
     help="Where to look for objects that are not in the files.",
 )
+@click.option(
+    "--unreadable",
+    type=click.Choice(("fail", "note")),
+    default="fail",
+    show_default=True,
+    help="What comes of objects in the cluster that may not be read: exit code 4, or a note.",
+)
 @click.option("-o", "--output", type=click.Choice(FORMS), default="text", show_default=True)
-@click.option("--select", multiple=True, metavar="RULE", help="Only these rules; ALL for all.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Not these rules.")
-@click.option("--strict", is_flag=True, help="Warnings fail too.")
 @click.option("--rules", "list_rules", is_flag=True, help="List the rules and end.")
+@lint_options
 @connection_options
 def lint(
-    files: tuple[str, ...],
+    arguments: tuple[str, ...],
+    files: Sources,
     against: str,
+    unreadable: str,
     output: str,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    strict: bool,
     list_rules: bool,
+    choice: LintChoice,
     connection: ConnectionChoice,
 ) -> int:
     """Find in files what would fail at rollout.
@@ -61,81 +68,106 @@ def lint(
     The files are read as if they were applied.  With --against cluster, objects that are not in
     the files are looked up, one by one, and immutable ones are compared.  Exit code 1: there are
     errors; with --strict, or warnings.
+
+    A finding is suppressed by the annotation reflet.dev/ignore: RULE,… of its object or pod
+    template, by the comment # reflet.dev/ignore: RULE,… on its line or above it, or in
+    .reflet.yaml, where most of these flags can be written for the whole repository.
     """
     if list_rules:
         _print_rules(output)
         return 0
-    if not files:
-        raise click.UsageError("name the files to check: -f FILE, -f FOLDER or -f -")
-    chosen = lazy.lint_rules.chosen_rules(_names(select), _names(ignore))
-    subjects, live, notes = _gather(files, against=against, connection=connection)
-    findings = lazy.linting.lint(subjects, live=live, chosen=chosen)
-    _print(output, findings, notes, objects=len(subjects))
-    severity = lazy.lint_rules.Severity
-    failing = {severity.ERROR, severity.WARNING} if strict else {severity.ERROR}
-    return 1 if any(finding.severity in failing for finding in findings) else 0
+    sources = choice.sources(files, arguments)
+    if not sources:
+        raise click.UsageError("name the files to check: FILE, FOLDER or - for standard input")
+    gathered, live = _gather(sources, against=against, connection=connection)
+    unread = _unread(live) if unreadable == "fail" else []
+    report = choice.report(
+        gathered,
+        live,
+        is_whole=any(Path(path).is_dir() for path in sources.paths),
+        complete=not unread,
+    )
+    code = _exit_code(report, unread)
+    try:
+        _print(output, report)
+    except BrokenPipeError:
+        # Whoever reads has enough, as in reflet lint . | head; the exit code is for others.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
 
 
-def _names(texts: Sequence[str]) -> list[str]:
-    return [name for text in texts for name in text.split(",") if name.strip()]
+def _exit_code(report: LintReport, unread: Sequence[RefletError]) -> int:
+    if any(isinstance(error, Forbidden) for error in unread):
+        return FORBIDDEN
+    return FINDINGS if unread or any(map(report.fails, report.findings)) else 0
 
 
 def _print_rules(output: str) -> None:
-    rules = lazy.lint_rules.RULES
-    if output == "json":
-        print_json(
-            [
-                {
-                    "id": rule.id,
-                    "name": rule.name,
-                    "severity": rule.severity.value,
-                    "summary": rule.summary,
-                    "usual": rule.usual,
-                }
-                for rule in rules
-            ]
-        )
+    if output in {"json", "yaml"}:
+        print_document = print_json if output == "json" else print_yaml
+        print_document(lazy.lint_output.rules_document())
         return
-    rows = [(rule.id, rule.severity.value if rule.usual else "off", rule.summary) for rule in rules]
+    rows = [
+        (rule.id, rule.severity.value if rule.usual else "off", rule.summary)
+        for rule in lazy.lint_rules.RULES
+    ]
     print_table(("RULE", "LEVEL", "FINDS"), rows, no_headers=False)
 
 
-def _print(output: str, findings: tuple[Finding, ...], notes: list[str], *, objects: int) -> None:
-    if output == "json":
-        print_json(lazy.lint_output.json_document(findings, notes))
-        return
-    for note in notes:
-        lazy.problem_output.tell("note", note)
-    if output == "sarif":
-        print_json(lazy.lint_output.sarif_document(findings, notes))
-        return
-    lines = (
-        lazy.lint_output.github_lines(findings)
-        if output == "github"
-        else lazy.lint_output.text_lines(findings, objects=objects)
-    )
+def _print(output: str, report: LintReport) -> None:
+    if output not in {"json", "yaml"}:  # they have a place for notes
+        for note in report.notes:
+            lazy.problem_output.tell("note", note)
+    match output:
+        case "json":
+            print_json(lazy.lint_output.json_document(report))
+        case "yaml":
+            print_yaml(lazy.lint_output.json_document(report))
+        case "sarif":
+            print_json(lazy.lint_exchange.sarif_document(report))
+        case "gitlab":
+            print_json(lazy.lint_exchange.gitlab_document(report))
+        case "junit":
+            click.echo(lazy.lint_exchange.junit_text(report))
+        case "github":
+            _print_lines(lazy.lint_output.github_lines(report))
+        case _:
+            _print_lines(lazy.lint_output.text_lines(report))
+
+
+def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(line)
 
 
 def _gather(
-    files: Sequence[str], *, against: str, connection: ConnectionChoice
-) -> tuple[list[Subject], Live, list[str]]:
-    """Return the objects of the files, what a cluster has of what they name, and remarks."""
+    files: Sources, *, against: str, connection: ConnectionChoice
+) -> tuple[LintSubjects, Live]:
+    """Return what is in the files, with remarks, and what a cluster has of what they name."""
     settings = connection() if against == "cluster" else None
     namespace = connection.namespace or lazy.gather_files.FILES_NAMESPACE
     with progress("reading files"):
-        subjects, notes = lazy.gather_files.lint_subjects_from_files(
+        gathered = lazy.gather_lint.lint_subjects_from_files(
             files, namespace=namespace if settings is None else settings.namespace
         )
     if settings is None:
-        return subjects, {}, notes
+        return gathered, {}
     with progress("asking the server"):
-        live = lazy.asyncio.run(_read(settings, subjects))
-    return subjects, live, notes + lazy.gather_files.remarks_on_unread(live)
+        live = lazy.asyncio.run(_read(settings, gathered.subjects))
+    gathered.remarks.extend(lazy.gather_lint.remarks_on_unread(live))
+    return gathered, live
 
 
-async def _read(settings: ConnectionSettings, subjects: Sequence[Subject]) -> Live:
+def _unread(live: Live) -> list[RefletError]:
+    """Return why objects could not be read that may be there."""
+    return [
+        answer
+        for answer in live.values()
+        if isinstance(answer, RefletError) and not isinstance(answer, NotFound)
+    ]
+
+
+async def _read(settings: ConnectionSettings, subjects: Subjects) -> Live:
     wanted = lazy.linting.wanted_from_cluster(subjects)
     async with lazy.cluster.Cluster(settings) as cluster:
         return await lazy.gather.read_objects(cluster, wanted)

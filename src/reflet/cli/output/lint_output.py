@@ -1,20 +1,15 @@
-"""Findings of lint, for people, for programs, for code scanning and for GitHub's checks."""
+"""Findings of lint, for people, for programs and for GitHub's checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import PurePath
-from typing import Any, Final
-from urllib.parse import quote
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, final
 
-from reflet._version import __version__
 from reflet.cli.output.output import API_VERSION, counted, paragraph, styled, visible
 from reflet.insight.lint.rules import RULES, Finding, Severity
+from reflet.insight.lint.suppressions import Suppressed
 
-SARIF_VERSION: Final = "2.1.0"
-SARIF_SCHEMA: Final = (
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-)
 _COLOURS: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _GITHUB_LEVELS: Final = {
     Severity.ERROR: "error",
@@ -23,22 +18,46 @@ _GITHUB_LEVELS: Final = {
 }
 
 
-def text_lines(findings: Sequence[Finding], *, objects: int) -> Iterator[str]:
+@final
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """What a run of lint found, and what it is to be told with.
+
+    ``suppressed`` findings do not count.  ``prints`` are the fingerprints of all findings,
+    ``failing`` the severities that fail, ``files`` those that were read.  A run is not
+    ``complete`` when objects could not be read that it should have compared with.
+    """
+
+    findings: Sequence[Finding]
+    suppressed: Sequence[Suppressed] = ()
+    prints: Mapping[Finding, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    files: Sequence[str] = ()
+    objects: int = 0
+    failing: frozenset[Severity] = frozenset({Severity.ERROR})
+    complete: bool = True
+
+    def fails(self, finding: Finding) -> bool:
+        """Say whether a finding makes the run fail."""
+        return finding.severity in self.failing
+
+
+def text_lines(report: LintReport) -> Iterator[str]:
     """Yield a paragraph for each finding, and how many there are."""
-    for finding in findings:
+    for finding in report.findings:
         level = styled(finding.severity.value, fg=_COLOURS[finding.severity], bold=True)
         place = styled(visible(f"{finding.file}:{finding.line}"), bold=True)
         yield f"{place}: {level} {finding.rule.id} {finding.rule.name}"
         yield from paragraph(finding.message, first="    ")
-        if finding.kubelet and finding.kubelet not in finding.message:
-            yield from paragraph(finding.kubelet, first="    kubelet: ", indent=13)
+        if finding.said and finding.said not in finding.message:
+            yield from paragraph(finding.said, first=f"    {finding.by}: ")
         if finding.fix:
-            yield from paragraph(finding.fix, first="    fix: ", indent=9)
-    if not findings:
-        yield f"no findings in {counted(objects, 'object')}"
-        return
-    yield ""
-    yield f"{_counts(findings)} in {counted(objects, 'object')}"
+            yield from paragraph(finding.fix, first="    fix: ")
+    if report.findings:
+        yield ""
+    numbers = _counts(report.findings) or "no findings"
+    yield f"{numbers} in {counted(report.objects, 'object')}{_left_out(report)}"
 
 
 def _counts(findings: Sequence[Finding]) -> str:
@@ -50,96 +69,68 @@ def _counts(findings: Sequence[Finding]) -> str:
     )
 
 
-def json_document(findings: Sequence[Finding], notes: Sequence[str]) -> dict[str, Any]:
+def _left_out(report: LintReport) -> str:
+    known = sum(each.manner == "baseline" for each in report.suppressed)
+    others = len(report.suppressed) - known
+    parts = [f"{known} known from the baseline"] if known else []
+    parts += [f"{others} suppressed"] if others else []
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def json_document(report: LintReport) -> dict[str, Any]:
     """Return the findings for programs."""
     return {
         "apiVersion": API_VERSION,
         "kind": "LintReport",
-        "findings": [
+        "findings": [_document(finding, report) for finding in report.findings],
+        "suppressed": [
             {
-                "rule": finding.rule.id,
-                "name": finding.rule.name,
-                "severity": finding.severity.value,
-                "message": finding.message,
-                "file": finding.file,
-                "line": finding.line,
-                "object": finding.subject,
-                "path": finding.path or None,
-                "kubelet": finding.kubelet or None,
-                "fix": finding.fix or None,
+                **_document(each.finding, report),
+                "suppressedBy": each.manner,
+                "reason": each.reason or None,
             }
-            for finding in findings
+            for each in report.suppressed
         ],
-        "notes": list(notes),
+        "unusedSuppressions": list(report.unused),
+        "notes": list(report.notes),
     }
 
 
-def sarif_document(findings: Sequence[Finding], notes: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the findings in the Static Analysis Results Interchange Format, version 2.1.0."""
-    run: dict[str, Any] = {
-        "tool": {
-            "driver": {
-                "name": "reflet",
-                "semanticVersion": __version__,
-                "rules": [
-                    {
-                        "id": rule.id,
-                        "name": rule.name,
-                        "shortDescription": {"text": rule.summary},
-                        "help": {"text": f"{rule.summary}: docs/{rule.page}"},
-                        "defaultConfiguration": {
-                            "enabled": rule.usual,
-                            "level": rule.severity.value,
-                        },
-                    }
-                    for rule in RULES
-                ],
-            }
-        },
-        "columnKind": "unicodeCodePoints",
-        "results": [_sarif_result(finding) for finding in findings],
-    }
-    if notes:
-        run["invocations"] = [
-            {
-                "executionSuccessful": True,
-                "toolExecutionNotifications": [
-                    {"level": "note", "message": {"text": note}} for note in notes
-                ],
-            }
-        ]
-    return {"$schema": SARIF_SCHEMA, "version": SARIF_VERSION, "runs": [run]}
-
-
-def _sarif_result(finding: Finding) -> dict[str, Any]:
-    fix = f"; fix: {finding.fix}" if finding.fix else ""
+def _document(finding: Finding, report: LintReport) -> dict[str, Any]:
+    said = {finding.by: finding.said or None}
     return {
-        "ruleId": finding.rule.id,
-        "ruleIndex": RULES.index(finding.rule),
-        "level": finding.severity.value,
-        "message": {"text": f"{finding.message}{fix}"},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(finding.file)},
-                    "region": {"startLine": max(finding.line, 1)},
-                },
-                "logicalLocations": [
-                    {"fullyQualifiedName": f"{finding.subject} {finding.path}".rstrip()}
-                ],
-            }
-        ],
+        "rule": finding.rule.id,
+        "name": finding.rule.name,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "file": finding.file,
+        "line": finding.line,
+        "object": finding.subject,
+        "path": finding.path or None,
+        "kubelet": said.get("kubelet"),
+        "apiServer": said.get("API server"),
+        "fix": finding.fix or None,
+        "fingerprint": report.prints.get(finding),
     }
 
 
-def _uri(file: str) -> str:
-    path = PurePath(file)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+def rules_document() -> list[dict[str, Any]]:
+    """Return the rules for programs."""
+    return [
+        {
+            "id": rule.id,
+            "name": rule.name,
+            "severity": rule.severity.value,
+            "summary": rule.summary,
+            "usual": rule.usual,
+        }
+        for rule in RULES
+    ]
 
 
-def github_lines(findings: Sequence[Finding]) -> Iterator[str]:
+def github_lines(report: LintReport) -> Iterator[str]:
     """Yield GitHub's workflow commands, which put findings beside the lines of a change."""
-    for finding in findings:
+    for finding in report.findings:
         level = _GITHUB_LEVELS[finding.severity]
         title = f"{finding.rule.id} {finding.rule.name}"
         fix = f"\nfix: {finding.fix}" if finding.fix else ""

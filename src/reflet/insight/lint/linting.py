@@ -1,47 +1,71 @@
 """All rules on all objects of the files; a finding is told once."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import final
+from typing import Final, final
 
 from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.services import Service
 from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
-from reflet.insight.fixes import Advice
-from reflet.insight.lint.object_checks import changed_immutables, plain_secrets, unused_objects
+from reflet.insight.fixes import Advice, KnownObjects
+from reflet.insight.lint.assumptions import NOTHING, Assumptions
+from reflet.insight.lint.existence_checks import missing_objects
+from reflet.insight.lint.object_checks import (
+    changed_immutables,
+    duplicates,
+    plain_secrets,
+    repeated_keys,
+    unused_objects,
+)
+from reflet.insight.lint.object_register import ObjectRegister
 from reflet.insight.lint.pod_checks import broken_references, refused_objects
 from reflet.insight.lint.rules import RULES, Finding, Rule
+from reflet.insight.lint.selector_checks import selectors
 from reflet.insight.lint.shadowing_checks import hidden_files, mounts, shadowed_variables
 from reflet.insight.lint.subjects import Subject, Subjects
 from reflet.insight.pod_problems import problems_of
+from reflet.insight.reference_table import Tables
 from reflet.resolution.objects import ConfigKind, ObjectKey, missing
+from reflet.resolution.placed_objects import PlacedObject, PlacedObjects
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references import references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 
+NO_ROWS: Final = Tables()
 Live = Mapping[ObjectKey, ConfigMap | Secret | RefletError]
 """What a cluster answered for an object: the object, or why there is none."""
 
 
 def lint(
-    subjects: Iterable[Subject], *, live: Live = EMPTY, chosen: Iterable[Rule] = RULES
+    subjects: Subjects | Iterable[Subject],
+    *,
+    live: Live = EMPTY,
+    others: Mapping[tuple[str, str, str], bool] = EMPTY,
+    chosen: Iterable[Rule] = RULES,
+    assume: Assumptions = NOTHING,
+    more: Tables = NO_ROWS,
 ) -> tuple[Finding, ...]:
     """Return what the objects of the files do wrong, in the order of the files.
 
-    ``live`` is what a cluster has; files win, as they would once they are applied.
+    ``live`` is what a cluster has; files win, as they would once they are applied.  ``others``
+    tells of further objects, by kind, namespace and name, whether the cluster has them.  What is in
+    neither and is assumed to exist, or made by another system, is not missing.  ``more`` are rows
+    about custom resources that name or make ConfigMaps and Secrets, besides those that are known.
     """
-    every = Subjects(subjects)
+    every = subjects if isinstance(subjects, Subjects) else Subjects(subjects)
     wanted = frozenset(chosen)
+    register = ObjectRegister(every, others, assume, more)
     found = {
-        (finding.rule.id, finding.subject, finding.message, finding.path): finding
-        for finding in _findings(every, live)
+        (finding.rule.id, finding.file, finding.subject, finding.message, finding.path): finding
+        for finding in _findings(every, live, register)
         if finding.rule in wanted
     }
     return tuple(sorted(found.values(), key=lambda finding: finding.rank))
 
 
-def wanted_from_cluster(subjects: Iterable[Subject]) -> tuple[ObjectKey, ...]:
+def wanted_from_cluster(subjects: Subjects | Iterable[Subject]) -> tuple[ObjectKey, ...]:
     """Return the objects to ask a cluster for: what pods name, and what may be immutable."""
-    every = Subjects(subjects)
+    every = subjects if isinstance(subjects, Subjects) else Subjects(subjects)
     wanted: dict[ObjectKey, None] = dict.fromkeys(every.known())
     for _, pod in every.pods():
         for reference in references_of(pod):
@@ -49,27 +73,45 @@ def wanted_from_cluster(subjects: Iterable[Subject]) -> tuple[ObjectKey, ...]:
     return tuple(wanted)
 
 
-def _findings(subjects: Subjects, live: Live) -> Iterator[Finding]:
+def _findings(subjects: Subjects, live: Live, register: ObjectRegister) -> Iterator[Finding]:
     for subject in subjects.every:
         if subject.object is None:
             yield from refused_objects(subject)
-    advice_on_names = (*subjects.known(), *_found(live))
-    objects = _FilesThenCluster(subjects, live)
-    for subject, pod in subjects.pods():
-        problems = problems_of(
-            PodInputs(pod=pod, objects=objects, services=subjects.services(), node=UNKNOWN_NODE)
-        )
-        advice = Advice(known=advice_on_names, environments=problems.environments)
-        yield from broken_references(subject, problems, advice)
-        yield from shadowed_variables(subject, problems)
-        yield from hidden_files(subject, problems)
-        yield from mounts(subject, problems)
+    yield from repeated_keys(subjects)
+    yield from duplicates(subjects)
+    yield from _pod_findings(subjects, live, register)
+    yield from selectors(subjects)
     for subject, item in subjects.configurations():
         theirs = live.get((item.kind, item.metadata.namespace, item.metadata.name))
         if not isinstance(theirs, RefletError):
             yield from changed_immutables(subject, item, theirs)
     yield from plain_secrets(subjects)
-    yield from unused_objects(subjects)
+    yield from unused_objects(subjects, register)
+
+
+def _pod_findings(subjects: Subjects, live: Live, register: ObjectRegister) -> Iterator[Finding]:
+    known = KnownObjects((*subjects.known(), *_found(live)))
+    objects = PlacedObjects(
+        PlacedObject(subject.place, item) for subject, item in subjects.configurations()
+    )
+    services: dict[str, list[Service]] = {}
+    for service in subjects.services():
+        services.setdefault(service.metadata.namespace, []).append(service)
+    for subject, pod in subjects.pods():
+        problems = problems_of(
+            PodInputs(
+                pod=pod,
+                objects=_FilesThenCluster(objects, subject.place, live),
+                services=tuple(services.get(pod.metadata.namespace, ())),
+                node=UNKNOWN_NODE,
+            )
+        )
+        advice = Advice(known=known, environments=problems.environments)
+        yield from broken_references(subject, problems, advice, register.is_elsewhere)
+        yield from missing_objects(subject, pod, register.exists, register.names)
+        yield from shadowed_variables(subject, problems)
+        yield from hidden_files(subject, problems)
+        yield from mounts(subject, problems)
 
 
 def _found(live: Live) -> Iterator[ObjectKey]:
@@ -80,15 +122,13 @@ def _found(live: Live) -> Iterator[ObjectKey]:
 
 @final
 class _FilesThenCluster:
-    """A source of objects: those of the files, and for others what the cluster answered."""
+    """A source of objects: the nearest of the files, and for others what the cluster answered."""
 
-    __slots__ = ("_items", "_live")
+    __slots__ = ("_live", "_objects", "_place")
 
-    def __init__(self, subjects: Subjects, live: Live) -> None:
-        self._items: dict[ObjectKey, ConfigMap | Secret] = {
-            (item.kind, item.metadata.namespace, item.metadata.name): item
-            for _, item in subjects.configurations()
-        }
+    def __init__(self, objects: PlacedObjects, place: str, live: Live) -> None:
+        self._objects = objects
+        self._place = place
         self._live = live
 
     def config_map(self, namespace: str, name: str, /) -> ConfigMap | RefletError:
@@ -103,6 +143,7 @@ class _FilesThenCluster:
         self, kind: ConfigKind, namespace: str, name: str
     ) -> ConfigMap | Secret | RefletError:
         key: ObjectKey = (kind, namespace, name)
-        answer = self._items.get(key) or self._live.get(key) or missing(kind, name)
+        nearest = self._objects.nearest(key, self._place)
+        answer = nearest or self._live.get(key) or missing(kind, name)
         # The cluster's words name its resource in the plural; the kubelet's caches do not.
         return missing(kind, name) if isinstance(answer, NotFound) else answer

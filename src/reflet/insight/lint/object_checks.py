@@ -3,24 +3,25 @@
 Values are compared and never told.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.containers import EnvVar
 from reflet.api.core.pods import Pod
-from reflet.api.core.small_kinds import ServiceAccount
-from reflet.api.unstructured import AnyObject
 from reflet.insight.fixes import listed
 from reflet.insight.lint import rules
-from reflet.insight.lint.rules import Finding
+from reflet.insight.lint.object_register import ObjectRegister
+from reflet.insight.lint.rules import Finding, Severity
 from reflet.insight.lint.subjects import Subject, Subjects
-from reflet.insight.used_by import tls_secrets
-from reflet.resolution.objects import ObjectKey, value_bytes
+from reflet.resolution.objects import value_bytes
 from reflet.resolution.places import containers_of
 from reflet.resolution.references import references_of
 
 SHORTEST_SECRET: Final = 8  # bytes; shorter values are equal by chance
+HASHED: Final = re.compile(r"-[2456789bcdfghkmt]{10}$")
+"""The end that kustomize gives to what it generates; the letters are those of its hash."""
 NEW_NAME: Final = "give the changed object a new name, and use that"
 
 
@@ -58,32 +59,62 @@ def changed_immutables(
         )
 
 
-def unused_objects(subjects: Subjects) -> Iterator[Finding]:
-    """Yield ConfigMaps and Secrets that nothing in the files uses."""
+def repeated_keys(subjects: Subjects) -> Iterator[Finding]:
+    """Yield keys that stand twice in one mapping."""
+    for file, line, message in subjects.repeated_keys:
+        yield Finding(
+            rule=rules.REPEATED_KEY,
+            message=message,
+            file=file,
+            line=line,
+            subject=file,
+            fix="remove one of them",
+        )
+
+
+def duplicates(subjects: Subjects) -> Iterator[Finding]:
+    """Yield objects that stand twice among what is applied together, and say which one counts.
+
+    In two files of one folder they may be alternatives, so that this is only noted.
+    """
+    for later, earlier in subjects.twice:
+        same_set = not later.folder or earlier.rpartition(":")[0] == later.file
+        yield later.finding(
+            rules.DUPLICATE_OBJECT,
+            f"{later} also stands at {earlier}; applied together, this one counts",
+            path="metadata.name",
+            fix="remove one of them, or give it another name or namespace",
+            severity=None if same_set else Severity.NOTE,
+        )
+
+
+def unused_objects(subjects: Subjects, register: ObjectRegister) -> Iterator[Finding]:
+    """Yield ConfigMaps and Secrets that nothing in the files uses.
+
+    Whatever a custom resource mentions counts as used by it.
+    """
+    configurations = subjects.configurations()
+    if not configurations:
+        return
     used = {
         (reference.kind, pod.metadata.namespace, reference.name)
         for _, pod in subjects.pods()
         for reference in references_of(pod)
     }
-    used.update(_used_otherwise(subjects))
-    for subject, item in subjects.configurations():
-        if (item.kind, item.metadata.namespace, item.metadata.name) not in used:
+    used |= {(named.kind, named.namespace, named.name) for _, named in register.uses()}
+    mentioned = register.mentions()
+    for subject, item in configurations:
+        name = item.metadata.name
+        if (item.kind, item.metadata.namespace, name) in used or name in mentioned:
+            continue
+        yield subject.finding(rules.UNUSED, f"nothing in the files uses {subject}", fix="remove it")
+        if HASHED.search(name):
             yield subject.finding(
-                rules.UNUSED, f"nothing in the files uses {subject}", fix="remove it"
+                rules.UNUSED_HASHED,
+                f"nothing in the files uses {subject}, whose name ends in a hash of what it held",
+                path="metadata.name",
+                fix="remove it: what made it has made another since",
             )
-
-
-def _used_otherwise(subjects: Subjects) -> Iterator[ObjectKey]:
-    """Yield the Secrets that service accounts pull with and Ingresses serve with."""
-    for subject in subjects.every:
-        found = subject.object
-        names: list[str] = []
-        if isinstance(found, ServiceAccount):
-            names += (secret.name for secret in found.image_pull_secrets)
-        elif isinstance(found, AnyObject) and found.kind == "Ingress":
-            names += (name for _, name in tls_secrets(found.spec))
-        for name in names:
-            yield "Secret", subject.namespace, name
 
 
 def plain_secrets(subjects: Subjects) -> Iterator[Finding]:

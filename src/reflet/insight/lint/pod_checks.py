@@ -5,13 +5,13 @@ Refusals are the API server's words, sorted into the rules that say more than th
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from reflet.errors import Cause
-from reflet.insight.fixes import Advice
+from reflet.insight.fixes import DID_YOU_MEAN, Advice, listed
 from reflet.insight.lint import rules
-from reflet.insight.lint.rules import Finding, Rule
+from reflet.insight.lint.rules import Finding, Rule, Severity
 from reflet.insight.lint.subjects import Subject
 from reflet.insight.pod_problems import (
     MissingPullSecret,
@@ -41,18 +41,70 @@ _OF_A_SERVICE: Final = re.compile(
 )
 
 
-def broken_references(subject: Subject, found: PodProblems, advice: Advice) -> Iterator[Finding]:
-    """Yield a finding for each problem of a pod that breaks a rule."""
+IsElsewhere = Callable[[str, str, str, str], bool]
+"""Tells of a kind, namespace, name and key whether another system makes it, or it is assumed."""
+
+
+def nowhere_else(_kind: str, _namespace: str, _name: str, _key: str) -> bool:
+    """Tell that nobody makes anything."""
+    return False
+
+
+def broken_references(
+    subject: Subject, found: PodProblems, advice: Advice, is_elsewhere: IsElsewhere = nowhere_else
+) -> Iterator[Finding]:
+    """Yield a finding for each problem of a pod that breaks a rule; not for what is made elsewhere.
+
+    What is missing and optional is told once for each object, unless a name is nearly right.
+    """
+    masked: dict[tuple[str, str], list[MissingObject | MissingKey]] = {}
     for problem in found.problems:
+        if isinstance(problem, MissingObject | MissingKey):
+            key = problem.key if isinstance(problem, MissingKey) else ""
+            if is_elsewhere(problem.object_kind, problem.namespace, problem.name, key):
+                continue
         rule = _rule_for(problem, found, advice)
-        if rule is not None:
+        if rule is None:
+            continue
+        fix = advice.about(problem)
+        if (
+            rule is rules.MASKED
+            and isinstance(problem, MissingObject | MissingKey)
+            and not fix.startswith(DID_YOU_MEAN)
+        ):
+            masked.setdefault((problem.object_kind, problem.name), []).append(problem)
+        else:
             yield subject.finding(
                 rule,
                 f"{problem.place}: {problem.message}",
                 path=subject.path_of(_field(problem)),
-                fix=advice.about(problem),
-                kubelet=problem.kubelet,
+                fix=fix,
+                said=problem.kubelet,
+                # Nearly the right name is most likely a mistake.
+                severity=Severity.WARNING if rule is rules.MASKED else None,
             )
+    for problems in masked.values():
+        yield _folded(subject, problems, advice)
+
+
+def _folded(
+    subject: Subject, problems: Sequence[MissingObject | MissingKey], advice: Advice
+) -> Finding:
+    first = problems[0]
+    keys = [each.key for each in problems if isinstance(each, MissingKey)]
+    what = f"{first.object_kind} {first.name}"
+    if len(problems) == 1:
+        message = f"{first.place}: {first.message}"
+    elif keys:
+        message = f"{len(keys)} optional keys of {what} are not set: {listed(dict.fromkeys(keys))}"
+    else:
+        message = f"{what} does not exist, and {len(problems)} optional references to it are empty"
+    return subject.finding(
+        rules.MASKED,
+        message,
+        path=subject.path_of(_field(first)),
+        fix=advice.about(first) if len(problems) == 1 else "",
+    )
 
 
 def _field(problem: Problem) -> str:
@@ -89,10 +141,12 @@ def _rule_for(problem: Problem, found: PodProblems, advice: Advice) -> Rule | No
 
 
 def _rule_for_missing(problem: ObjectProblem, advice: Advice) -> Rule:
+    if isinstance(problem, MissingPullSecret):
+        return rules.MISSING_PULL_SECRET
     whole = isinstance(problem, MissingObject)
     if whole and advice.other_namespaces(problem.object_kind, problem.namespace, problem.name):
         return rules.OTHER_NAMESPACE
-    if not problem.blocking and not isinstance(problem, MissingPullSecret):
+    if not problem.blocking:
         return rules.MASKED
     return rules.MISSING_OBJECT if whole else rules.MISSING_KEY
 
@@ -158,13 +212,17 @@ def refused_objects(subject: Subject) -> Iterator[Finding]:
         if bad_volumes and cause.type == "FieldValueNotFound" and ".volumeMounts[" in cause.field:
             continue  # the volume that is mounted is the one that is wrong
         rule, fix = _rule_for_cause(cause)
-        words = f"{cause.field}: {cause.message}" if cause.field else cause.message
+        # Of unknown fields, the words themselves name the field.
+        named = not cause.field or f'"{cause.field}"' in cause.message
+        words = cause.message if named else f"{cause.field}: {cause.message}"
+        what = f"the API server refuses {subject}" if subject.kind else "kubectl cannot read it"
         yield subject.finding(
             rule,
-            f"the API server refuses {subject}: {words}",
+            f"{what}: {words}",
             path=cause.field,
-            fix=fix,
-            kubelet=subject.message,
+            fix=fix or subject.fix,
+            said=words if subject.kind else "",
+            by="API server",
         )
 
 

@@ -5,10 +5,13 @@ The pages in docs/reference/lint say more, one page a rule.
 
 import enum
 from collections.abc import Iterable
-from typing import Final, final
+from typing import Final, Literal, final
 
 from reflet.api.frozen import Frozen
 from reflet.errors import ConfigurationError
+
+Speaker = Literal["kubelet", "API server"]
+"""Whose words a finding repeats."""
 
 
 @final
@@ -49,7 +52,7 @@ MISSING_KEY: Final = _rule(
     3, "missing-key", _ERROR, "a pod names a key that the ConfigMap or Secret does not have"
 )
 MASKED: Final = _rule(
-    4, "masked-by-optional", _WARNING, "an object or key is missing, and optional hides it"
+    4, "masked-by-optional", _NOTE, "an object or key is missing, and optional hides it"
 )
 INVALID_NAME: Final = _rule(5, "invalid-variable-name", _ERROR, "the name of a variable is not one")
 AWKWARD_NAME: Final = _rule(
@@ -152,13 +155,18 @@ def chosen_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
     return chosen - _named(ignore)
 
 
+def rules_named(text: str) -> frozenset[Rule]:
+    """Return the rule of an id or name, all of them for ``ALL``, none when there is none."""
+    wanted = text.strip().lower()
+    return frozenset(
+        rule for rule in RULES if wanted == "all" or wanted in {rule.id.lower(), rule.name}
+    )
+
+
 def _named(texts: Iterable[str]) -> frozenset[Rule]:
     found: set[Rule] = set()
     for text in texts:
-        wanted = text.strip().lower()
-        matching = [
-            rule for rule in RULES if wanted == "all" or wanted in {rule.id.lower(), rule.name}
-        ]
+        matching = rules_named(text)
         if not matching:
             raise ConfigurationError(
                 f"there is no rule {text!r}: reflet lint --rules lists {RULES[0].id} "
@@ -172,7 +180,8 @@ class Finding(Frozen, frozen=True, kw_only=True):
     """One violation of a rule.
 
     ``file`` and ``line`` are where it stands, ``subject`` is the object (``Pod shop/web``),
-    ``path`` the field of it.  ``kubelet`` is what the kubelet or the API server will say.
+    ``path`` the field of it.  ``said`` is what the kubelet or the API server will say, and ``by``
+    which of them.  ``own_severity`` is for a finding that is less or more than its rule.
     """
 
     rule: Rule
@@ -182,12 +191,14 @@ class Finding(Frozen, frozen=True, kw_only=True):
     subject: str
     path: str = ""
     fix: str = ""
-    kubelet: str = ""
+    said: str = ""
+    by: Speaker = "kubelet"
+    own_severity: Severity | None = None
 
     @property
     def severity(self) -> Severity:
-        """That of the rule."""
-        return self.rule.severity
+        """That of the rule, unless the finding has its own."""
+        return self.own_severity or self.rule.severity
 
     @property
     def rank(self) -> tuple[str, int, str, str]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.api.unstructured import AnyObject
+from reflet.apirules.schema.known_kinds import belongs_to_kubernetes, group_of
 from reflet.insight.fixes import listed
 from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding
@@ -65,7 +66,8 @@ def _matches(selector: Labels, labels: Labels) -> bool:
 
 
 def _may_make_pods(subject: Subject) -> bool:
-    return isinstance(subject.object, AnyObject) and subject.kind not in _SELECTING
+    found = subject.object
+    return isinstance(found, AnyObject) and not belongs_to_kubernetes(group_of(found.api_version))
 
 
 def _could_match(selector: Labels, value: Any) -> bool:

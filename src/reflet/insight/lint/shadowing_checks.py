@@ -115,7 +115,7 @@ def hidden_files(subject: Subject, found: PodProblems) -> Iterator[Finding]:
 
 def _same_key(origin: Origin, other: Origin) -> bool:
     if isinstance(origin, ConfigMapOrigin | SecretOrigin) and type(origin) is type(other):
-        return (origin.name, origin.key) == (other.name, other.key)  # type: ignore[union-attr]  # of one type
+        return (origin.name, origin.key) == (other.name, other.key)
     return False
 
 

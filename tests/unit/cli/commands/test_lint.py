@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from reflet.cli.commands.lint import FORMS
 from reflet.cli.main import run
 from tests.unit.cli.scripted_api import ScriptedApi, reflet, refusal
 
@@ -67,7 +72,7 @@ shop.yaml:9: error RFL002 missing-object
     container web: ConfigMap default/settings does not exist
     kubelet: configmap "settings" not found
     fix: create ConfigMap settings in namespace default
-shop.yaml:10: warning RFL004 masked-by-optional
+shop.yaml:10: note RFL004 masked-by-optional
     container web: Secret default/credentials does not exist (optional)
     fix: create Secret credentials in namespace default
 shop.yaml:12: warning RFL023 plain-secret
@@ -75,9 +80,42 @@ shop.yaml:12: warning RFL023 plain-secret
     default/database
     fix: use valueFrom.secretKeyRef
 
-1 error, 2 warnings in 3 objects
+1 error, 1 warning, 1 note in 3 objects
 """
     )
+
+
+def test_files_are_named_without_a_flag_as_well(lint: Any, folder: Path) -> None:
+    (folder / "more.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+    )
+
+    assert lint("shop.yaml")[:2] == lint("-f", "shop.yaml")[:2]
+    assert lint("shop.yaml", "more.yaml", "--select", "RFL002")[0] == 0
+    assert lint("-f", "shop.yaml", "more.yaml", "--select", "RFL002")[0] == 0
+
+
+def test_a_reader_who_has_enough_does_not_change_the_exit_code(folder: Path) -> None:
+    program = (sys.executable, "-c", "from reflet.cli.main import main; main()")
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    done = subprocess.run(
+        [*program, "lint", "shop.yaml"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        check=False,
+    )
+
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_documents_come_as_yaml_too(lint: Any) -> None:
+    _, output, _ = lint("shop.yaml", "-o", "yaml")
+
+    assert yaml.safe_load(output) == json.loads(lint("shop.yaml", "-o", "json")[1])
 
 
 def test_no_findings_are_told_too(lint: Any) -> None:
@@ -98,8 +136,8 @@ def test_files_without_objects_are_a_mistake(lint: Any, folder: Path) -> None:
 
 
 def test_warnings_fail_only_when_they_are_asked_to(lint: Any) -> None:
-    assert lint("-f", "shop.yaml", "--select", "RFL004")[0] == 0
-    assert lint("-f", "shop.yaml", "--select", "RFL004", "--strict")[0] == 1
+    assert lint("-f", "shop.yaml", "--select", "RFL023")[0] == 0
+    assert lint("-f", "shop.yaml", "--select", "RFL023", "--strict")[0] == 1
 
 
 def test_unused_objects_are_told_when_they_are_asked_for(lint: Any) -> None:
@@ -109,7 +147,7 @@ def test_unused_objects_are_told_when_they_are_asked_for(lint: Any) -> None:
     assert "nothing in the files uses Secret default/database" in output
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+@pytest.mark.parametrize("form", FORMS)
 def test_no_form_shows_a_secret(lint: Any, form: str) -> None:
     code, output, errors = lint("-f", "shop.yaml", "-o", form, "--select", "ALL")
 
@@ -130,6 +168,7 @@ def test_the_rules_are_listed_in_80_columns(lint: Any) -> None:
 def test_the_rules_are_listed_for_programs(lint: Any) -> None:
     rules = json.loads(lint("--rules", "-o", "json")[1])
 
+    assert lint("--rules", "-o", "yaml")[1].startswith("- id: RFL001\n  name: refused\n")
     assert rules[18] == {
         "id": "RFL019",
         "name": "unused",
@@ -171,16 +210,21 @@ def test_a_cluster_is_asked_for_each_object_by_name(
     ]
 
 
-def test_what_may_not_be_read_is_noted_and_not_judged(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("flags", "expected"), [((), 4), (("--unreadable=note",), 0)])
+def test_what_may_not_be_read_is_noted_and_fails_unless_told_otherwise(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    flags: tuple[str, ...],
+    expected: int,
 ) -> None:
     api = ScriptedApi({f"{BASE}/configmaps/settings": refusal(403, "Forbidden", "not for you")})
 
     with api.serving():
-        code = reflet(api, "lint", "-f", "shop.yaml", "--against", "cluster", "-o", "json")
+        code = reflet(api, "lint", "-f", "shop.yaml", "--against", "cluster", "-o", "json", *flags)
 
     document = json.loads(capsys.readouterr().out)
-    assert code == 0
+    assert code == expected
+    assert [finding["rule"] for finding in document["findings"]] == ["RFL004", "RFL023"]
     assert document["notes"] == [
         "ConfigMap default/settings could not be read, so it is not checked: not for you"
     ]

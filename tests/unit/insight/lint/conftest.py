@@ -10,7 +10,7 @@ import pytest
 from reflet.insight.lint.linting import Live, lint
 from reflet.insight.lint.rules import UNUSED, Finding
 from reflet.manifests.applying import read_applied
-from reflet.podconfig.gather_files import subjects_of
+from reflet.podconfig.gather_lint import subjects_of
 
 Linted = Callable[..., tuple[Finding, ...]]
 

@@ -8,11 +8,12 @@ from typing import Any
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.errors import Forbidden, NotFound
+from reflet.insight.lint.assumptions import Assumptions
 from reflet.insight.lint.linting import lint, wanted_from_cluster
 from reflet.insight.lint.rules import MISSING_KEY, MISSING_OBJECT
 from reflet.insight.lint.subjects import Subject
 from reflet.manifests.applying import read_applied
-from reflet.podconfig.gather_files import subjects_of
+from reflet.podconfig.gather_lint import subjects_of
 from tests.unit.insight.lint.conftest import Linted
 
 POD = """\
@@ -50,6 +51,15 @@ def test_only_chosen_rules_are_told(tmp_path: Path) -> None:
     assert len(lint(subjects(tmp_path), chosen=[MISSING_OBJECT])) == 2
 
 
+def test_what_is_assumed_is_not_missing(tmp_path: Path) -> None:
+    assume = Assumptions(["cm/settings", "other/secret/*", "secret/elsewhere"])
+
+    (finding,) = lint(subjects(tmp_path), chosen=[MISSING_OBJECT], assume=assume)
+
+    assert finding.line == 10
+    assert assume.unused() == ("other/secret/*", "secret/elsewhere")
+
+
 def test_a_cluster_is_asked_for_what_pods_name_and_what_files_hold(tmp_path: Path) -> None:
     assert set(wanted_from_cluster(subjects(tmp_path))) == {
         SETTINGS,
@@ -64,7 +74,7 @@ def test_objects_of_the_cluster_count(linted: Linted) -> None:
 
     (finding,) = linted(POD, live={SETTINGS: settings, CREDENTIALS: not_there})
 
-    assert finding.kubelet == 'secret "credentials" not found'
+    assert finding.said == 'secret "credentials" not found'
 
 
 def test_what_the_cluster_does_not_show_is_not_judged(linted: Linted) -> None:

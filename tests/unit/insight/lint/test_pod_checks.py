@@ -42,7 +42,7 @@ metadata: {name: settings}
 
     assert (finding.rule.id, finding.line) == ("RFL003", 13)
     assert finding.path == "spec.containers[0].env[0].valueFrom.configMapKeyRef.key"
-    assert finding.kubelet == "couldn't find key color in ConfigMap default/settings"
+    assert finding.said == "couldn't find key color in ConfigMap default/settings"
 
 
 def test_the_line_in_a_template_is_found(linted: Linted) -> None:
@@ -85,8 +85,58 @@ def test_variables_of_services_need_service_links(linted: Linted) -> None:
     assert ids(linted(text + "  enableServiceLinks: false\n")) == ["RFL009"]
 
 
-def test_a_missing_pull_secret_is_a_missing_object(linted: Linted) -> None:
-    assert ids(linted(POD + "  imagePullSecrets: [{name: gone}]\n")) == ["RFL002"]
+def test_a_missing_pull_secret_is_a_warning_of_its_own(linted: Linted) -> None:
+    (finding,) = linted(POD + "  imagePullSecrets: [{name: gone}]\n")
+
+    assert (finding.rule.id, finding.severity.value) == ("RFL024", "warning")
+
+
+def test_a_variable_that_is_set_by_something_missing_is_not_called_unset(linted: Linted) -> None:
+    text = (
+        POD
+        + """\
+    args: [$(PASSWORD)]
+    env:
+    - {name: PASSWORD, valueFrom: {secretKeyRef: {name: gone, key: password}}}
+    - {name: URL, value: "redis://:$(PASSWORD)@redis"}
+"""
+    )
+
+    assert ids(linted(text)) == ["RFL002"]
+
+
+def masked(*variables: str, name: str = "settings") -> str:
+    lines = [
+        f"    - {{name: {each}, valueFrom: {{configMapKeyRef: "
+        f"{{name: {name}, key: {each.lower()}, optional: true}}}}}}"
+        for each in variables
+    ]
+    return "\n".join((f"{POD}    env:", *lines, ""))
+
+
+SETTINGS = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {color: blue}\n"
+
+
+def test_optional_keys_that_are_not_set_are_one_note(linted: Linted) -> None:
+    (finding,) = linted(masked("A", "B", "COLOR", "C") + SETTINGS)
+
+    assert (finding.rule.id, finding.severity.value) == ("RFL004", "note")
+    assert finding.message == "3 optional keys of ConfigMap settings are not set: a, b, c"
+
+
+def test_optional_references_to_nothing_are_one_note(linted: Linted) -> None:
+    (finding,) = linted(masked("A", "B"))
+
+    assert finding.message == (
+        "ConfigMap settings does not exist, and 2 optional references to it are empty"
+    )
+
+
+def test_an_optional_key_that_is_nearly_right_is_a_warning(linted: Linted) -> None:
+    finding, note = linted(masked("COLOUR", "A") + SETTINGS)
+
+    assert (finding.severity.value, finding.fix[:19]) == ("warning", "did you mean color?")
+    assert note.severity.value == "note"
 
 
 def test_a_sub_path_without_its_variable_is_unresolved(linted: Linted) -> None:

@@ -15,7 +15,7 @@ def subject(*causes: Cause, message: str = 'Pod "web" is invalid') -> Subject:
         kind="Pod",
         namespace="shop",
         name="web",
-        line_of=len,
+        find_line=len,
         message=message,
         causes=causes,
     )
@@ -53,6 +53,17 @@ def test_every_cause_is_a_finding() -> None:
     assert [finding.message for finding in findings] == [
         "the API server refuses Pod shop/web: a: Required value",
         "the API server refuses Pod shop/web: b: Required value",
+    ]
+
+
+def test_the_words_are_the_api_servers_and_each_finding_has_its_own() -> None:
+    causes = [Cause("FieldValueRequired", "Required value", field) for field in ("a", "b")]
+
+    findings = list(refused_objects(subject(*causes, message="Pod is invalid: [a: …, b: …]")))
+
+    assert [(finding.by, finding.said) for finding in findings] == [
+        ("API server", "a: Required value"),
+        ("API server", "b: Required value"),
     ]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from reflet.errors import ConfigurationError
 from reflet.insight.lint import rules
-from reflet.insight.lint.rules import RULES, chosen_rules
+from reflet.insight.lint.rules import RULES, Finding, Severity, chosen_rules
 
 
 def test_rules_are_numbered_without_gaps() -> None:
@@ -33,3 +34,10 @@ def test_ignored_rules_are_left_out_of_those_selected() -> None:
 def test_an_unknown_rule_is_a_mistake() -> None:
     with pytest.raises(ConfigurationError, match="there is no rule 'RFL999': reflet lint --rules"):
         chosen_rules(["RFL999"])
+
+
+def test_a_finding_is_as_bad_as_its_rule_unless_it_says_otherwise() -> None:
+    found = Finding(rule=rules.MISSING_OBJECT, message="m", file="f", line=1, subject="s")
+
+    assert found.severity is Severity.ERROR
+    assert msgspec.structs.replace(found, own_severity=Severity.NOTE).severity is Severity.NOTE

@@ -1,0 +1,52 @@
+"""The flags that choose ``.reflet.yaml``, or do without it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from reflet.cli import lazy
+from reflet.cli.options.arguments import FILE_NAME
+
+if TYPE_CHECKING:
+    from reflet.cli.options.project_file import ProjectFile
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def project_options(command: Command) -> Command:
+    """Give *command* the flags; it is called with ``project``, a ProjectFile."""
+
+    @functools.wraps(command)
+    def with_project(*arguments: Any, config: str, no_config: bool, **values: Any) -> Any:
+        project = chosen_project(config, no_config=no_config)
+        return command(*arguments, project=project, **values)
+
+    decorated: Any = click.option(
+        "--no-config", is_flag=True, help="Do without the project's file."
+    )(with_project)
+    decorated = click.option(
+        "--config",
+        default="",
+        type=FILE_NAME,
+        metavar="FILE",
+        help="The project's file; without this, .reflet.yaml here or above, up to the repository.",
+    )(decorated)
+    result: Command = decorated
+    return result
+
+
+def chosen_project(config: str, *, no_config: bool) -> ProjectFile:
+    """Read the file that is named, or the nearest; an empty one when there is none."""
+    if config and no_config:
+        raise click.UsageError("--config names a file and --no-config ignores it: leave out one")
+    if no_config:
+        return lazy.project_file.ProjectFile()
+    file = Path(config) if config else lazy.project_file.find_project_file(Path.cwd())
+    if file is None:
+        return lazy.project_file.ProjectFile()
+    return lazy.project_file.read_project_file(file)

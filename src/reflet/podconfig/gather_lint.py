@@ -1,0 +1,111 @@
+"""What lint looks at: the objects of files, and what a cluster has of what they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import final
+
+import msgspec
+
+from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.core.services import Service
+from reflet.errors import ConfigurationError, NotFound, RefletError
+from reflet.insight.lint.ignore_comments import Comments, ignored_lines
+from reflet.insight.lint.subjects import Subject, Subjects, TwiceThere
+from reflet.manifests.applied import AppliedManifests, AppliedObject
+from reflet.manifests.applying import read_applied
+from reflet.manifests.files import Sources, SourceText
+from reflet.resolution.objects import ObjectKey
+
+
+@final
+class LintSubjects(msgspec.Struct, frozen=True):
+    """The objects of files, remarks on those that are left out, and what comments ignore.
+
+    ``comments`` has an entry for each file that was read.
+    """
+
+    subjects: Subjects
+    remarks: list[str]
+    comments: Comments
+
+
+def lint_subjects_from_files(sources: Sources | Sequence[str], *, namespace: str) -> LintSubjects:
+    """Return what lint looks at in the files.
+
+    Raises ConfigurationError where there is nothing to check.
+    """
+    comments: dict[str, Mapping[int, frozenset[str]]] = {}
+
+    def read(text: SourceText) -> None:
+        comments[text.name] = ignored_lines(text.content)
+
+    applied = read_applied(sources, namespace=namespace, on_text=read)
+    if sum(applied.unchecked.values()) == len(applied.objects) and not applied.refusals:
+        # In a pipe, whoever was to write them has most likely failed.
+        words = "; ".join(("nothing was checked", *applied.left_out))
+        none = "the files hold no objects: there is nothing to check"
+        raise ConfigurationError(words if applied.left_out else none)
+    # That a Service has no address yet is nothing that lint looks at.
+    services = {item.place for item in applied.objects if isinstance(item.object, Service)}
+    remarks = [str(remark) for remark in applied.remarks if remark.place not in services]
+    return LintSubjects(subjects_of(applied), [*applied.left_out, *remarks], comments)
+
+
+def subjects_of(applied: AppliedManifests) -> Subjects:
+    """Return the objects of the files, accepted or refused, as lint wants them."""
+    return Subjects(
+        (*map(_accepted, applied.objects), *_refused(applied)),
+        twice=tuple(
+            TwiceThere(_accepted(each.later), each.earlier.place) for each in applied.duplicates
+        ),
+        repeated_keys=tuple((*_split(each.place), each.message) for each in applied.repeated_keys),
+        made=applied.made,
+    )
+
+
+def _accepted(item: AppliedObject) -> Subject:
+    metadata = item.object.metadata
+    file, line = _split(item.place)
+    return Subject(
+        file=file,
+        line=line,
+        kind=item.object.kind,
+        namespace=metadata.namespace,
+        name=metadata.name or metadata.generate_name,
+        find_line=item.line_of,
+        object=item.object,
+        workload=item.workload,
+        folder=item.folder,
+    )
+
+
+def _refused(applied: AppliedManifests) -> Iterator[Subject]:
+    for refusal in applied.refusals:
+        file, line = _split(refusal.place)
+        yield Subject(
+            file=file,
+            line=line,
+            kind=refusal.kind,
+            namespace=refusal.namespace,
+            name=refusal.name,
+            find_line=refusal.line_of,
+            message=refusal.message,
+            causes=refusal.causes,
+            fix=refusal.fix,
+            refused_annotations=refusal.annotations,
+        )
+
+
+def remarks_on_unread(live: Mapping[ObjectKey, ConfigMap | Secret | RefletError]) -> list[str]:
+    """Say which objects of the cluster could not be read and are therefore not checked."""
+    return [
+        f"{kind} {namespace}/{name} could not be read, so it is not checked: {answer}"
+        for (kind, namespace, name), answer in live.items()
+        if isinstance(answer, RefletError) and not isinstance(answer, NotFound)
+    ]
+
+
+def _split(place: str) -> tuple[str, int]:
+    file, _, line = place.rpartition(":")
+    return file, int(line)
