@@ -7,16 +7,19 @@ keep their identity and, pods and nodes, their status.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
+from reflet.api import codec
+from reflet.api.meta import KubernetesObject
 from reflet.apirules.admission import Surroundings, prepare_create, prepare_update
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.apirules.strict_decoding import cannot_be_handled, check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
-from reflet.errors import BadRequest, DecodeError
+from reflet.errors import ApiError, BadRequest, DecodeError
 
 Document = dict[str, Any]
 ObjectKey = tuple[str, str, str]
@@ -82,6 +85,27 @@ class Accepting:
             self._settle_service(made, decoded, old)
         self._stored[key] = made
         return key, _without_inventions(made, given)
+
+    def as_written(self, kind: ServedKind, document: Document) -> KubernetesObject | None:
+        """Return a document that was refused as an object, without what the server does not know.
+
+        Defaults are given where that is possible.  ``None`` for what cannot be read at all.
+        """
+        try:
+            made, _ = check_body(kind, document, kinds=self._kinds, field_validation="Ignore")
+            given: Document = made.get("metadata") or {}
+            namespace = (given.get("namespace") or self._namespace) if kind.namespaced else ""
+            made = {**made, "metadata": {**given, "namespace": namespace}}
+            with suppress(ApiError):
+                made = prepare_create(
+                    kind, made, namespace=namespace, surroundings=self._outside(made)
+                )
+            return cast(
+                "KubernetesObject",
+                codec.decode_object(codec.encode(_without_inventions(made, given))),
+            )
+        except (ApiError, DecodeError, UnicodeEncodeError, RecursionError):
+            return None
 
     def _decoded(self, kind: ServedKind, document: Document) -> Document:
         try:

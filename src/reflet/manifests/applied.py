@@ -48,7 +48,10 @@ class AppliedObject:
 @final
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An object that the server would refuse, and its words, for each field if it says so."""
+    """An object that the server would refuse, and its words, for each field if it says so.
+
+    ``object`` is what was written, if it can be read at all.
+    """
 
     place: str
     kind: str
@@ -57,6 +60,7 @@ class Refusal:
     message: str
     causes: tuple[Cause, ...] = ()
     line_of: Callable[[str], int] | None = field(default=None, compare=False, repr=False)
+    object: KubernetesObject | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.place}: the API server would refuse it: {self.message}"
@@ -231,6 +235,7 @@ class _Reading:
             error.message,
             error.causes,
             placed.line_of,
+            self._accepting.as_written(kind, placed.value),
         )
 
     def _remark_no_address(self, place: str, service: Service) -> None:

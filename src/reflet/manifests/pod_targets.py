@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from reflet.api.core.pods import Pod
+from reflet.api.meta import KubernetesObject
 from reflet.errors import ConfigurationError, Invalid
 from reflet.manifests.applied import AppliedManifests, Refusal
 from reflet.resolution.templates import (
@@ -43,13 +44,15 @@ def choose_pod(
     applied: AppliedManifests,
     target: tuple[str, str | None] | None,
     namespace: str | None = None,
+    *,
+    refused: bool = False,
 ) -> PodTarget:
     """Return the pod that is meant.
 
     ``target`` is a type and a name as they were typed; without one, or without a name, the
     files must hold exactly one.  ``namespace`` leaves out the other namespaces.  Raises
     ConfigurationError, which lists what there is, and Invalid, with the server's words, for a
-    pod that it would refuse.
+    pod that it would refuse; with *refused*, only for one that cannot be read either.
     """
     kind, name = (None, None) if target is None else (pod_resource(target[0]).kind, target[1])
     candidates: list[PodTarget | Refusal] = [
@@ -73,27 +76,39 @@ def choose_pod(
         found = [*accepted]
     (chosen,) = found
     if isinstance(chosen, Refusal):
-        raise Invalid(str(chosen), kind=chosen.kind, name=chosen.name)
+        as_written = _target(chosen.place, chosen.object) if refused else None
+        if as_written is None:
+            raise Invalid(str(chosen), kind=chosen.kind, name=chosen.name)
+        return as_written
     return chosen
 
 
-def pod_targets(applied: AppliedManifests) -> Iterator[PodTarget]:
-    """Yield every pod of the files: pods, and those of workloads' templates."""
-    for item in applied.objects:
-        found = item.object
-        if isinstance(found, Pod):
-            metadata = found.metadata
-            name = metadata.name or metadata.generate_name
-            yield PodTarget(item.place, "Pod", metadata.namespace, name, found)
-        elif isinstance(found, WORKLOADS):
-            yield PodTarget(
-                item.place,
-                found.kind,
-                found.metadata.namespace,
-                found.metadata.name or found.metadata.generate_name,
-                pod_of(found),
-                assumptions_of(found),
-            )
+def pod_targets(applied: AppliedManifests, *, refused: bool = False) -> Iterator[PodTarget]:
+    """Yield every pod of the files: pods, and those of workloads' templates.
+
+    With *refused*, those that the server would refuse too, as they were written.
+    """
+    for item in (*applied.objects, *(applied.refusals if refused else ())):
+        target = _target(item.place, item.object)
+        if target is not None:
+            yield target
+
+
+def _target(place: str, found: KubernetesObject | None) -> PodTarget | None:
+    if isinstance(found, Pod):
+        metadata = found.metadata
+        name = metadata.name or metadata.generate_name
+        return PodTarget(place, "Pod", metadata.namespace, name, found)
+    if isinstance(found, WORKLOADS):
+        return PodTarget(
+            place,
+            found.kind,
+            found.metadata.namespace,
+            found.metadata.name or found.metadata.generate_name,
+            pod_of(found),
+            assumptions_of(found),
+        )
+    return None
 
 
 def no_pods(applied: AppliedManifests) -> ConfigurationError:
