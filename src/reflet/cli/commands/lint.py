@@ -9,7 +9,7 @@ import click
 from reflet.cli import lazy
 from reflet.cli.options.arguments import FILE_NAME
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
-from reflet.cli.output.output import print_json, print_table
+from reflet.cli.output.output import ends_with, print_json, print_table
 from reflet.cli.output.progress import progress
 
 if TYPE_CHECKING:
@@ -70,10 +70,11 @@ def lint(
     chosen = lazy.lint_rules.chosen_rules(_names(select), _names(ignore))
     subjects, live, notes = _gather(files, against=against, connection=connection)
     findings = lazy.linting.lint(subjects, live=live, chosen=chosen)
-    _print(output, findings, notes, objects=len(subjects))
     severity = lazy.lint_rules.Severity
     failing = {severity.ERROR, severity.WARNING} if strict else {severity.ERROR}
-    return 1 if any(finding.severity in failing for finding in findings) else 0
+    code = ends_with(1 if any(finding.severity in failing for finding in findings) else 0)
+    _print(output, findings, notes, objects=len(subjects))
+    return code
 
 
 def _names(texts: Sequence[str]) -> list[str]:

@@ -3,4 +3,6 @@
 - ``arguments``: ``TYPE/NAME`` and names of files
 - ``connection_options``: kubectl's flags that say which server, and as whom
 - ``pod_options``: which pod, from a server or from files
+- ``missing_targets``: what is said of a pod that a server does not have
+- ``remark_options``: how much is said before the answer
 """
