@@ -9,7 +9,7 @@ from typing import Final, final
 from reflet.api.core.pods import Pod
 from reflet.api.meta import KubernetesObject
 from reflet.errors import ConfigurationError, Invalid
-from reflet.manifests.applied import AppliedManifests, Refusal
+from reflet.manifests.applied import AppliedManifests, AppliedObject, Refusal
 from reflet.resolution.templates import (
     POD_KINDS,
     WORKLOADS,
@@ -88,7 +88,8 @@ def pod_targets(applied: AppliedManifests, *, refused: bool = False) -> Iterator
 
     With *refused*, those that the server would refuse too, as they were written.
     """
-    for item in (*applied.objects, *(applied.refusals if refused else ())):
+    items: list[AppliedObject | Refusal] = [*applied.objects]
+    for item in [*items, *(applied.refusals if refused else ())]:
         target = _target(item.place, item.object)
         if target is not None:
             yield target

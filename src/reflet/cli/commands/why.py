@@ -14,7 +14,7 @@ from reflet.cli.output.output import ends_with, print_document
 from reflet.errors import Invalid
 
 if TYPE_CHECKING:
-    from reflet.insight.why import Diagnosis, Reason
+    from reflet.insight.why import Diagnosis
 
 
 @click.command()
@@ -49,7 +49,7 @@ def why(choice: PodChoice, output: str, skip_invalid_names: bool, verbose: bool)
         inputs = dataclasses.replace(inputs, skip_invalid_names=skip_invalid_names)
         diagnosis = lazy.why.diagnose(inputs)
         title, remarks = lazy.why_output.title_of(inputs), inputs.remarks
-    code = ends_with(1 if any(map(_fails, diagnosis.reasons)) else 0)
+    code = ends_with(1 if any(reason.fails for reason in diagnosis.reasons) else 0)
     if output == "text":
         said = lazy.problem_output
         said.tell_few([said.Notice("note", remark) for remark in remarks], verbose=verbose)
@@ -58,13 +58,6 @@ def why(choice: PodChoice, output: str, skip_invalid_names: bool, verbose: bool)
     else:
         print_document(lazy.why_output.diagnosis_document(diagnosis, remarks), output)
     return code
-
-
-def _fails(reason: Reason) -> bool:
-    """Tell whether this is wrong for certain: an image may be pulled without its secret."""
-    if reason.stops or reason.problem != lazy.why.MissingPullSecret.__name__:
-        return True
-    return any(signal.reason != lazy.why.PULL_SECRET_EVENT for signal in reason.explains)
 
 
 def _refused(error: Invalid) -> Diagnosis:
