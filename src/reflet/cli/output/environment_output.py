@@ -36,7 +36,7 @@ from reflet.resolution.variables import Assignment, Environment, Variable, exact
 
 HEADINGS: Final = ("NAME", "VALUE", "FROM")
 NOT_KNOWN: Final = "‹not known yet›"
-SERVICES_HINT: Final = "--services lists them"
+SERVICES_HINT: Final = "see --services"
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_./:@%+,-]*")
 _SHELL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

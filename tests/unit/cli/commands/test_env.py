@@ -249,7 +249,7 @@ def test_variables_of_services_are_one_row_unless_they_are_asked_for(on_files: O
     assert on_files(LINKED, "env").output == (
         "NAME          VALUE          FROM\n"
         "A             b              value\n"
-        "7 variables   of 1 service   (--services lists them)\n"
+        "7 variables   of 1 service   (see --services)\n"
     )
     listed = on_files(LINKED, "env", "--services").output
     assert len(listed.splitlines()) == 9

@@ -126,7 +126,7 @@ def test_variables_of_services_are_one_branch_unless_they_are_asked_for(on_files
         "   │    from the pod itself\n"
         "   │    a change makes a new pod\n"
         "   └─ 7 variables of 1 service\n"
-        "        --services lists them\n"
+        "        see --services\n"
     )
     assert "DB_PORT = tcp://10.96.0.7:5432" in on_files(text, "explain", "--services").output
     assert "DB_PORT" in on_files(text, "explain", "-o", "json").output
