@@ -10,7 +10,7 @@ import click
 from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
 from reflet.cli.options.remark_options import verbose_option
-from reflet.cli.output.output import ends_with
+from reflet.cli.output.output import ends_with, visible
 
 FORMS: Final = ("table", "wide", "json", "yaml")
 
@@ -57,6 +57,7 @@ def files(
         if folder is not None:
             volume_files.write_volumes(folder, volumes)
         elif not volumes:
-            click.echo(f"{inputs.target} has no volume that holds configuration.", err=True)
+            words = f"{inputs.target} has no volume that holds configuration."
+            click.echo(visible(words), err=True)
         volume_files.print_volumes(volumes, output, no_headers=no_headers)
     return code

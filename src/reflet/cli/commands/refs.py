@@ -10,7 +10,7 @@ import msgspec
 from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
 from reflet.cli.options.remark_options import verbose_option
-from reflet.cli.output.output import API_VERSION, print_document, print_table
+from reflet.cli.output.output import API_VERSION, print_document, print_table, visible
 
 if TYPE_CHECKING:
     from reflet.resolution.pod_inputs import PodInputs
@@ -40,7 +40,7 @@ def refs(choice: PodChoice, output: str, no_headers: bool, verbose: bool) -> Non
     refusals = [said.Notice("warning", str(refusal)) for refusal in inputs.refusals]
     said.tell_few(refusals, verbose=verbose)
     if not references:
-        click.echo(f"{inputs.target} names no ConfigMap and no Secret.", err=True)
+        click.echo(visible(f"{inputs.target} names no ConfigMap and no Secret."), err=True)
         return
     rows = [(_object(each), _keys(each), _use(each)) for each in references]
     print_table(HEADINGS, rows, no_headers=no_headers)
