@@ -283,7 +283,7 @@ def test_what_was_found_is_the_exit_code_even_if_nobody_reads_it(name: str, tmp_
             [sys.executable, "-m", "reflet", name, "-f", "web.yaml", "-o", "json"],
             cwd=tmp_path,
             stdout=nobody,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
             check=False,
             timeout=30,
         )

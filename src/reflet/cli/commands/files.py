@@ -50,9 +50,9 @@ def files(
         return volume_files.watch_files(choice, names, folder, verbose=verbose)
     inputs = choice.gather(volume_files.needs_of_volumes(names, tokens=folder is not None))
     volumes = list(inputs.volumes(names).values())
+    code = ends_with(1 if volume_files.refused_volumes(volumes) else 0)
     remarks = lazy.problem_output.surroundings(inputs)
     refused = volume_files.tell_refused(inputs, volumes, verbose=verbose, notices=remarks)
-    code = ends_with(1 if refused else 0)
     if not refused or folder is None:
         if folder is not None:
             volume_files.write_volumes(folder, volumes)

@@ -70,6 +70,20 @@ def needs_of_volumes(names: Sequence[str], *, tokens: bool) -> Needs:
     return Needs(references=of_a_volume, services=False, tokens=tokens, bundles=True)
 
 
+def refused_volumes(volumes: Sequence[VolumeContents]) -> dict[str, str]:
+    """Return what a kubelet says of the volumes that it would refuse, by their names."""
+    refused = {}
+    for contents in volumes:
+        error = contents.error
+        try:
+            laid_out(contents.files)
+        except InvalidPath as invalid:
+            error = error or str(invalid)
+        if error is not None:
+            refused[contents.volume] = error
+    return refused
+
+
 def tell_refused(
     inputs: PodInputs,
     volumes: Sequence[VolumeContents],
@@ -84,16 +98,9 @@ def tell_refused(
     problems = [problem for contents in volumes for problem in contents.problems]
     wrong = notices_of(problems, fixes=fixes_for(inputs, problems))
     tell_few([*notices, *wrong], verbose=verbose)
-    refused = set()
-    for contents in volumes:
-        error = contents.error
-        try:
-            laid_out(contents.files)
-        except InvalidPath as invalid:
-            error = error or str(invalid)
-        if error is not None:
-            refused.add(contents.volume)
-            tell("error", f"volume {contents.volume} would not be set up: {error}")
+    refused = refused_volumes(volumes)
+    for volume, error in refused.items():
+        tell("error", f"volume {volume} would not be set up: {error}")
     return frozenset(refused)
 
 
