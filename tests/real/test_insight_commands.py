@@ -15,6 +15,7 @@ from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.api.core.workloads import Deployment
 from reflet.api.options import ListOptions, WatchOptions
+from reflet.api.resources import PODS
 from reflet.cli.main import run
 from reflet.cluster import Cluster, settings_from
 from reflet.errors import Forbidden
@@ -189,6 +190,19 @@ async def test_the_printed_role_allows_to_watch_one_object(config: Path) -> None
             first = await anext(aiter(events))
 
     assert first.object.metadata.name == "database"
+
+
+@pytest.mark.usefixtures("granted")
+async def test_the_printed_role_lets_run_follow_the_pod(config: Path, namespace: str) -> None:
+    async with reading_as(config, READER) as cluster:
+        await known(cluster)
+        followed = cluster.mirror(
+            PODS, namespace=namespace, field_selector="metadata.name=web"
+        )  # as reflet run asks for it
+        async with followed, asyncio.timeout(PATIENCE):
+            await followed.synced(fail_on=(Forbidden,))
+
+        assert list(followed.keys()) == [f"{namespace}/web"]
 
 
 @pytest.mark.usefixtures("granted")

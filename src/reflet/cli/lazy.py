@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import asyncio
     import difflib
+    import json
 
+    import msgspec
     from click import shell_completion
 
     from reflet import cluster
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from reflet.api.selectors import labels
     from reflet.api.yaml import text as yaml_text
     from reflet.cli import demo_story, stop_signals
-    from reflet.cli.options import project_file
+    from reflet.cli.options import missing_targets, project_file
     from reflet.cli.output import (
         change_output,
         environment_output,
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from reflet.node.server import serving_certificates
     from reflet.podconfig import gather, gather_files, gather_lint
     from reflet.processes import process_table, program
-    from reflet.resolution import places, pod_inputs, references
+    from reflet.resolution import places, pod_inputs, references, templates
     from reflet.runtime import descriptors, structured_logs
     from reflet.supervisor import (
         configuration_changes,
@@ -74,7 +76,7 @@ _HOMES: Final = {
         "reflet.api": "options resources",
         "reflet.api.selectors": "labels",
         "reflet.cli": "demo_story stop_signals",
-        "reflet.cli.options": "project_file",
+        "reflet.cli.options": "missing_targets project_file",
         "reflet.cli.output": (
             "change_output environment_output explain_output following "
             "lint_exchange lint_output problem_output volume_files why_output"
@@ -89,7 +91,7 @@ _HOMES: Final = {
         "reflet.node.server": "serving_certificates",
         "reflet.podconfig": "gather gather_files gather_lint",
         "reflet.processes": "process_table program",
-        "reflet.resolution": "places pod_inputs references",
+        "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",
         "reflet.supervisor": (
             "configuration_changes configuration_sources container_configuration "
@@ -102,8 +104,10 @@ _HOMES: Final = {
     "asyncio": "asyncio",
     "devserver": "reflet.devserver.server",
     "difflib": "difflib",
+    "json": "json",
     "lint_rules": "reflet.insight.lint.rules",
     "manifest_files": "reflet.manifests.files",
+    "msgspec": "msgspec",
     "node_agent": "reflet.node.agent",
     "node_options": "reflet.node.options",
     "yaml_text": "reflet.api.yaml.text",

@@ -19,7 +19,7 @@ import click
 
 from reflet._version import __version__
 from reflet.cli import lazy
-from reflet.cli.output.output import visible
+from reflet.cli.output.output import noted_exit_code, visible
 from reflet.errors import (
     ApiError,
     ConfigurationError,
@@ -109,12 +109,12 @@ class LazyCommands(click.Group):
         **extra: Any,
     ) -> click.Context:
         """Parse the flags; ``--help`` prints while they are parsed."""
-        with _until_nobody_reads():
+        with _until_nobody_reads(None):
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _until_nobody_reads():
+        with _until_nobody_reads(ctx):
             return super().invoke(ctx)
 
     def format_commands(
@@ -208,13 +208,17 @@ def _say(message: str, *, hint: str = "") -> None:
 
 
 @contextmanager
-def _until_nobody_reads() -> Iterator[None]:
-    """End well when whoever read our output has enough, as in ``reflet get cm | head -1``."""
+def _until_nobody_reads(ctx: click.Context | None) -> Iterator[None]:
+    """End well when whoever read our output has enough, as in ``reflet get cm | head -1``.
+
+    The exit code is the one that the command has noted with ``ends_with`` before it printed.
+    """
     try:
         yield
     except BrokenPipeError as error:
         _drop_output()
-        raise click.exceptions.Exit(0) from error
+        code = 0 if ctx is None else noted_exit_code(ctx)
+        raise click.exceptions.Exit(code) from error
 
 
 def _drop_output() -> None:

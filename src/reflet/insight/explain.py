@@ -111,7 +111,9 @@ def explain(inputs: PodInputs, container: str = "") -> ExplainedPod:
     Raises ConfigurationError for a container that the pod does not have.
     """
     pod = inputs.pod
-    placed = [container_named(pod, container)] if container else list(containers_of(pod.spec))
+    placed = list(containers_of(pod.spec))
+    if container:
+        placed = [container_named(pod, container, owner=inputs.target)]
     environments = {each.container.name: inputs.environment(each.container.name) for each in placed}
     mounted = {mount.name for each in placed for mount in each.container.volume_mounts}
     names = [name for name in configuration_volumes(pod) if not container or name in mounted]

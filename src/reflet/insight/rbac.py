@@ -105,8 +105,9 @@ def grants_for(
 ) -> tuple[Grant, ...]:
     """Return the roles that let their subjects read what the pods need, and nothing else.
 
-    ``verbs`` are those for ConfigMaps and Secrets.  Service accounts without a namespace are
-    those of the first pod's.  Without a name, that of the first pod is used.
+    ``verbs`` are those for ConfigMaps and Secrets; with list and watch, the pod or workload that
+    names them may be followed, too, as ``reflet run`` does.  Service accounts without a namespace
+    are those of the first pod's.  Without a name, that of the first pod is used.
     """
     every = list(pods)
     if not every:
@@ -151,7 +152,7 @@ def _namespace_rules(sources: list[PodInputs], verbs: tuple[str, ...]) -> Iterat
         if names:
             what = f"the {resource.kind}{'s' if len(names) > 1 else ''} that the pod names"
             yield Rule(resources=(resource.plural,), verbs=verbs, names=names, why=what)
-    yield from _source_rules(sources)
+    yield from _source_rules(sources, verbs)
     if any(pod.spec.enable_service_links is not False for pod in pods):
         yield Rule(
             resources=(SERVICES.plural,),
@@ -169,7 +170,7 @@ def _namespace_rules(sources: list[PodInputs], verbs: tuple[str, ...]) -> Iterat
         )
 
 
-def _source_rules(sources: list[PodInputs]) -> Iterator[Rule]:
+def _source_rules(sources: list[PodInputs], verbs: tuple[str, ...]) -> Iterator[Rule]:
     by_resource: dict[Resource, dict[str, None]] = {}
     for source in sources:
         if source.pod.metadata.generate_name and source.kind == "Pod":
@@ -180,7 +181,7 @@ def _source_rules(sources: list[PodInputs]) -> Iterator[Rule]:
         yield Rule(
             group=resource.group,
             resources=(resource.plural,),
-            verbs=("get",),
+            verbs=("get", *(verb for verb in verbs if verb != "get")),
             names=tuple(names),
             why="what refers to all the others",
         )

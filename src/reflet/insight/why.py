@@ -129,6 +129,16 @@ class Reason(Frozen, frozen=True, kw_only=True):
     certain: bool = True
     explains: tuple[Signal, ...] = ()
 
+    @property
+    def fails(self) -> bool:
+        """Whether this is wrong whatever else is so: many images are pulled without a secret.
+
+        One that is missing fails when the cluster says that the image was not pulled.
+        """
+        if self.stops or self.problem != MissingPullSecret.__name__:
+            return True
+        return any(signal.reason != PULL_SECRET_EVENT for signal in self.explains)
+
 
 class Diagnosis(Frozen, frozen=True, kw_only=True):
     """The reasons, the complaints that none of them explains, and what could not be told.

@@ -8,18 +8,21 @@ keep their identity and, pods and nodes, their status.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import msgspec
 
+from reflet.api import codec
+from reflet.api.meta import KubernetesObject
 from reflet.apirules.admission import Surroundings, prepare_create, prepare_update
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.apirules.strict_decoding import cannot_be_handled, check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
-from reflet.errors import Cause
+from reflet.errors import ApiError, Cause, DecodeError
 
 Document = dict[str, Any]
 ObjectKey = tuple[str, str, str]
@@ -119,6 +122,29 @@ class Accepting:
         # As bytes: what hundreds of definitions hold would fill the memory as documents.
         self._stored[key] = msgspec.json.encode(made)
         return key, _without_inventions(made, given)
+
+    def as_written(self, kind: ServedKind, document: Document) -> KubernetesObject | None:
+        """Return a document that was refused as an object, without what the server does not know.
+
+        Defaults are given where that is possible.  ``None`` for what cannot be read at all.
+        """
+        try:
+            made, _ = check_body(
+                kind, document, kinds=self._kinds.register, field_validation="Ignore"
+            )
+            given: Document = made.get("metadata") or {}
+            namespace = (given.get("namespace") or self._namespace) if kind.namespaced else ""
+            made = {**made, "metadata": {**given, "namespace": namespace}}
+            with suppress(ApiError):
+                made = prepare_create(
+                    kind, made, namespace=namespace, surroundings=self._outside(made)
+                )
+            return cast(
+                "KubernetesObject",
+                codec.decode_object(codec.encode(_without_inventions(made, given))),
+            )
+        except (ApiError, DecodeError, UnicodeEncodeError, RecursionError):
+            return None
 
     def _decoded(self, kind: ServedKind, document: Document) -> Document:
         decoded, complaints = check_body(

@@ -52,7 +52,7 @@ class AppliedObject(msgspec.Struct, frozen=True):
 class Refusal(msgspec.Struct, frozen=True):
     """An object that the server would refuse, and its words, for each field if it says so.
 
-    A file that cannot be read at all has no kind.
+    ``object`` is what was written, if it can be read at all.  A file that cannot be has no kind.
     """
 
     place: str
@@ -64,6 +64,7 @@ class Refusal(msgspec.Struct, frozen=True):
     line_of: Callable[[str], int] | None = None
     fix: str = ""
     annotations: Mapping[str, str] = EMPTY
+    object: KubernetesObject | None = None
 
     def __str__(self) -> str:
         advice = f" ({self.fix})" if self.fix else ""

@@ -132,13 +132,13 @@ class _Reading:
             key, stored = self._accepting(document).accept(kind, document.placed.value)
             made = cast("KubernetesObject", codec.decode_object(codec.encode(stored)))
         except (UnicodeEncodeError, RecursionError):
-            self._refuse(document, "not valid Unicode text", namespaced=kind.namespaced)
+            self._refuse(document, "not valid Unicode text", kind=kind)
         except DecodeError as error:  # our own structs are stricter than the server in few places
             here = (Cause(message=str(error), field=error.path),)
-            self._refuse(document, str(error), here, namespaced=kind.namespaced)
+            self._refuse(document, str(error), here, kind=kind)
         except ApiError as error:
             causes = error.causes or _located(document.placed, error.message)
-            self._refuse(document, error.message, causes, namespaced=kind.namespaced)
+            self._refuse(document, error.message, causes, kind=kind)
         else:
             if kind.kind == "CustomResourceDefinition":
                 self._kinds.define(stored)
@@ -202,7 +202,7 @@ class _Reading:
         message: str,
         causes: tuple[Cause, ...] = (),
         *,
-        namespaced: bool = True,
+        kind: ServedKind | None = None,
         fix: str = "",
     ) -> None:
         placed = document.placed
@@ -213,7 +213,8 @@ class _Reading:
             return
         metadata = _metadata(placed)
         name = metadata.get("name") or metadata.get("generateName") or ""
-        namespace = (metadata.get("namespace") or self._namespace) if namespaced else ""
+        in_namespace = kind is None or kind.namespaced
+        namespace = (metadata.get("namespace") or self._namespace) if in_namespace else ""
         self._refusals.append(
             Refusal(
                 document.place,
@@ -225,6 +226,7 @@ class _Reading:
                 placed.line_of,
                 fix,
                 _texts(metadata.get("annotations")),
+                None if kind is None else self._accepting(document).as_written(kind, placed.value),
             )
         )
 

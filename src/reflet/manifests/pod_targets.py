@@ -16,13 +16,18 @@ from reflet.manifests.applied import AppliedManifests, Refusal
 from reflet.resolution.custom_templates import guessed_resource, no_template
 from reflet.resolution.templates import (
     POD_KINDS,
+    WORKLOADS,
     CustomWorkload,
+    Workload,
     assumptions_of,
     pod_of,
     pod_resource,
 )
 
 _MOST_SHOWN: Final = 8
+
+Plurals = Mapping[tuple[str, str], Mapping[str, Any]]
+"""The names that definitions give to kinds, by group and kind."""
 
 
 @final
@@ -50,13 +55,15 @@ def choose_pod(
     applied: AppliedManifests,
     target: tuple[str, str | None] | None,
     namespace: str | None = None,
+    *,
+    refused: bool = False,
 ) -> PodTarget:
     """Return the pod that is meant.
 
     ``target`` is a type and a name as they were typed; without one, or without a name, the
     files must hold exactly one.  ``namespace`` leaves out the other namespaces.  Raises
     ConfigurationError, which lists what there is, and Invalid, with the server's words, for a
-    pod that it would refuse.
+    pod that it would refuse; with *refused*, only for one that cannot be read either.
     """
     name = None if target is None else target[1]
     candidates: list[PodTarget | Refusal] = [
@@ -79,32 +86,55 @@ def choose_pod(
         found = [*accepted]
     (chosen,) = found
     if isinstance(chosen, Refusal):
-        raise Invalid(str(chosen), kind=chosen.kind, name=chosen.name)
+        as_written = _refused_target(chosen) if refused else None
+        if as_written is None:
+            raise Invalid(str(chosen), kind=chosen.kind, name=chosen.name)
+        return as_written
     return chosen
 
 
-def pod_targets(applied: AppliedManifests) -> Iterator[PodTarget]:
-    """Yield every pod of the files: pods, and those of workloads' templates."""
+def pod_targets(applied: AppliedManifests, *, refused: bool = False) -> Iterator[PodTarget]:
+    """Yield every pod of the files: pods, and those of workloads' templates.
+
+    With *refused*, those that the server would refuse too, as they were written.
+    """
     plurals = _plurals(applied)
     for item in applied.objects:
-        found = item.object
-        metadata = found.metadata
-        name = metadata.name or metadata.generate_name
-        if isinstance(found, Pod):
-            yield PodTarget(item.place, "Pod", metadata.namespace, name, found)
-        elif item.workload is not None:
-            workload, resource = item.workload, None
-            if isinstance(workload, CustomWorkload):
-                resource = _resource_of(found, plurals)
-            yield PodTarget(
-                item.place,
-                found.kind,
-                metadata.namespace,
-                name,
-                pod_of(workload),
-                assumptions_of(workload),
-                resource,
-            )
+        target = _target(item.place, item.object, item.workload, plurals)
+        if target is not None:
+            yield target
+    for refusal in applied.refusals if refused else ():
+        target = _refused_target(refusal)
+        if target is not None:
+            yield target
+
+
+def _refused_target(refusal: Refusal) -> PodTarget | None:
+    workload = refusal.object if isinstance(refusal.object, WORKLOADS) else None
+    return _target(refusal.place, refusal.object, workload, {})
+
+
+def _target(
+    place: str, found: KubernetesObject | None, workload: Workload | None, plurals: Plurals
+) -> PodTarget | None:
+    if found is None:
+        return None
+    metadata = found.metadata
+    name = metadata.name or metadata.generate_name
+    if isinstance(found, Pod):
+        return PodTarget(place, "Pod", metadata.namespace, name, found)
+    if workload is None:
+        return None
+    custom = isinstance(workload, CustomWorkload)
+    return PodTarget(
+        place,
+        found.kind,
+        metadata.namespace,
+        name,
+        pod_of(workload),
+        assumptions_of(workload),
+        _resource_of(found, plurals) if custom else None,
+    )
 
 
 def _of_type(
@@ -153,9 +183,7 @@ def is_called(text: str, resource: Resource) -> bool:
     return True
 
 
-def _resource_of(
-    item: KubernetesObject, plurals: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> Resource:
+def _resource_of(item: KubernetesObject, plurals: Plurals) -> Resource:
     """Return the resource of a custom object: by the definition among the files, or guessed."""
     guessed = guessed_resource(item.api_version, item.kind)
     names = plurals.get((guessed.group, item.kind))
@@ -171,7 +199,7 @@ def _resource_of(
     )
 
 
-def _plurals(applied: AppliedManifests) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+def _plurals(applied: AppliedManifests) -> Plurals:
     """Return the names that the CustomResourceDefinitions of the files give to kinds."""
     if not any(True for _ in applied.custom_objects()):
         return {}  # definitions are large, and most files use none

@@ -32,7 +32,11 @@ Fingerprint = frozenset[tuple[str, int, int, int]]
 
 
 def pod_inputs_from_files(
-    paths: Sources | Sequence[str], target: str = "", *, namespace: str = ""
+    paths: Sources | Sequence[str],
+    target: str = "",
+    *,
+    namespace: str = "",
+    refused: bool = False,
 ) -> PodInputs:
     """Get a pod, or the pod that a workload makes, and everything its containers get, from files.
 
@@ -44,21 +48,26 @@ def pod_inputs_from_files(
         inputs.environment("web").values
 
     Raises ConfigurationError and DecodeError for mistakes in files or names, and Invalid for a pod
-    that an API server would refuse.
+    that an API server would refuse.  With *refused*, such a pod is returned as it was written, if
+    it can be read at all, and the server's words are among the ``refusals``: enough for whoever
+    looks at what it names.
     """
     applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
     wanted = parse_target(target) if target else None
-    return _inputs_of(choose_pod(applied, wanted, namespace or None), applied)
+    chosen = choose_pod(applied, wanted, namespace or None, refused=refused)
+    return _inputs_of(chosen, applied)
 
 
-def inputs_of_every_pod(applied: AppliedManifests, *, namespace: str = "") -> list[PodInputs]:
+def inputs_of_every_pod(
+    applied: AppliedManifests, *, namespace: str = "", refused: bool = False
+) -> list[PodInputs]:
     """Return every pod of files that were read, of one namespace if one is given.
 
-    Raises ConfigurationError when there is none.
+    *refused* is that of ``pod_inputs_from_files``.  Raises ConfigurationError when there is none.
     """
     found = [
         _inputs_of(each, applied)
-        for each in pod_targets(applied)
+        for each in pod_targets(applied, refused=refused)
         if not namespace or each.namespace == namespace
     ]
     if not found:

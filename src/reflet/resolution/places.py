@@ -63,16 +63,18 @@ def containers_of(spec: PodSpec) -> Iterator[PlacedContainer]:
             yield PlacedContainer(path=f"spec.{field}[{index}]", container=container)
 
 
-def container_named(pod: PodLike, name: str) -> PlacedContainer:
+def container_named(pod: PodLike, name: str, *, owner: str = "") -> PlacedContainer:
     """Return the container of that name.
 
-    Raises ConfigurationError, which lists the names there are.
+    Raises ConfigurationError, which lists the names there are; *owner* is what the pod comes from,
+    if not from itself, as ``deployment/web``.
     """
     for placed in containers_of(pod.spec):
         if placed.container.name == name:
             return placed
     there = ", ".join(placed.container.name for placed in containers_of(pod.spec))
+    whose = owner or f"pod {pod.metadata.name or '(unnamed)'}"
     raise ConfigurationError(
-        f"pod {pod.metadata.name or '(unnamed)'} has no container {name!r}; "
+        f"{whose} has no container {name!r}; "
         + (f"it has {there}" if there else "it has no containers")
     )

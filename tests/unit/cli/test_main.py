@@ -263,6 +263,34 @@ def test_a_reader_who_never_was_is_no_failure(arguments: tuple[str, ...]) -> Non
     assert (finished.returncode, finished.stderr) == (0, b"")
 
 
+BROKEN = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers: [{name: web, image: i, envFrom: [{configMapRef: {name: missing}}]}]
+  volumes: [{name: v, configMap: {name: missing}}]
+"""
+
+
+@pytest.mark.parametrize("name", ["env", "explain", "files", "lint", "why"])
+def test_what_was_found_is_the_exit_code_even_if_nobody_reads_it(name: str, tmp_path: Path) -> None:
+    (tmp_path / "web.yaml").write_text(BROKEN)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as nobody:
+        finished = subprocess.run(
+            [sys.executable, "-m", "reflet", name, "-f", "web.yaml", "-o", "json"],
+            cwd=tmp_path,
+            stdout=nobody,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=30,
+        )
+
+    assert finished.returncode == 1
+
+
 def test_a_full_disk_is_told_of() -> None:
     with Path("/dev/full").open("wb") as full:
         finished = subprocess.run(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from reflet.api.core.pods import Pod
 from reflet.insight.rbac import Grant, Rule, Subject, grants_for
 from reflet.resolution.pod_inputs import PodInputs
@@ -97,8 +99,17 @@ def test_a_workload_is_read_itself() -> None:
     grants = grants_for([source(pod, "Deployment", "web")])
 
     (rule,) = [rule for rule in grants[0].rules if rule.resources == ("deployments",)]
-    assert (rule.group, rule.verbs, rule.names) == ("apps", ("get",), ("web",))
+    verbs = ("get", "list", "watch")
+    assert (rule.group, rule.verbs, rule.names) == ("apps", verbs, ("web",))
     assert grants[0].name == "reflet-web"
+
+
+@pytest.mark.parametrize("verbs", [("get",), ("get", "watch"), ("list", "watch")])
+def test_the_pod_may_be_followed_if_what_it_names_may(verbs: tuple[str, ...]) -> None:
+    grants = grants_for([source(pod_with())], verbs=verbs)
+
+    (rule,) = [rule for rule in grants[0].rules if rule.resources == ("pods",)]
+    assert rule.verbs == ("get", *(verb for verb in verbs if verb != "get"))
 
 
 def test_a_pod_without_a_name_is_not_read() -> None:

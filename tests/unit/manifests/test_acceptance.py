@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from reflet.api.core.pods import Pod
 from reflet.errors import ApiError, BadRequest, Invalid
 from reflet.manifests.acceptance import Accepting, KnownKinds
 
@@ -235,3 +236,25 @@ def test_kinds_that_are_not_known_or_not_kept_are_none(accepting: Accepting) -> 
     kinds = [accepting.kind_of(each) for each in ({"apiVersion": "x/v1", "kind": "Foo"}, review)]
 
     assert kinds == [None, None]
+
+
+def test_what_is_refused_can_be_read_as_it_was_written(accepting: Accepting) -> None:
+    ports = [{"containerPort": 80, "protocol": "tcp"}]
+    document = pod(spec={"containers": [{"name": "web", "image": "i", "ports": ports}], "typo": 1})
+    kind = accepting.kind_of(document)
+    assert kind is not None
+
+    made = accepting.as_written(kind, document)
+
+    assert isinstance(made, Pod)
+    assert (made.metadata.name, made.metadata.namespace) == ("web", "shop")
+    assert made.spec.enable_service_links is True
+    assert made.spec.containers[0].name == "web"
+
+
+def test_what_cannot_be_read_is_nothing(accepting: Accepting) -> None:
+    document = pod(spec={"containers": "web"})
+    kind = accepting.kind_of(document)
+    assert kind is not None
+
+    assert accepting.as_written(kind, document) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import ConfigurationError, Invalid
-from reflet.manifests.pod_targets import choose_pod
+from reflet.manifests.pod_targets import choose_pod, pod_targets
 from tests.unit.manifests.texts import POD, applied, config_map
 
 CRON_JOB = """
@@ -120,3 +120,24 @@ def test_many_pods_are_not_all_listed(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigurationError, match="pod/web-7 and 3 more; say which one"):
         choose_pod(applied(tmp_path, *pods), None)
+
+
+def test_a_refused_pod_is_returned_as_it_was_written_to_whoever_wants_it(tmp_path: Path) -> None:
+    chosen = choose_pod(applied(tmp_path, REFUSED_POD), None, refused=True)
+
+    assert (str(chosen), chosen.namespace) == ("pod/bad", "default")
+    assert [container.image for container in chosen.pod.spec.containers] == [""]
+
+
+def test_a_refused_pod_that_cannot_be_read_is_refused_all_the_same(tmp_path: Path) -> None:
+    unnamed = REFUSED_POD.replace("metadata: {name: bad}", "metadata: {}")
+
+    with pytest.raises(Invalid, match="the API server would refuse it"):
+        choose_pod(applied(tmp_path, unnamed), None, refused=True)
+
+
+def test_every_pod_may_mean_the_refused_ones_too(tmp_path: Path) -> None:
+    found = applied(tmp_path, POD, REFUSED_POD, config_map())
+
+    assert [str(each) for each in pod_targets(found)] == ["pod/web"]
+    assert [str(each) for each in pod_targets(found, refused=True)] == ["pod/web", "pod/bad"]

@@ -55,3 +55,8 @@ def test_a_place_inside_a_container_carries_the_container_and_the_variable() -> 
         Place(path="spec.containers[0]", container="web"),
         Place(path="spec.containers[0].env[2].value", container="web", variable="A"),
     )
+
+
+def test_a_container_that_is_not_there_is_told_with_whose_it_would_be() -> None:
+    with pytest.raises(ConfigurationError, match=r"^deployment/web has no container 'wbe'; it has"):
+        container_named(pod_with(), "wbe", owner="deployment/web")

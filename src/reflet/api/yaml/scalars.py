@@ -36,6 +36,10 @@ _OTHER_READERS_SEE_MORE: Final = re.compile(
     r"|=|<<",
     re.ASCII | re.DOTALL,
 )
+CONTROLS: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters with power over a terminal that neither YAML nor JSON has to escape: DEL, the C1
+controls (U+009B begins an escape sequence), and those that turn the direction of writing."""
+
 _SMALLEST: Final = -(2**63)
 _LARGEST: Final = 2**64 - 1
 _WHOLE_NUMBERS_END: Final = 1e21  # from here on JSON writers use exponents

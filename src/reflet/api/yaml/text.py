@@ -17,7 +17,7 @@ from reflet.api import codec, field_path
 from reflet.api.meta import TypedObject
 from reflet.api.unstructured import AnyObject
 from reflet.api.yaml.nodes import ManifestDialect, YamlNode, documents
-from reflet.api.yaml.scalars import needs_quotes
+from reflet.api.yaml.scalars import CONTROLS, needs_quotes
 from reflet.errors import DecodeError
 
 NESTED_LISTS: Final = 10  # levels of lists in lists
@@ -79,12 +79,13 @@ def read_values(text: str | bytes, *, source: str = "<text>") -> Iterator[Placed
 def write_yaml(value: Any) -> str:
     """Return an object, a struct or decoded JSON as YAML, the way kubectl prints it.
 
-    Keys are sorted, and text of several lines is a literal block.
+    Keys are sorted, and text of several lines is a literal block.  Only what has power over a
+    terminal is written otherwise: as escapes in double quotes, the same value for a reader.
     """
     import yaml  # noqa: PLC0415 - a writer that most programs never need
 
     plain = msgspec.json.decode(codec.encode(value))
-    return yaml.dump(
+    text: str = yaml.dump(
         plain,
         Dumper=_dumper(),
         default_flow_style=False,
@@ -92,6 +93,8 @@ def write_yaml(value: Any) -> str:
         sort_keys=True,
         width=2**31 - 1,
     )
+    # Those that are left stand in double quotes: the writer takes them for letters.
+    return CONTROLS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def write_yaml_documents(values: Iterable[Any]) -> str:
@@ -227,7 +230,8 @@ def _dumper() -> Any:
             return bool(data is not Dumper)
 
     def represent_text(dumper: Any, text: str) -> Any:
-        style = "|" if "\n" in text else '"' if needs_quotes(text) else None
+        quoted = CONTROLS.search(text) or (needs_quotes(text) and "\n" not in text)
+        style = '"' if quoted else "|" if "\n" in text else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, represent_text)

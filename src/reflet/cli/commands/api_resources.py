@@ -9,7 +9,7 @@ import click
 
 from reflet.cli import lazy
 from reflet.cli.options.connection_options import connection_options
-from reflet.cli.output.output import print_json, print_table
+from reflet.cli.output.output import print_document, print_table, visible
 
 if TYPE_CHECKING:
     from reflet.api.resources import Resource
@@ -23,7 +23,9 @@ HEADINGS = ("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
 @click.option(
     "--namespaced", type=bool, default=None, help="Only those with, or without, namespaces."
 )
-@click.option("-o", "--output", type=click.Choice(["table", "name", "json"]), default="table")
+@click.option(
+    "-o", "--output", type=click.Choice(["table", "name", "json", "yaml"]), default="table"
+)
 @click.option("--no-headers", is_flag=True, help="Leave out the headings.")
 @connection_options
 def api_resources(
@@ -42,9 +44,9 @@ def api_resources(
     ]
     if output == "name":
         for resource in served:
-            click.echo(str(resource))
-    elif output == "json":
-        print_json([_described(resource) for resource in served])
+            click.echo(visible(str(resource)))
+    elif output in {"json", "yaml"}:
+        print_document([_described(resource) for resource in served], output)
     else:
         rows = [
             (

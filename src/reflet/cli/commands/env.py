@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, choose_container, pod_options, tell_default
-from reflet.cli.output.output import print_json, print_yaml
+from reflet.cli.options.remark_options import verbose_option
+from reflet.cli.output.output import ends_with, print_document, visible_lines
 
 if TYPE_CHECKING:
     from reflet.api.core.pods import Pod
     from reflet.resolution.pod_inputs import Needs
     from reflet.resolution.references import Reference
 
-FORMS: Final = ("table", "json", "yaml", "dotenv", "sh", "docker")
+FORMS: Final = ("table", "wide", "json", "yaml", "dotenv", "sh", "docker")
 
 
 @click.command()
@@ -30,11 +32,15 @@ FORMS: Final = ("table", "json", "yaml", "dotenv", "sh", "docker")
     is_flag=True,
     help="Skip keys that are no names for variables, as Kubernetes 1.19 did.",
 )
+@click.option("--services", is_flag=True, help="List the variables of services, too.")
+@verbose_option
 def env(
     choice: PodChoice,
     container: str,
     output: str,
     reveal: bool,
+    services: bool,
+    verbose: bool,
     no_headers: bool,
     skip_invalid_names: bool,
 ) -> int:
@@ -42,39 +48,54 @@ def env(
 
     The pod is one of the cluster, or with -f one of the files, read as if they were applied; a
     workload means the pod of its template.  Values of Secrets are masked unless --reveal is
-    given; dotenv, sh and docker leave them out.  Exit code 1: the kubelet would not start the
-    container.
+    given; dotenv, sh and docker leave them out.  The table has one row for the variables of all
+    services unless --services is given, and is cut to fit a terminal unless it is wide; the other
+    forms hold everything.  Exit code 1: the kubelet would not start the container.
     """
-    inputs = choice.gather(_needs(container))
+    inputs = choice.gather(_needs(container, choice.target))
     inputs = dataclasses.replace(inputs, skip_invalid_names=skip_invalid_names)
-    chosen = choose_container(inputs.pod, container)
+    chosen = choose_container(inputs.pod, container, owner=inputs.target)
     if not container:
         tell_default(inputs.pod, chosen)
     environment = inputs.environment(chosen)
+    code = ends_with(0 if environment.error is None else 1)
     said, shown = lazy.problem_output, lazy.environment_output
     fixes = said.fixes_for(inputs, environment.problems, [environment])
     if output in {"json", "yaml"}:
         document = shown.environment_document(inputs, environment, fixes, reveal=reveal)
-        (print_json if output == "json" else print_yaml)(document)
-        return 0 if environment.error is None else 1
-    said.tell_surroundings(inputs)
-    said.tell_problems(environment.problems, fixes=fixes)
-    if output == "table":
-        shown.print_environment(environment, reveal=reveal, no_headers=no_headers)
+        print_document(document, output)
+        return code
+    problems = said.notices_of(environment.problems, fixes=fixes)
+    said.tell_few([*said.surroundings(inputs), *problems], verbose=verbose)
+    if output in {"table", "wide"}:
+        shown.print_environment(
+            environment,
+            reveal=reveal,
+            no_headers=no_headers,
+            services=services,
+            wide=output == "wide",
+        )
     elif environment.error is None:  # nobody is given half an environment
-        click.echo(shown.written(environment, output, reveal=reveal), nl=False)
-    if environment.error is None:
-        return 0
-    said.tell("error", f"container {chosen} would not start: {environment.error}")
-    return 1
+        _print_file(shown.written(environment, output, reveal=reveal))
+    if environment.error is not None:
+        said.tell("error", f"container {chosen} would not start: {environment.error}")
+    return code
 
 
-def _needs(container: str) -> Needs:
+def _print_file(data: bytes) -> None:
+    """Print what programs read, byte by byte; a terminal gets nothing that has power over it."""
+    if sys.stdout.isatty():
+        click.echo(visible_lines(data.decode(errors="backslashreplace")), nl=False)
+    else:
+        click.echo(data, nl=False)
+
+
+def _needs(container: str, owner: str) -> Needs:
     usages = {lazy.references.Usage.ENV, lazy.references.Usage.ENV_FROM}
 
     def of_the_container(pod: Pod, reference: Reference) -> bool:
         if reference.usage not in usages:
             return False
-        return reference.place.container == choose_container(pod, container)
+        return reference.place.container == choose_container(pod, container, owner=owner)
 
     return lazy.pod_inputs.Needs(references=of_the_container)

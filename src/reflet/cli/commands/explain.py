@@ -8,7 +8,8 @@ import click
 
 from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
-from reflet.cli.output.output import print_json, print_yaml
+from reflet.cli.options.remark_options import verbose_option
+from reflet.cli.output.output import ends_with, print_document
 
 if TYPE_CHECKING:
     from reflet.api.core.pods import Pod
@@ -23,22 +24,28 @@ FORMS: Final = ("tree", "json", "yaml")
 @click.option("-c", "--container", default="", help="Only this container; all when not given.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="tree", show_default=True)
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
-def explain(choice: PodChoice, container: str, output: str, reveal: bool) -> int:
+@click.option("--services", is_flag=True, help="List the variables of services, too.")
+@verbose_option
+def explain(
+    choice: PodChoice, container: str, output: str, reveal: bool, services: bool, verbose: bool
+) -> int:
     """Explain every variable and file of a pod, and what a change needs.
 
     Each comes with its value, its source, what it shadows, how $(NAME) was expanded, and
-    whether a change of the source needs a restart.  Exit code 1: something would not start.
+    whether a change of the source needs a restart.  The tree has one branch for the variables of
+    all services unless --services is given.  Exit code 1: something would not start.
     """
     inputs = choice.gather(_needs(container))
     result = lazy.explain.explain(inputs, container)
+    code = ends_with(0 if result.would_start else 1)
+    said, shown = lazy.problem_output, lazy.explain_output
     if output == "tree":
-        lazy.problem_output.tell_surroundings(inputs)
-        for line in lazy.explain_output.tree_of(inputs, result, reveal=reveal):
+        said.tell_few(said.surroundings(inputs), verbose=verbose)
+        for line in shown.tree_of(inputs, result, reveal=reveal, services=services):
             click.echo(line)
     else:
-        document = lazy.explain_output.explained_document(inputs, result, reveal=reveal)
-        (print_json if output == "json" else print_yaml)(document)
-    return 0 if result.would_start else 1
+        print_document(shown.explained_document(inputs, result, reveal=reveal), output)
+    return code
 
 
 def _needs(container: str) -> Needs:

@@ -9,8 +9,10 @@ import click
 
 from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
+from reflet.cli.options.remark_options import verbose_option
+from reflet.cli.output.output import ends_with, visible
 
-FORMS: Final = ("table", "json", "yaml")
+FORMS: Final = ("table", "wide", "json", "yaml")
 
 
 @click.command()
@@ -25,6 +27,7 @@ FORMS: Final = ("table", "json", "yaml")
 @click.option("--watch", is_flag=True, help="With --to: keep the files fresh until Ctrl-C.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
 @click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@verbose_option
 def files(
     choice: PodChoice,
     names: tuple[str, ...],
@@ -32,6 +35,7 @@ def files(
     watch: bool,
     output: str,
     no_headers: bool,
+    verbose: bool,
 ) -> int:
     """List or write the files of a pod's volumes.
 
@@ -43,15 +47,17 @@ def files(
         raise click.UsageError("--watch keeps files fresh: say where with --to")
     volume_files = lazy.volume_files
     if watch and folder is not None:
-        return volume_files.watch_files(choice, names, folder)
+        return volume_files.watch_files(choice, names, folder, verbose=verbose)
     inputs = choice.gather(volume_files.needs_of_volumes(names, tokens=folder is not None))
     volumes = list(inputs.volumes(names).values())
-    lazy.problem_output.tell_surroundings(inputs)
-    refused = volume_files.tell_refused(inputs, volumes)
+    code = ends_with(1 if volume_files.refused_volumes(volumes) else 0)
+    remarks = lazy.problem_output.surroundings(inputs)
+    refused = volume_files.tell_refused(inputs, volumes, verbose=verbose, notices=remarks)
     if not refused or folder is None:
         if folder is not None:
             volume_files.write_volumes(folder, volumes)
         elif not volumes:
-            click.echo(f"{inputs.target} has no volume that holds configuration.", err=True)
+            words = f"{inputs.target} has no volume that holds configuration."
+            click.echo(visible(words), err=True)
         volume_files.print_volumes(volumes, output, no_headers=no_headers)
-    return 1 if refused else 0
+    return code

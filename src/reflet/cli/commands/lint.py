@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +12,7 @@ from reflet.cli.options.arguments import FILE_NAME
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
 from reflet.cli.options.lint_options import LintChoice, lint_options
-from reflet.cli.output.output import print_json, print_table, print_yaml
+from reflet.cli.output.output import ends_with, print_document, print_json, print_table
 from reflet.cli.output.progress import progress
 from reflet.errors import Forbidden, NotFound, RefletError
 
@@ -87,12 +85,8 @@ def lint(
         is_whole=any(Path(path).is_dir() for path in sources.paths),
         complete=not unread,
     )
-    code = _exit_code(report, unread)
-    try:
-        _print(output, report)
-    except BrokenPipeError:
-        # Whoever reads has enough, as in reflet lint . | head; the exit code is for others.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    code = ends_with(_exit_code(report, unread))
+    _print(output, report)
     return code
 
 
@@ -104,8 +98,7 @@ def _exit_code(report: LintReport, unread: Sequence[RefletError]) -> int:
 
 def _print_rules(output: str) -> None:
     if output in {"json", "yaml"}:
-        print_document = print_json if output == "json" else print_yaml
-        print_document(lazy.lint_output.rules_document())
+        print_document(lazy.lint_output.rules_document(), output)
         return
     rows = [
         (rule.id, rule.severity.value if rule.usual else "off", rule.summary)
@@ -119,10 +112,8 @@ def _print(output: str, report: LintReport) -> None:
         for note in report.notes:
             lazy.problem_output.tell("note", note)
     match output:
-        case "json":
-            print_json(lazy.lint_output.json_document(report))
-        case "yaml":
-            print_yaml(lazy.lint_output.json_document(report))
+        case "json" | "yaml":
+            print_document(lazy.lint_output.json_document(report), output)
         case "sarif":
             print_json(lazy.lint_exchange.sarif_document(report))
         case "gitlab":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
-from reflet.cli.output.output import USUAL_COLUMNS, print_json
+from reflet.cli.output.output import USUAL_COLUMNS, print_json, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,14 +84,19 @@ def _subject(text: str) -> Subject:
 
 def _pods(choice: PodChoice) -> Sequence[PodInputs]:
     if choice.target or not choice.files:
-        return [choice.gather(lazy.pod_inputs.ONLY_THE_POD)]
+        inputs = choice.gather(lazy.pod_inputs.ONLY_THE_POD, refused=True)
+        said = [refusal for refusal in inputs.refusals if refusal.place == inputs.place]
+        for refused in said:
+            lazy.problem_output.tell("warning", str(refused))
+        return [inputs]
     namespace = choice.connection.namespace
     applied = lazy.applying.read_applied(
         choice.files, namespace=namespace or lazy.gather_files.FILES_NAMESPACE
     )
     for refusal in applied.refusals:
-        lazy.problem_output.tell("warning", f"{refusal}; so it is left out")
-    return lazy.gather_files.inputs_of_every_pod(applied, namespace=namespace)
+        left_out = "; so it is left out" if refusal.object is None else ""
+        lazy.problem_output.tell("warning", f"{refusal}{left_out}")
+    return lazy.gather_files.inputs_of_every_pod(applied, namespace=namespace, refused=True)
 
 
 def _explained(grant: Grant) -> Iterator[dict[str, Any]]:
@@ -111,7 +115,7 @@ def _what(rule: Any) -> str:
 
 
 def _comment(text: str) -> str:
-    return textwrap.fill(text, USUAL_COLUMNS, initial_indent="# ", subsequent_indent="# ")
+    return "\n".join(wrapped(text, USUAL_COLUMNS, first="# ", indent="# "))
 
 
 def _written(grant: Grant) -> Iterator[str]:

@@ -9,7 +9,8 @@ import msgspec
 
 from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
-from reflet.cli.output.output import API_VERSION, print_json, print_table, print_yaml
+from reflet.cli.options.remark_options import verbose_option
+from reflet.cli.output.output import API_VERSION, print_document, print_table, visible
 
 if TYPE_CHECKING:
     from reflet.resolution.pod_inputs import PodInputs
@@ -23,21 +24,23 @@ FORMS: Final = ("table", "json", "yaml")
 @pod_options
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
 @click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
-def refs(choice: PodChoice, output: str, no_headers: bool) -> None:
+@verbose_option
+def refs(choice: PodChoice, output: str, no_headers: bool, verbose: bool) -> None:
     """List the ConfigMaps and Secrets that a pod names, and where.
 
-    Only the pod itself is read: whether the objects exist is not looked at.
+    Only the pod itself is read: whether the objects exist is not looked at, and a pod of files
+    that the server would refuse for something else is answered too, with a warning.
     """
-    inputs = choice.gather(lazy.pod_inputs.ONLY_THE_POD)
+    inputs = choice.gather(lazy.pod_inputs.ONLY_THE_POD, refused=True)
     references = list(lazy.references.references_of(inputs.pod))
     if output != "table":
-        document = references_document(inputs, references)
-        (print_json if output == "json" else print_yaml)(document)
+        print_document(references_document(inputs, references), output)
         return
-    for refusal in inputs.refusals:
-        lazy.problem_output.tell("warning", str(refusal))
+    said = lazy.problem_output
+    refusals = [said.Notice("warning", str(refusal)) for refusal in inputs.refusals]
+    said.tell_few(refusals, verbose=verbose)
     if not references:
-        click.echo(f"{inputs.target} names no ConfigMap and no Secret.", err=True)
+        click.echo(visible(f"{inputs.target} names no ConfigMap and no Secret."), err=True)
         return
     rows = [(_object(each), _keys(each), _use(each)) for each in references]
     print_table(HEADINGS, rows, no_headers=no_headers)

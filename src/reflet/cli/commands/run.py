@@ -14,6 +14,7 @@ import click
 from reflet.cli import lazy
 from reflet.cli.main import message_of
 from reflet.cli.options.pod_options import PodChoice, choose_container, pod_options, tell_default
+from reflet.cli.options.remark_options import verbose_option
 from reflet.cli.output.output import visible
 from reflet.errors import RefletError
 
@@ -123,6 +124,7 @@ class RunCommand(click.Command):
     is_flag=True,
     help="Ask for service account tokens, too; takes the right to create them.",
 )
+@verbose_option
 def run(
     choice: PodChoice,
     container: str,
@@ -136,6 +138,7 @@ def run(
     debounce: float,
     wait: float | None,
     tokens: bool,
+    verbose: bool,
     command: tuple[str, ...],
 ) -> int:
     """Run a process with the environment and files of a pod's container, live.
@@ -171,11 +174,12 @@ def run(
     # ConfigMaps and Secrets are followed from the start: nobody has to ask for them twice.
     needs = lazy.pod_inputs.Needs(references=lazy.pod_inputs.no_reference)
     inputs = choice.gather(needs)
-    chosen = choose_container(inputs.pod, container)
+    chosen = choose_container(inputs.pod, container, owner=inputs.target)
     if not container:
         tell_default(inputs.pod, chosen)
-    for sentence in (*inputs.remarks, *inputs.refusals):
-        _say(f"note: {sentence}")
+    said = lazy.problem_output
+    for notice in said.few(said.surroundings(inputs), verbose=verbose):
+        _say(f"{notice.level}: {notice.text}")
     opening = _source(choice, inputs, chosen, tokens=tokens)
     return _run(choice, inputs, opening, options, container=chosen)
 

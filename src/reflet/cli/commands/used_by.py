@@ -14,8 +14,9 @@ from reflet.cli.output.output import (
     API_VERSION,
     counted,
     paragraph,
+    print_document,
     print_fitting_table,
-    print_json,
+    visible,
 )
 from reflet.cli.output.progress import progress
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 HEADINGS: Final = ("USER", "KEYS", "CHANGE")
 EVERY_KEY: Final = "*"
+FORMS: Final = ("table", "wide", "json", "yaml")
 
 
 @click.command()
@@ -38,9 +40,7 @@ EVERY_KEY: Final = "*"
 )
 @click.option("--key", default="", help="Only users of this key.")
 @file_options("Look for users in these files, and ask no server; may be repeated.")
-@click.option(
-    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True
-)
+@click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
 @click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
 @connection_options
 def used_by(
@@ -71,15 +71,17 @@ def used_by(
             found = lazy.asyncio.run(_ask(settings, kind, everywhere=all_namespaces))
     namespaces = found.namespaces() if all_namespaces else (found.namespace,)
     answers = _answers(kind, str(target.name), namespaces, found, key)
-    if output == "json":
+    if output in {"json", "yaml"}:
         namespace = None if all_namespaces else found.namespace
-        print_json(_document(kind, namespace, str(target.name), answers, found.notes))
+        document = _document(kind, namespace, str(target.name), answers, found.notes)
+        print_document(document, output)
         return
     for note in found.notes:
         lazy.problem_output.tell("note", note)
     where = "" if all_namespaces else f" in namespace {found.namespace}"
     what = f"{kind} {target.name}{where}" + (f", key {key}" if key else "")
-    _print(what, answers, everywhere=all_namespaces, no_headers=no_headers)
+    wide = output == "wide"
+    _print(what, answers, everywhere=all_namespaces, no_headers=no_headers, wide=wide)
 
 
 async def _ask(
@@ -117,9 +119,11 @@ def _answers(
     return [answer for answer in answers if answer.users]
 
 
-def _print(what: str, answers: list[UsedBy], *, everywhere: bool, no_headers: bool) -> None:
+def _print(
+    what: str, answers: list[UsedBy], *, everywhere: bool, no_headers: bool, wide: bool
+) -> None:
     if not answers:
-        click.echo(f"nobody uses {what}")
+        click.echo(visible(f"nobody uses {what}"))
         return
     rows = [
         ([answer.namespace] if everywhere else []) + row
@@ -128,7 +132,8 @@ def _print(what: str, answers: list[UsedBy], *, everywhere: bool, no_headers: bo
         for row in _rows(user)
     ]
     headings = ("NAMESPACE", *HEADINGS) if everywhere else HEADINGS
-    print_fitting_table(headings, rows, flexible=headings.index("KEYS"), no_headers=no_headers)
+    flexible = (headings.index("KEYS"), headings.index("USER"))
+    print_fitting_table(headings, rows, flexible=flexible, no_headers=no_headers, wide=wide)
     click.echo()
     for line in paragraph(_totals_text(what, answers)):
         click.echo(line)

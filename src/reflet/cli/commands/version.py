@@ -10,7 +10,7 @@ import click
 from reflet._version import __version__
 from reflet.cli import lazy
 from reflet.cli.options.connection_options import connection_options
-from reflet.cli.output.output import print_json, print_yaml
+from reflet.cli.output.output import print_document, visible
 
 if TYPE_CHECKING:
     from reflet.client.discovery import ServerVersion
@@ -30,11 +30,9 @@ def version(client: bool, output: str, connection: Callable[[], ConnectionSettin
     if output == "text":
         click.echo(f"Reflet: {__version__}")
         if not client:
-            click.echo(f"Server: {document['serverVersion']['version']}")
-    elif output == "json":
-        print_json(document)
+            click.echo(visible(f"Server: {document['serverVersion']['version']}"))
     else:
-        print_yaml(document)
+        print_document(document, output)
 
 
 async def _ask(settings: ConnectionSettings) -> ServerVersion:

@@ -4,4 +4,6 @@
 - ``connection_options``: kubectl's flags that say which server, and as whom
 - ``pod_options``: which pod, from a server or from files
 - ``project_options``, ``project_file``: what ``.reflet.yaml`` says for a whole repository
+- ``missing_targets``: what is said of a pod that a server does not have
+- ``remark_options``: how much is said before the answer
 """

@@ -14,7 +14,9 @@ import click
 from reflet.cli import lazy
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
+from reflet.cli.output.output import visible
 from reflet.cli.output.progress import progress
+from reflet.errors import ConfigurationError, NotFound
 
 if TYPE_CHECKING:
     from reflet.api.core.pods import Pod
@@ -49,38 +51,48 @@ class PodChoice:
         all_namespaces: bool,
     ) -> None:
         self.target = pod_target(arguments)
+        # A lone word is the name of a pod, or else somebody forgot the name behind a type.
+        self._bare = arguments[0] if len(arguments) == 1 and "/" not in arguments[0] else ""
         self.connection = connection
         self.files = files
         self.selector = selector
         self.all_namespaces = all_namespaces
         self._check()
 
-    def gather(self, needs: Needs | None = None) -> PodInputs:
+    def gather(self, needs: Needs | None = None, *, refused: bool = False) -> PodInputs:
         """Get the pod and what *needs* says, from the files if there are any, else the server.
 
-        Raises the errors of ``pod_inputs`` and ``pod_inputs_from_files``.
+        With *refused*, a pod of the files may be one that a server would refuse.  Raises the
+        errors of ``pod_inputs`` and ``pod_inputs_from_files``; but a name that is not there is
+        ConfigurationError, from a server too.
         """
         if self.files:
             with progress("reading files"):
-                return self.read_files()
+                return self.read_files(refused=refused)
         with progress("asking the server"):
             return lazy.asyncio.run(self._ask(needs))
 
-    def read_files(self) -> PodInputs:
+    def read_files(self, *, refused: bool = False) -> PodInputs:
         """Read the files, again if they have been read before."""
         return lazy.gather_files.pod_inputs_from_files(
-            self.files, self.target, namespace=self.connection.namespace
+            self.files, self.target, namespace=self.connection.namespace, refused=refused
         )
 
     async def _ask(self, needs: Needs | None) -> PodInputs:
         async with lazy.cluster.Cluster(self.connection()) as cluster:
-            return await lazy.gather.pod_inputs(
-                cluster,
-                self.target,
-                namespace=lazy.client.ALL_NAMESPACES if self.all_namespaces else None,
-                selector=self.selector,
-                needs=needs,
-            )
+            try:
+                return await lazy.gather.pod_inputs(
+                    cluster,
+                    self.target,
+                    namespace=lazy.client.ALL_NAMESPACES if self.all_namespaces else None,
+                    selector=self.selector,
+                    needs=needs,
+                )
+            except NotFound as error:
+                if not self.target:
+                    raise
+                missing_target = lazy.missing_targets.missing_target
+                raise await missing_target(cluster, self.target, bare=bool(self._bare)) from error
 
     def _check(self) -> None:
         if self.files:
@@ -88,6 +100,11 @@ class PodChoice:
                 raise click.UsageError("-l asks a server: leave it out, or -f")
             return
         if self.target and self.selector:
+            if self._bare and _is_type(self._bare):
+                raise click.UsageError(
+                    f"-l chooses a pod by its labels, not one of a type: leave out {self._bare}, "
+                    f"or name one: {self._bare}/NAME"
+                )
             raise click.UsageError("a name needs no selector: leave out one of them")
         if self.target and self.all_namespaces:
             raise click.UsageError("a name is of one namespace: leave out -A, or the name")
@@ -121,6 +138,14 @@ def pod_options(command: Command) -> Command:
     return result
 
 
+def _is_type(word: str) -> bool:
+    try:
+        lazy.templates.pod_resource(word)
+    except ConfigurationError:
+        return False
+    return True
+
+
 def pod_target(arguments: Sequence[str]) -> str:
     """Read ``TYPE/NAME``, ``TYPE NAME`` or the name of a pod as ``TYPE/NAME``; nothing is empty."""
     if not all(arguments):
@@ -141,17 +166,20 @@ def pod_target(arguments: Sequence[str]) -> str:
             raise click.UsageError("one pod at a time: TYPE/NAME, TYPE NAME or the name of a pod")
 
 
-def choose_container(pod: Pod, name: str | None) -> str:
+def choose_container(pod: Pod, name: str | None, *, owner: str = "") -> str:
     """Return the name of the container that is meant; without one, as kubectl chooses.
 
-    Raises ConfigurationError, with the names there are, for one that the pod does not have.
+    Raises ConfigurationError, with the names there are, for one that the pod does not have; *owner*
+    is the object that was asked for, as ``deployment/web``.
     """
     container_named = lazy.places.container_named
     if name:
-        return container_named(pod, name).container.name
+        return container_named(pod, name, owner=owner).container.name
     wished = pod.metadata.annotations.get(DEFAULT_CONTAINER, "")
     names = [container.name for container in pod.spec.containers]
-    return wished if wished in names else (names or [container_named(pod, "").container.name])[0]
+    if wished in names:
+        return wished
+    return names[0] if names else container_named(pod, "", owner=owner).container.name
 
 
 def tell_default(pod: Pod, chosen: str) -> None:
@@ -161,4 +189,4 @@ def tell_default(pod: Pod, chosen: str) -> None:
     names += [f"{container.name} (init)" for container in spec.init_containers]
     names += [f"{container.name} (ephem)" for container in spec.ephemeral_containers]
     if len(names) > 1:
-        click.echo(f'Defaulted container "{chosen}" out of: {", ".join(names)}', err=True)
+        click.echo(visible(f'Defaulted container "{chosen}" out of: {", ".join(names)}'), err=True)

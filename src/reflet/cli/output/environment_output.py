@@ -2,7 +2,8 @@
 
 Nobody gets a value that is not meant for the screen or not known.  In the forms that programs
 read, Secret values, unless they may be revealed, and values that are not known become comments: a
-mask in their place would be taken for the value.
+mask in their place would be taken for the value.  What ``sh`` and ``dotenv`` write, a shell reads
+back exactly, whatever the value.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from reflet.cli.output.masking import mask
-from reflet.cli.output.output import API_VERSION, print_fitting_table
+from reflet.cli.output.output import API_VERSION, counted, print_fitting_table
 from reflet.cli.output.problem_output import problem_document, surroundings_documents
 from reflet.errors import RefletError
 from reflet.resolution.origins import (
@@ -35,19 +36,51 @@ from reflet.resolution.variables import Assignment, Environment, Variable, exact
 
 HEADINGS: Final = ("NAME", "VALUE", "FROM")
 NOT_KNOWN: Final = "‹not known yet›"
+SERVICES_HINT: Final = "see --services"
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_./:@%+,-]*")
 _SHELL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ESCAPED: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "$": "\\$", "\n": "\\n", "\r": "\\r"})
+_DOTENV_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+")
+_ESCAPED: Final = str.maketrans({letter: f"\\{letter}" for letter in '\\"$`'})
 
 
-def print_environment(environment: Environment, *, reveal: bool, no_headers: bool) -> None:
-    """Print the variables, their values and where they come from."""
+def print_environment(
+    environment: Environment,
+    *,
+    reveal: bool,
+    no_headers: bool,
+    services: bool = True,
+    wide: bool = False,
+) -> None:
+    """Print the variables, their values and where they come from.
+
+    Without *services*, one row stands for the variables of all services.
+    """
+    variables = environment.variables.values()
+    folded = [] if services else [each for each in variables if is_of_service(each)]
     rows = [
-        (name, value_text(variable.assignment, reveal=reveal), origin_text(variable.origin))
-        for name, variable in environment.variables.items()
+        (each.name, value_text(each.assignment, reveal=reveal), origin_text(each.origin))
+        for each in variables
+        if services or not is_of_service(each)
     ]
-    print_fitting_table(HEADINGS, rows, flexible=1, no_headers=no_headers)
+    if folded:
+        rows.append((*counts_of_services(folded), f"({SERVICES_HINT})"))
+    print_fitting_table(HEADINGS, rows, flexible=(2, 0, 1), no_headers=no_headers, wide=wide)
+
+
+def is_of_service(variable: Variable) -> bool:
+    """Tell whether a variable announces a service."""
+    return isinstance(variable.origin, ServiceOrigin)
+
+
+def counts_of_services(variables: Sequence[Variable]) -> tuple[str, str]:
+    """Return how many variables there are, and of how many services: two parts of a sentence."""
+    services = {
+        (each.origin.namespace, each.origin.name)
+        for each in variables
+        if isinstance(each.origin, ServiceOrigin)
+    }
+    return counted(len(variables), "variable"), f"of {counted(len(services), 'service')}"
 
 
 def value_text(assignment: Assignment, *, reveal: bool) -> str:
@@ -168,13 +201,16 @@ def _reason(variable: Variable, *, reveal: bool) -> str:
 
 
 def _dotenv(name: str, value: str) -> str:
-    _check_name(name, "a dotenv file")
+    if not _DOTENV_NAME.fullmatch(name):
+        # Some readers know more names; a shell would run some of them as commands.
+        return f"# {_one_line(name)}: left out, no name for a variable in a dotenv file"
     if "\0" in value:
         raise CannotBeWritten(f"variable {name} has a zero byte, which no file of variables holds")
     if _BARE.fullmatch(value):
         return f"{name}={value}"
-    # Single quotes mean the text itself to every reader; what they cannot hold is escaped.
-    if "'" not in value and "\\" not in value:
+    # Single quotes mean the text itself to a shell, and to nearly every reader; but some take a
+    # backslash before the last one for its escape, and read on into the next line.
+    if "'" not in value and not value.endswith("\\"):
         return f"{name}='{value}'"
     return f'{name}="{value.translate(_ESCAPED)}"'
 
@@ -189,7 +225,10 @@ def _shell(name: str, value: str) -> str:
 
 
 def _docker(name: str, value: str) -> str:
-    _check_name(name, "docker's --env-file")
+    if not name or name.startswith("#") or re.search(r"[\s='\"]", name):
+        raise CannotBeWritten(
+            f"{_one_line(name)!r} is no name for a variable in docker's --env-file"
+        )
     if "\n" in value or "\r" in value:
         raise CannotBeWritten(
             f"variable {name} has several lines, and docker's --env-file has no way to write "
@@ -198,11 +237,6 @@ def _docker(name: str, value: str) -> str:
     if "\0" in value:
         raise CannotBeWritten(f"variable {name} has a zero byte, which no file of variables holds")
     return f"{name}={value}"
-
-
-def _check_name(name: str, where: str) -> None:
-    if not name or name.startswith("#") or re.search(r"[\s='\"]", name):
-        raise CannotBeWritten(f"{_one_line(name)!r} is no name for a variable in {where}")
 
 
 def _one_line(name: str) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
-from reflet.cli.output.environment_output import assignment_document, origin_text, value_text
-from reflet.cli.output.output import API_VERSION, USUAL_COLUMNS, clipped, visible
+from reflet.cli.output.environment_output import (
+    SERVICES_HINT,
+    assignment_document,
+    counts_of_services,
+    is_of_service,
+    origin_text,
+    value_text,
+)
+from reflet.cli.output.output import API_VERSION, USUAL_COLUMNS, clipped, visible, wrapped
 from reflet.cli.output.problem_output import problem_document, surroundings_documents
 from reflet.insight.explain import (
     ExplainedContainer,
@@ -29,11 +35,16 @@ from reflet.resolution.variables import Environment
 MOST_OF_A_VALUE: Final = 60  # columns
 
 
-def tree_of(inputs: PodInputs, result: ExplainedPod, *, reveal: bool) -> Iterator[str]:
-    """Yield the lines of the tree, none longer than a usual terminal where it can be helped."""
-    yield f"{inputs.target} in {inputs.pod.metadata.namespace}"
+def tree_of(
+    inputs: PodInputs, result: ExplainedPod, *, reveal: bool, services: bool = True
+) -> Iterator[str]:
+    """Yield the lines of the tree, none longer than a usual terminal where it can be helped.
+
+    Without *services*, one branch stands for the variables of all services.
+    """
+    yield visible(f"{inputs.target} in {inputs.pod.metadata.namespace}")
     branches = [
-        *(_container_branch(each, reveal=reveal) for each in result.containers),
+        *(_container_branch(each, reveal=reveal, services=services) for each in result.containers),
         *(_volume_branch(each) for each in result.volumes),
     ]
     yield from _drawn(branches)
@@ -50,28 +61,31 @@ def _drawn(branches: list[Branch], indent: str = "") -> Iterator[str]:
         inner = indent + ("   " if last else "│  ")
         stem = inner + ("│ " if below else "  ")
         for line in lines:
-            yield from _wrapped(visible(line), stem)
+            yield from _wrapped(line, stem)
         yield from _drawn(below, inner)
 
 
 def _wrapped(text: str, indent: str) -> Iterator[str]:
     room = max(USUAL_COLUMNS - len(indent), 20)
-    for number, line in enumerate(
-        textwrap.wrap(text, room - 2, break_long_words=False, break_on_hyphens=False) or [""]
-    ):
+    for number, line in enumerate(wrapped(text, room - 2) or [""]):
         yield f"{indent}{'  ' if number else ''}{line}".rstrip()
 
 
-def _container_branch(container: ExplainedContainer, *, reveal: bool) -> Branch:
+def _container_branch(container: ExplainedContainer, *, reveal: bool, services: bool) -> Branch:
     environment = container.environment
     kind = "init container" if "initContainers" in container.path else "container"
     lines = _error_lines("would not start", environment.error)
     placed = [problem for problem in environment.problems if not problem.place.variable]
     lines += [_problem_line(problem) for problem in placed]
     shown = {each.variable.name for each in container.variables}
+    folded = [each.variable for each in container.variables if is_of_service(each.variable)]
     below: list[Branch] = [
-        _variable_branch(each, environment, reveal=reveal) for each in container.variables
+        _variable_branch(each, environment, reveal=reveal)
+        for each in container.variables
+        if services or not is_of_service(each.variable)
     ]
+    if folded and not services:
+        below.append((" ".join(counts_of_services(folded)), [SERVICES_HINT], []))
     missing = dict.fromkeys(
         problem.place.variable
         for problem in environment.problems

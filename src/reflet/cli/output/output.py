@@ -5,7 +5,6 @@ Nothing that is printed has power over a terminal, and there is colour for peopl
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ from typing import Any, Final, TextIO
 
 import click
 
+from reflet.api.yaml.scalars import CONTROLS
 from reflet.cli import lazy
 
 API_VERSION: Final = "reflet.dev/v1alpha1"
@@ -24,41 +24,97 @@ API_VERSION: Final = "reflet.dev/v1alpha1"
 
 GAP: Final = "   "
 USUAL_COLUMNS: Final = 80
+READABLE: Final = 20  # columns that a column keeps while another can give way
 NARROWEST: Final = 12  # columns that a column keeps, whatever the others take
 NARROWEST_REPORT: Final = 40  # columns; below that, the terminal may wrap as it likes
-CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+# GitHub's runner takes ``##[`` for a command wherever it stands in a line, and ``::`` where a line
+# begins (actions/runner, src/Runner.Common/ActionCommand.cs).
+_POWERFUL: Final = re.compile(rf"[\x00-\x1f]|{CONTROLS.pattern}|#(?=#\[)")
+_POWERFUL_IN_TEXT: Final = re.compile(rf"[\x00-\x08\x0b-\x1f]|{CONTROLS.pattern}")
+_COMMAND: Final = re.compile(r"\s*:(?=:)")
+_GLUE: Final = "\0"  # where a line is not broken; no visible text has one
+
+_EXIT_CODE: Final = "reflet.cli.exit_code"
 
 
 def print_table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], *, no_headers: bool
 ) -> None:
-    """Print columns as wide as their widest cell, the last one open."""
-    lines = [[visible(cell) for cell in row] for row in rows]
-    if not no_headers:
-        lines.insert(0, list(headings))
-    widths = [max(map(width_of, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = (
-            cell + " " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=True)
-        )
-        click.echo(GAP.join(cells).rstrip())
+    """Print columns as wide as their widest cell, the last one open; nothing is cut."""
+    _print_lines(_cells(headings, rows, no_headers=no_headers))
 
 
 def print_fitting_table(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], *, flexible: int, no_headers: bool
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    flexible: Sequence[int],
+    no_headers: bool,
+    wide: bool = False,
 ) -> None:
-    """Print a table that fits the terminal, or 80 columns: one column gives way.
+    """Print a table that fits the terminal; in a pipe, and with *wide*, nothing is cut.
 
-    A cell that is cut ends in an ellipsis; whoever needs all of it asks for another form.
+    *flexible* are the columns that give way, the most important one last: it keeps half of the
+    terminal while the others can still give way.  A column that gives way stays readable.  A cell
+    that is cut ends in an ellipsis.
     """
-    lines = [[visible(cell) for cell in row] for row in rows]
-    everything = [list(headings), *lines]
-    widths = [max(map(width_of, column)) for column in zip(*everything, strict=True)]
-    taken = sum(widths) - widths[flexible] + len(GAP) * (len(widths) - 1)
-    room = max(columns() - taken, NARROWEST)
-    for line in lines:
-        line[flexible] = clipped(line[flexible], room)
-    print_table(headings, lines, no_headers=no_headers)
+    lines = _cells(headings, rows, no_headers=no_headers)
+    if wide or not sys.stdout.isatty():
+        _print_lines(lines)
+        return
+    room = columns() - len(GAP) * (len(headings) - 1)
+    widths = _fitting(_widths(lines), room, flexible)
+    _print_lines(
+        [[clipped(cell, width) for cell, width in zip(line, widths, strict=True)] for line in lines]
+    )
+
+
+def _cells(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, no_headers: bool
+) -> list[list[str]]:
+    every = rows if no_headers else [headings, *rows]
+    return [[visible(cell) for cell in line] for line in every]
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(width_of, column)) for column in zip(*lines, strict=True)]
+
+
+def _fitting(widths: Sequence[int], room: int, flexible: Sequence[int]) -> list[int]:
+    """Return the widths after the flexible columns gave way, one after the other."""
+    result = list(widths)
+    if not result:
+        return result
+    *others, dearest = flexible
+    given = sum(max(result[column] - READABLE, 0) for column in others)
+    is_cut_anyway = sum(result) - given > room  # then it need not cost the others everything
+    steps = [
+        *([(dearest, max(room // 2, READABLE))] if is_cut_anyway else []),
+        *((column, READABLE) for column in others),
+        (dearest, NARROWEST),
+        *((column, NARROWEST) for column in others),
+    ]
+    for column, least in steps:
+        excess = sum(result) - room
+        if excess > 0 and result[column] > least:
+            result[column] = max(least, result[column] - excess)
+    return result
+
+
+def _print_lines(lines: Sequence[Sequence[str]]) -> None:
+    widths = _widths(lines)
+    text = "".join(
+        harmless(
+            GAP.join(
+                cell + " " * (width - width_of(cell))
+                for cell, width in zip(line, widths, strict=True)
+            ).rstrip()
+        )
+        + "\n"
+        for line in lines
+    )
+    click.echo(text, nl=False)
 
 
 def clipped(text: str, columns: int) -> str:
@@ -87,18 +143,78 @@ def obeys_escapes(stream: TextIO) -> bool:
 
 
 def visible(text: str) -> str:
-    """The text without power over a terminal: control characters are shown as escapes."""
-    return CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
+    """The text without power over a terminal, or a build's log: as escapes, such as ``\\x1b``."""
+    return _POWERFUL.sub(_escape, text)
+
+
+def visible_lines(text: str) -> str:
+    """The text of a script or file as a terminal may show it: lines and tabs stay."""
+    return _POWERFUL_IN_TEXT.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    number = ord(found.group())
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+def harmless(line: str) -> str:
+    """The line, which a build's log does not take for a command even if it begins with ``::``."""
+    begin = _COMMAND.match(line)
+    return line if begin is None else f"{line[: begin.end() - 1]}\\x3a{line[begin.end() :]}"
+
+
+def print_document(document: Any, form: str) -> None:
+    """Print a document for programs; *form* is ``json`` or ``yaml``."""
+    if form == "yaml":
+        print_yaml(document)
+    else:
+        print_json(document)
 
 
 def print_json(document: Any) -> None:
     """Print a document as JSON, indented as kubectl indents it."""
-    click.echo(json.dumps(document, indent=4, ensure_ascii=False))
+    click.echo(json_text(document, indent=4))
+
+
+def json_text(document: Any, *, indent: int = 0) -> str:
+    """Return a document as JSON, in one line without *indent*.
+
+    What has power over a terminal is written as ``\\u009b``: the same value for a parser.
+    """
+    json = lazy.msgspec.json
+    try:
+        encoded = json.encode(document)
+    except UnicodeEncodeError:  # half a letter, which only the slower writer takes
+        text = lazy.json.dumps(document, ensure_ascii=False, **_json_form(indent))
+    else:
+        text = (json.format(encoded, indent=indent) if indent else encoded).decode()
+    return CONTROLS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def _json_form(indent: int) -> dict[str, Any]:
+    return {"indent": indent} if indent else {"separators": (",", ":")}
 
 
 def print_yaml(document: Any) -> None:
     """Print a document as YAML, keys in order of the alphabet as kubectl prints them."""
     click.echo(lazy.yaml_text.write_yaml(document), nl=False)
+
+
+def ends_with(code: int) -> int:
+    """Note the exit code of the command that runs, and return it.
+
+    A command says so before it prints: when nobody reads on, as in ``reflet lint | head``, the
+    exit code is this one all the same.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta[_EXIT_CODE] = code
+    return code
+
+
+def noted_exit_code(context: click.Context) -> int:
+    """Return the exit code that the command has noted, 0 if none."""
+    return int(context.meta.get(_EXIT_CODE, 0))
 
 
 def width_of(text: str) -> int:
@@ -123,15 +239,30 @@ def styled(text: str, **style: Any) -> str:
 
 
 def paragraph(text: str, *, first: str = "", indent: int = 0) -> list[str]:
-    """Wrap a text; *first* stands before its first line, and all others are indented."""
-    return textwrap.wrap(
-        visible(" ".join(text.split())),
-        width=max(NARROWEST_REPORT, min(USUAL_COLUMNS, columns())),
+    """Wrap a text; *first* stands before its first line, and all others are indented.
+
+    No line begins with what a build's log takes for a command.
+    """
+    lines = wrapped(
+        " ".join(text.split()),
+        max(NARROWEST_REPORT, min(USUAL_COLUMNS, columns())),
+        first=first,
+        indent=" " * (indent or len(first)),
+    )
+    return [harmless(line) for line in lines]
+
+
+def wrapped(text: str, width: int, *, first: str = "", indent: str = "") -> list[str]:
+    """Wrap a text between words, never right before ``::``; names are to be copied."""
+    lines = textwrap.wrap(
+        visible(text).replace(" ::", f"{_GLUE}::"),
+        width,
         initial_indent=first,
-        subsequent_indent=" " * (indent or len(first)),
-        break_long_words=False,  # names are to be copied
+        subsequent_indent=indent,
+        break_long_words=False,
         break_on_hyphens=False,
     )
+    return [line.replace(_GLUE, " ") for line in lines]
 
 
 def labelled(rows: Sequence[tuple[str, str]], *, indent: int = 0) -> Iterator[str]:

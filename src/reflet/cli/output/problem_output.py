@@ -1,22 +1,36 @@
-"""Problems and remarks: lines on stderr for people, and their place in documents for programs."""
+"""Problems and remarks: lines on stderr for people, and their place in documents for programs.
+
+People get a few lines before the answer, and are told how to see the others.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 import msgspec
 
-from reflet.cli.output.output import obeys_escapes, visible
+from reflet.cli.output.output import counted, obeys_escapes, visible
 from reflet.insight.fixes import Advice
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import Problem
 from reflet.resolution.variables import Environment
 
+MOST_LINES: Final = 6  # of warnings and notes, before the answer
+
 _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
+class Notice(NamedTuple):
+    """One thing to say: its level, which is that of ``tell``, its line, and the lines below it."""
+
+    level: str
+    text: str
+    details: tuple[str, ...] = ()
 
 
 def tell(level: str, text: str) -> None:
@@ -27,22 +41,63 @@ def tell(level: str, text: str) -> None:
     click.echo(f"{word} {visible(' '.join(text.split()))}", err=True)
 
 
-def tell_surroundings(inputs: PodInputs) -> None:
-    """Say what is assumed or missing, and what a server would refuse."""
-    for remark in inputs.remarks:
-        tell("note", remark)
-    for refusal in inputs.refusals:
-        tell("warning", str(refusal))
+def tell_few(notices: Iterable[Notice], *, verbose: bool) -> None:
+    """Say what ``few`` leaves of the notices, on stderr."""
+    for notice in few(notices, verbose=verbose):
+        tell(notice.level, notice.text)
+        for line in notice.details:
+            click.echo(f"  {visible(line)}", err=True)
 
 
-def tell_problems(problems: Sequence[Problem], *, fixes: Sequence[str]) -> None:
-    """Say every problem: what, where, what the kubelet says, and what to do."""
+def few(notices: Iterable[Notice], *, verbose: bool) -> list[Notice]:
+    """Return what is said: equal notices once, every error, and a few lines of the others.
+
+    Warnings go before notes.  The last one then says how many are not said, and how to see them;
+    with *verbose* there are none.
+    """
+    times = Counter(notices)
+    room = MOST_LINES
+    said: set[Notice] = set()
+    for notice in sorted(times, key=lambda each: list(_COLOURS).index(each.level)):
+        lines = 1 + len(notice.details)
+        if notice.level != "error" and not verbose:
+            if lines > room:
+                room = 0
+                continue
+            room -= lines
+        said.add(notice)
+    shown = [_with_count(notice, times[notice]) for notice in times if notice in said]
+    hidden = sum(number for notice, number in times.items() if notice not in said)
+    if hidden:
+        more = counted(hidden, "more remark")
+        shown.append(Notice("note", f"{more}: -v shows {'it' if hidden == 1 else 'them all'}"))
+    return shown
+
+
+def _with_count(notice: Notice, times: int) -> Notice:
+    return notice if times == 1 else notice._replace(text=f"{notice.text} ({times} times)")
+
+
+def surroundings(inputs: PodInputs) -> list[Notice]:
+    """Return what is assumed or missing, and what a server would refuse."""
+    return [
+        *(Notice("note", remark) for remark in inputs.remarks),
+        *(Notice("warning", str(refusal)) for refusal in inputs.refusals),
+    ]
+
+
+def notices_of(problems: Sequence[Problem], *, fixes: Sequence[str]) -> list[Notice]:
+    """Return every problem: what, where, what the kubelet says, and what to do."""
+    notices = []
     for problem, fix in zip(problems, fixes, strict=True):
-        tell("error" if problem.blocking else "warning", f"{problem.place}: {problem.message}")
+        details = []
         if problem.kubelet and problem.kubelet != problem.message:
-            click.echo(f"  kubelet: {visible(problem.kubelet)}", err=True)
+            details.append(f"kubelet: {problem.kubelet}")
         if fix:
-            click.echo(f"  fix: {visible(fix)}", err=True)
+            details.append(f"fix: {fix}")
+        level = "error" if problem.blocking else "warning"
+        notices.append(Notice(level, f"{problem.place}: {problem.message}", tuple(details)))
+    return notices
 
 
 def fixes_for(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
@@ -21,8 +22,15 @@ from msgspec import structs
 from reflet.api.core.pods import Pod, PodSpec
 from reflet.cli import lazy
 from reflet.cli.output.environment_output import origin_text
-from reflet.cli.output.output import print_fitting_table, print_json, print_yaml, visible
-from reflet.cli.output.problem_output import fixes_for, tell, tell_problems, tell_surroundings
+from reflet.cli.output.output import print_document, print_fitting_table, visible
+from reflet.cli.output.problem_output import (
+    Notice,
+    fixes_for,
+    notices_of,
+    surroundings,
+    tell,
+    tell_few,
+)
 from reflet.errors import RefletError
 from reflet.informer.handlers.changes import Change
 from reflet.managers.manager import ConfigMapManager, SecretManager
@@ -37,8 +45,9 @@ from reflet.resolution.references import Reference, Usage
 from reflet.resolution.templates import WORKLOADS, pod_of, pod_resource
 from reflet.resolution.volume_contents import configuration_volumes
 from reflet.volumes.atomic_writer import AtomicWriter
+from reflet.volumes.folders import PRIVATE
 from reflet.volumes.payload_paths import laid_out
-from reflet.volumes.volume_errors import InvalidPath
+from reflet.volumes.volume_errors import InvalidPath, VolumeError, in_folder
 
 if TYPE_CHECKING:
     from reflet.cli.options.pod_options import PodChoice
@@ -60,11 +69,9 @@ def needs_of_volumes(names: Sequence[str], *, tokens: bool) -> Needs:
     return Needs(references=of_a_volume, services=False, tokens=tokens, bundles=True)
 
 
-def tell_refused(inputs: PodInputs, volumes: Sequence[VolumeContents]) -> frozenset[str]:
-    """Say what is wrong with the volumes; return the names of those that a kubelet would refuse."""
-    problems = [problem for contents in volumes for problem in contents.problems]
-    tell_problems(problems, fixes=fixes_for(inputs, problems))
-    refused = set()
+def refused_volumes(volumes: Sequence[VolumeContents]) -> dict[str, str]:
+    """Return what a kubelet says of the volumes that it would refuse, by their names."""
+    refused = {}
     for contents in volumes:
         error = contents.error
         try:
@@ -72,8 +79,27 @@ def tell_refused(inputs: PodInputs, volumes: Sequence[VolumeContents]) -> frozen
         except InvalidPath as invalid:
             error = error or str(invalid)
         if error is not None:
-            refused.add(contents.volume)
-            tell("error", f"volume {contents.volume} would not be set up: {error}")
+            refused[contents.volume] = error
+    return refused
+
+
+def tell_refused(
+    inputs: PodInputs,
+    volumes: Sequence[VolumeContents],
+    *,
+    verbose: bool,
+    notices: Sequence[Notice] = (),
+) -> frozenset[str]:
+    """Say what is wrong with the volumes; return the names of those that a kubelet would refuse.
+
+    *notices* are said in the same breath.
+    """
+    problems = [problem for contents in volumes for problem in contents.problems]
+    wrong = notices_of(problems, fixes=fixes_for(inputs, problems))
+    tell_few([*notices, *wrong], verbose=verbose)
+    refused = refused_volumes(volumes)
+    for volume, error in refused.items():
+        tell("error", f"volume {volume} would not be set up: {error}")
     return frozenset(refused)
 
 
@@ -87,7 +113,14 @@ def writable(contents: VolumeContents) -> tuple[VolumeContents, tuple[str, ...]]
 
 
 def write_volumes(folder: Path, volumes: Sequence[VolumeContents]) -> None:
-    """Write volumes below a folder, as VOLUME/PATH; what is not known is left out, and said."""
+    """Write volumes below a folder, as VOLUME/PATH; what is not known is left out, and said.
+
+    A folder that is there and is to hold secrets is closed to others first, and that is said.
+    Raises VolumeError for one that cannot be closed, before anything is written.
+    """
+    for contents in volumes:
+        if any(file.sensitive for file in contents.files.values()):
+            _close(folder / contents.volume, contents.fs_group)
     for contents in volumes:
         known, unknown = writable(contents)
         for path in unknown:
@@ -98,6 +131,38 @@ def write_volumes(folder: Path, volumes: Sequence[VolumeContents]) -> None:
             tell("note", note)
 
 
+def _close(folder: Path, group: int | None) -> None:
+    """Close a folder to everybody but its owner, and *group*, to which the volume belongs."""
+    try:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return  # it is made, private, or the writer says what is wrong with it
+    try:
+        found = os.fstat(opened)
+        if not _is_open_to_others(found, group):
+            return
+        if found.st_uid != os.geteuid():
+            raise VolumeError(
+                f"{folder} belongs to another user, so it is no place for Secrets and tokens: "
+                "choose another folder with --to"
+            )
+        with in_folder(folder):
+            os.fchmod(opened, PRIVATE)
+        if _is_open_to_others(os.fstat(opened), group):
+            raise VolumeError(
+                f"{folder} cannot be closed to others, so it is no place for Secrets and tokens: "
+                "choose another folder with --to"
+            )
+    finally:
+        os.close(opened)
+    tell("note", f"{folder} is to hold secrets, so it is closed to other users (mode 0700)")
+
+
+def _is_open_to_others(found: os.stat_result, group: int | None) -> bool:
+    bits = 0o007 if found.st_gid == group else 0o077
+    return bool(found.st_mode & bits)
+
+
 def print_volumes(volumes: Sequence[VolumeContents], output: str, *, no_headers: bool) -> None:
     """Print the files of volumes in a form of ``reflet files -o``."""
     listed = [
@@ -105,14 +170,13 @@ def print_volumes(volumes: Sequence[VolumeContents], output: str, *, no_headers:
         for contents in volumes
         for path, file in contents.files.items()
     ]
-    if output != "table":
-        document = [_document(*each) for each in listed]
-        (print_json if output == "json" else print_yaml)(document)
+    if output in {"json", "yaml"}:
+        print_document([_document(*each) for each in listed], output)
         return
-    print_files(volumes, no_headers=no_headers)
+    print_files(volumes, no_headers=no_headers, wide=output == "wide")
 
 
-def print_files(volumes: Sequence[VolumeContents], *, no_headers: bool) -> None:
+def print_files(volumes: Sequence[VolumeContents], *, no_headers: bool, wide: bool = False) -> None:
     """Print the files of volumes, and where each comes from."""
     rows = [
         (
@@ -126,7 +190,7 @@ def print_files(volumes: Sequence[VolumeContents], *, no_headers: bool) -> None:
         for path, file in contents.files.items()
     ]
     if rows:
-        print_fitting_table(HEADINGS, rows, flexible=4, no_headers=no_headers)
+        print_fitting_table(HEADINGS, rows, flexible=(4, 0, 1), no_headers=no_headers, wide=wide)
 
 
 def _document(volume: str, path: str, file: FileContent) -> dict[str, Any]:
@@ -147,29 +211,31 @@ def mode_text(mode: int) -> str:
 # Kept fresh
 
 
-def watch_files(choice: PodChoice, names: Sequence[str], folder: Path) -> int:
+def watch_files(choice: PodChoice, names: Sequence[str], folder: Path, *, verbose: bool) -> int:
     """Write the volumes and keep them fresh; the answer is the exit code of not beginning."""
     if choice.files:
-        return watch_manifests(choice, names, folder)
+        return watch_manifests(choice, names, folder, verbose=verbose)
     inputs = choice.gather(Needs(references=no_reference, services=False))
     inputs.volumes(names)  # refuses names that there are not
-    tell_surroundings(inputs)
+    tell_few(surroundings(inputs), verbose=verbose)
     # The same things are said on stderr in this command's own words.
     logging.getLogger("reflet").addHandler(logging.NullHandler())
-    return asyncio.run(_watch_cluster(choice.connection(), inputs, names, folder))
+    freshness = Freshness(inputs, folder, verbose=verbose)
+    return asyncio.run(_watch_cluster(choice.connection(), inputs, names, freshness))
 
 
 class Freshness:
     """Writes results and says what is new in each."""
 
-    def __init__(self, inputs: PodInputs, folder: Path) -> None:
+    def __init__(self, inputs: PodInputs, folder: Path, *, verbose: bool) -> None:
         self._inputs = inputs
+        self._verbose = verbose
         self._folder = folder
         self._last: ResolvedPod | None = None
 
     def deliver(self, pod: Pod, volumes: Sequence[VolumeContents]) -> bool:
         """Write what can be written; False when nothing was ever written and now is refused."""
-        refused = tell_refused(self._inputs, volumes)
+        refused = tell_refused(self._inputs, volumes, verbose=self._verbose)
         if refused and self._last is None:
             return False
         good = [contents for contents in volumes if contents.volume not in refused]
@@ -191,7 +257,7 @@ class Freshness:
 
 
 async def _watch_cluster(
-    settings: ConnectionSettings, inputs: PodInputs, names: Sequence[str], folder: Path
+    settings: ConnectionSettings, inputs: PodInputs, names: Sequence[str], freshness: Freshness
 ) -> int:
     async with AsyncExitStack() as opened:
         cluster = await opened.enter_async_context(lazy.cluster.Cluster(settings))
@@ -210,7 +276,6 @@ async def _watch_cluster(
             )
         )
         await opened.enter_async_context(_following(cluster, inputs, names, configuration))
-        freshness = Freshness(inputs, folder)
         async with aclosing(configuration.changes()) as changes:
             async for resolved in changes:
                 volumes = tuple(resolved.volumes.values())
@@ -278,6 +343,7 @@ def watch_manifests(
     names: Sequence[str],
     folder: Path,
     *,
+    verbose: bool,
     pause: Callable[[float], None] = time.sleep,
 ) -> int:
     """Write the volumes of a pod of the files, again whenever a file has changed."""
@@ -298,8 +364,8 @@ def watch_manifests(
                 tell("error", str(error))
             else:
                 if freshness is None:
-                    tell_surroundings(inputs)
-                    freshness = Freshness(inputs, folder)
+                    tell_few(surroundings(inputs), verbose=verbose)
+                    freshness = Freshness(inputs, folder, verbose=verbose)
                 if not freshness.deliver(inputs.pod, volumes):
                     return 1
         pause(LOOK_EVERY)

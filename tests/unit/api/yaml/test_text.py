@@ -225,3 +225,17 @@ def test_values_come_with_their_lines_before_they_become_objects() -> None:
 
     assert [(each.value["kind"], each.line) for each in values] == [("Unknown", 3), ("Other", 7)]
     assert values[0].line_of("spec.deep") == 5
+
+
+@pytest.mark.parametrize("text", ["\u202eabc", "a\nb\u2066c", "\x85", "\x9b31m", "a\x7f"])
+def test_what_has_power_over_a_terminal_is_written_as_escapes(text: str) -> None:
+    written = write_yaml({text: text})
+
+    assert not set("\u202e\u2066\x85\x9b\x7f") & set(written)
+    assert [placed.value for placed in read_values(written + "apiVersion: v1\n")] == [
+        {text: text, "apiVersion": "v1"}
+    ]
+
+
+def test_a_date_in_several_lines_stays_a_block() -> None:
+    assert write_yaml({"a": "2026-01-01\nb\n"}) == "a: |\n  2026-01-01\n  b\n"

@@ -92,6 +92,19 @@ def test_programs_get_a_document(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_yaml_is_the_same_document(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, "-o", "yaml", "--namespaced", "false")
+
+    assert lines == [
+        "- apiVersion: v1",
+        "  kind: Node",
+        "  name: nodes",
+        "  namespaced: false",
+        "  shortNames:",
+        '  - "no"',
+    ]
+
+
 def test_a_refusal_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     denied = refusal(403, "Forbidden", "not you")
     with ScriptedApi({"/api": denied, "/apis": denied}).serving() as serving:

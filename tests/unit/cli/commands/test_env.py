@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,11 +38,24 @@ def test_a_table_shows_names_values_and_sources(on_files: OnFiles) -> None:
     )
 
 
-def test_a_long_value_is_cut_so_that_the_table_fits(on_files: OnFiles) -> None:
-    shown = on_files(pod(f"env: [{{name: LONG, value: {'x' * 200}}}]"), "env")
+LONG = pod(f"env: [{{name: LONG, value: {'x' * 200}}}]")
+
+
+def test_a_long_value_is_cut_so_that_the_table_fits_the_terminal(
+    on_files: OnFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    shown = on_files(LONG, "env")
 
     assert [len(line) for line in shown.output.splitlines()] == [80 - len("value") + 4, 80]
     assert "…   value" in shown.output
+    assert "x" * 200 in on_files(LONG, "env", "-o", "wide").output
+
+
+def test_nothing_is_cut_in_a_pipe(on_files: OnFiles) -> None:
+    assert on_files(LONG, "env", "--no-headers").output.split() == ["LONG", "x" * 200, "value"]
 
 
 def test_values_of_secrets_are_revealed_when_asked_for(on_files: OnFiles) -> None:
@@ -176,7 +190,7 @@ def test_an_unknown_container_is_answered_with_the_names(on_files: OnFiles) -> N
 
     assert (shown.code, shown.output) == (2, "")
     assert shown.errors == (
-        "error: pod (unnamed) has no container 'wbe'; it has setup, web, sidecar\n"
+        "error: deployment/web has no container 'wbe'; it has setup, web, sidecar\n"
     )
 
 
@@ -222,6 +236,59 @@ def test_services_of_the_files_are_announced(on_files: OnFiles) -> None:
     )
 
     assert "KUBERNETES_PORT_443_TCP=tcp://10.96.0.1:443\n" in shown.output
+
+
+SERVICE = (
+    "---\napiVersion: v1\nkind: Service\nmetadata: {name: db}\n"
+    "spec: {clusterIP: 10.96.0.7, ports: [{port: 5432}]}\n"
+)
+LINKED = pod("env: [{name: A, value: b}]", SERVICE).replace("Links: false", "Links: true")
+
+
+def test_variables_of_services_are_one_row_unless_they_are_asked_for(on_files: OnFiles) -> None:
+    assert on_files(LINKED, "env").output == (
+        "NAME          VALUE          FROM\n"
+        "A             b              value\n"
+        "7 variables   of 1 service   (see --services)\n"
+    )
+    listed = on_files(LINKED, "env", "--services").output
+    assert len(listed.splitlines()) == 9
+    assert "DB_SERVICE_HOST" in listed
+
+
+@pytest.mark.parametrize("form", ["json", "yaml", "dotenv", "sh", "docker"])
+def test_programs_get_the_variables_of_services_always(on_files: OnFiles, form: str) -> None:
+    assert "DB_SERVICE_HOST" in on_files(LINKED, "env", "-o", form).output
+
+
+def test_a_few_remarks_are_told_and_how_to_see_the_others(on_files: OnFiles) -> None:
+    refs = ", ".join(
+        f"{{name: V{number}, valueFrom: {{configMapKeyRef: {{name: settings, key: k{number}, "
+        "optional: true}}}"
+        for number in range(40)
+    )
+    text = pod(f"env: [{refs}]", config_map("{a: b}"))
+
+    lines = on_files(text, "env").errors.splitlines()
+
+    assert len(lines) <= 7
+    assert lines[-1].endswith(" more remarks: -v shows them all")
+    assert len(on_files(text, "env", "-v").errors.splitlines()) >= 40
+    assert len(json.loads(on_files(text, "env", "-o", "json").output)["problems"]) == 40
+
+
+@pytest.mark.parametrize("form", ["sh", "dotenv", "docker"])
+def test_a_terminal_is_safe_from_values_and_a_pipe_gets_them_exactly(
+    on_files: OnFiles, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = pod('env: [{name: A, value: "x\\x9b31m\\u202e"}]')
+    assert "\x9b31m\u202e" in on_files(text, "env", "-o", form).output
+
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    shown = on_files(text, "env", "-o", form).output
+
+    assert "x\\x9b31m\\u202e" in shown
+    assert not set("\x9b\u202e") & set(shown)
 
 
 @pytest.mark.parametrize(

@@ -110,3 +110,23 @@ def test_an_unknown_container_is_answered_with_the_names(on_files: OnFiles) -> N
 
     assert (shown.code, shown.output) == (2, "")
     assert "it has setup, web, sidecar" in shown.errors
+
+
+def test_variables_of_services_are_one_branch_unless_they_are_asked_for(on_files: OnFiles) -> None:
+    service = (
+        "---\napiVersion: v1\nkind: Service\nmetadata: {name: db}\n"
+        "spec: {clusterIP: 10.96.0.7, ports: [{port: 5432}]}\n"
+    )
+    text = pod("env: [{name: A, value: b}]", service).replace("Links: false", "Links: true")
+
+    assert on_files(text, "explain").output == (
+        "pod/web in default\n"
+        "└─ container web\n"
+        "   ├─ A = b\n"
+        "   │    from the pod itself\n"
+        "   │    a change makes a new pod\n"
+        "   └─ 7 variables of 1 service\n"
+        "        see --services\n"
+    )
+    assert "DB_PORT = tcp://10.96.0.7:5432" in on_files(text, "explain", "--services").output
+    assert "DB_PORT" in on_files(text, "explain", "-o", "json").output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,33 @@ def test_json_lists_every_file_without_its_content(on_files: OnFiles) -> None:
             },
         },
     ]
+
+
+def test_nothing_is_cut_when_it_may_be_wide(
+    on_files: OnFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = on_files(SHOP, "files").output
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "50")
+
+    assert (
+        max(map(len, on_files(SHOP, "files").output.splitlines()))
+        <= 50
+        < max(map(len, whole.splitlines()))
+    )
+    assert on_files(SHOP, "files", "-o", "wide").output == whole
+
+
+def test_a_folder_that_others_may_read_is_closed_and_said(
+    on_files: OnFiles, tmp_path: Path
+) -> None:
+    keys = tmp_path / "out/keys"
+    keys.mkdir(parents=True, mode=0o755)
+
+    shown = on_files(SHOP, "files", "--to", str(tmp_path / "out"))
+
+    assert (shown.code, keys.stat().st_mode & 0o777) == (0, 0o700)
+    assert f"note: {keys} is to hold secrets, so it is closed to other users" in shown.errors
 
 
 def test_files_are_written_below_the_folder_by_volume(on_files: OnFiles, tmp_path: Path) -> None:

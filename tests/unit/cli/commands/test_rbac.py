@@ -195,8 +195,26 @@ def test_mistakes_are_one_line(rbac: Any, arguments: tuple[str, ...], said: str)
     assert said in line
 
 
-def test_refused_objects_are_said_to_be_left_out(rbac: Any) -> None:
-    code, _, errors = rbac(text=SHOP.replace("metadata: {labels: {a: b}}", "metadata: {}"))
+@pytest.mark.parametrize("target", [(), ("deploy/api",)])
+def test_a_workload_that_the_server_would_refuse_is_answered_with_a_warning(
+    rbac: Any, target: tuple[str, ...]
+) -> None:
+    whole = rbac(*target)
+    code, output, errors = rbac(
+        *target, text=SHOP.replace("metadata: {labels: {a: b}}", "metadata: {}")
+    )
+
+    assert (code, output) == (0, whole[1])
+    (line,) = errors.splitlines()
+    assert line.startswith("warning: ")
+    assert "`selector` does not match template `labels`" in line
+
+
+def test_what_cannot_be_read_at_all_is_said_to_be_left_out(rbac: Any) -> None:
+    unnamed = SHOP.replace("metadata: {name: api, namespace: shop}", "metadata: {namespace: shop}")
+
+    code, output, errors = rbac(text=unnamed)
 
     assert code == 0
     assert "so it is left out" in errors
+    assert "deployments" not in output

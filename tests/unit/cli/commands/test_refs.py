@@ -61,3 +61,14 @@ def test_whether_the_objects_exist_does_not_matter(on_files: OnFiles) -> None:
 
     assert shown.code == 0
     assert "secrets:\n- missing\n" in shown.output
+
+
+def test_an_unrelated_mistake_is_a_warning(on_files: OnFiles) -> None:
+    text = pod("envFrom: [{secretRef: {name: s}}], ports: [{containerPort: 80, protocol: tcp}]")
+
+    shown = on_files(text, "refs", "--no-headers")
+
+    assert (shown.code, shown.output) == (0, "secret/s   all   container web, all variables\n")
+    (line,) = shown.errors.splitlines()
+    assert line.startswith("warning: ")
+    assert 'protocol: Unsupported value: "tcp"' in line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,21 @@ def test_programs_get_a_document(used_by: Any) -> None:
         "podsToRestart": 0,
     }
     assert "canary" not in output
+
+
+def test_yaml_is_the_same_document(used_by: Any) -> None:
+    _, output, _ = used_by("secret/tls", "-o", "yaml")
+
+    assert "kind: UsedBy\n" in output
+    assert "  workloadsToRestart: 1\n" in output
+
+
+def test_nothing_is_cut_when_it_may_be_wide(used_by: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "50")
+
+    assert "volume certificates, subPath" not in used_by("secret/tls")[1]
+    assert "volume certificates, subPath" in used_by("secret/tls", "-o", "wide")[1]
 
 
 def test_all_namespaces_have_a_column(used_by: Any) -> None:

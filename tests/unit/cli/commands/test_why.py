@@ -162,6 +162,52 @@ def test_a_pod_that_only_starts_wrongly_is_a_finding(why: Any) -> None:
     assert "fix     did you mean $(SPECIAL_LEVEL_KEY)?\n" in output
 
 
+HEALTHY = DAPI.replace("SPECIAL_LEVEL: very", "special.how: very")
+PULLED = HEALTHY.replace("spec:\n", "spec:\n  imagePullSecrets: [{name: registry}]\n", 1)
+
+
+def test_a_missing_pull_secret_is_told_and_no_failure(why: Any) -> None:
+    code, output, _ = why(PULLED)
+
+    assert code == 0
+    assert "nothing keeps it from starting; 1 thing to mend\n" in output
+    assert "Secret default/registry does not exist" in output
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [("ErrImagePull", 1), ("FailedToRetrieveImagePullSecret", 0)]
+)
+def test_a_missing_pull_secret_is_a_failure_when_the_image_is_not_pulled(
+    reason: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = "Unable to retrieve some image pull secrets (registry)"
+    spec = {
+        **POD["spec"],
+        "imagePullSecrets": [{"name": "registry"}],
+        "containers": [{"name": "web"}],
+    }
+    event = {**EVENTS["items"][0], "reason": reason, "message": message}
+    documents = {
+        **DOCUMENTS,
+        f"{BASE}/pods/web": {**POD, "spec": spec, "status": {"phase": "Pending"}},
+        f"{BASE}/events": {**EVENTS, "items": [event]},
+    }
+
+    with ScriptedApi(documents).serving() as api:
+        assert reflet(api, "why", "web") == code
+
+    assert f"seen      event: {reason} (7 times)" in capsys.readouterr().out
+
+
+def test_yaml_is_the_same_document(why: Any) -> None:
+    code, output, _ = why(DAPI, "-o", "yaml")
+
+    assert (code, output.splitlines()[:2]) == (
+        1,
+        ["apiVersion: reflet.dev/v1alpha1", "kind: Diagnosis"],
+    )
+
+
 def test_a_pod_that_the_server_would_refuse_is_a_finding(why: Any) -> None:
     code, output, _ = why(DAPI.replace("      image: k8s.gcr.io/busybox\n", "      image: ''\n"))
 

@@ -50,6 +50,7 @@ def test_anything_else_is_a_mistake(arguments: tuple[str, ...]) -> None:
     [
         ((), {}, "name the pod"),
         (("web",), {"selector": "a=b"}, "a name needs no selector"),
+        (("deploy",), {"selector": "a=b"}, "not one of a type: leave out deploy, or name one: dep"),
         (("web",), {"everywhere": True}, "a name is of one namespace"),
         ((), {"selector": "a=b", "files": ("f",)}, "-l asks a server"),
     ],
@@ -87,6 +88,15 @@ def test_a_default_container_that_is_not_there_does_not_count() -> None:
 def test_a_pod_without_containers_has_none_to_choose() -> None:
     with pytest.raises(ConfigurationError, match="it has no containers"):
         choose_container(pod_with(containers=[]), None)
+
+
+def test_a_container_that_is_not_there_is_told_with_whose_it_is_not() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        choose_container(TWO, "wbe", owner="deployment/web")
+
+    assert str(caught.value) == (
+        "deployment/web has no container 'wbe'; it has setup, web, sidecar"
+    )
 
 
 def test_the_choice_is_told_if_there_was_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,7 +141,7 @@ def test_an_unknown_container_is_noticed_before_anything_else_is_asked_for(ask: 
     asked = ask(usual(), "env", "web", "-c", "wbe")
 
     assert (asked.code, asked.targets) == (2, [f"{PODS}/web"])
-    assert asked.errors == "error: pod web has no container 'wbe'; it has web, sidecar\n"
+    assert asked.errors == "error: pod/web has no container 'wbe'; it has web, sidecar\n"
 
 
 def test_a_forbidden_pod_is_the_end(ask: Any) -> None:
@@ -152,10 +152,15 @@ def test_a_forbidden_pod_is_the_end(ask: Any) -> None:
     assert (asked.code, asked.output) == (4, "")
 
 
-def test_a_missing_pod_is_the_end(ask: Any) -> None:
-    asked = ask({}, "env", "web")
+def test_a_missing_pod_is_the_end_and_what_is_there_is_told(ask: Any) -> None:
+    others = {"apiVersion": "v1", "kind": "PodList", "metadata": {}, "items": [pod("web-1")]}
 
-    assert (asked.code, asked.output) == (1, "")
+    asked = ask({PODS: others}, "env", "wbe-1")
+
+    assert (asked.code, asked.output) == (2, "")
+    assert asked.errors == (
+        "error: there is no pod/wbe-1 in namespace default; did you mean pod/web-1?\n"
+    )
 
 
 def test_a_server_that_does_not_know_us_is_the_end_whatever_it_answered_first(ask: Any) -> None:
@@ -220,7 +225,7 @@ def test_a_node_that_may_not_be_read_is_not_known(ask: Any) -> None:
     asked = ask(usual(**documents), "env", "web")
 
     assert asked.code == 0
-    assert "‹not known yet›    limits.cpu of web" in asked.output
+    assert "‹not known yet›   limits.cpu of web" in asked.output
     assert "note: node node-1 could not be read, so it is not known" in asked.errors
 
 

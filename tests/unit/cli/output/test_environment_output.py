@@ -57,8 +57,10 @@ def test_a_shell_reads_back_what_was_written(value: str) -> None:
         ("$HOME", "V='$HOME'"),
         ("two\nlines", "V='two\nlines'"),
         ("it's", 'V="it\'s"'),
-        ('it\'s "$x"\n', 'V="it\'s \\"\\$x\\"\\n"'),
-        ("back\\slash", 'V="back\\\\slash"'),
+        ('it\'s "$x"\n', 'V="it\'s \\"\\$x\\"\n"'),
+        ("it's `date`", 'V="it\'s \\`date\\`"'),
+        ("back\\slash", "V='back\\slash'"),
+        ("C:\\", 'V="C:\\\\"'),
     ],
 )
 def test_dotenv_quotes_only_what_needs_it(value: str, line: str) -> None:
@@ -87,11 +89,18 @@ def test_a_zero_byte_is_refused_by_name(form: str) -> None:
         written(environment({"ZERO": "a\0b"}), form, reveal=False)
 
 
-@pytest.mark.parametrize("form", ["dotenv", "docker"])
 @pytest.mark.parametrize("name", ["with space", "#comment", "new\nline"])
-def test_a_name_that_would_be_read_as_something_else_is_refused(form: str, name: str) -> None:
+def test_a_name_that_docker_would_read_as_something_else_is_refused(name: str) -> None:
     with pytest.raises(CannotBeWritten, match="is no name for a variable in"):
-        written(environment({name: "x"}), form, reveal=False)
+        written(environment({name: "x"}), "docker", reveal=False)
+
+
+@pytest.mark.parametrize("name", ["with space", "#comment", "new\nline", "$(touch${IFS}x)", "a;b"])
+def test_a_name_that_a_shell_might_run_becomes_a_comment_of_dotenv(name: str) -> None:
+    (line,) = written(environment({name: "x"}), "dotenv", reveal=False).decode().splitlines()
+
+    assert line.startswith("# ")
+    assert line.endswith(": left out, no name for a variable in a dotenv file")
 
 
 def test_a_name_that_no_shell_has_becomes_a_comment() -> None:

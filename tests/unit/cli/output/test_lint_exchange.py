@@ -9,7 +9,14 @@ import pytest
 
 from reflet.cli.output.lint_exchange import gitlab_document, junit_text, sarif_document
 from reflet.cli.output.lint_output import LintReport
-from reflet.insight.lint.rules import MASKED, MISSING_KEY, NEVER_REFRESHED, RULES, Finding, Severity
+from reflet.insight.lint.rules import (
+    MISSING_KEY,
+    NEVER_REFRESHED,
+    RULES,
+    SHADOWED,
+    Finding,
+    Severity,
+)
 from reflet.insight.lint.suppressions import Suppressed
 
 
@@ -101,7 +108,7 @@ def test_an_absolute_path_is_a_file_address() -> None:
 
 
 def test_gitlab_gets_a_list_of_issues() -> None:
-    findings = [finding(fix="add it", line=0), finding(MASKED), finding(NEVER_REFRESHED)]
+    findings = [finding(fix="add it", line=0), finding(SHADOWED), finding(NEVER_REFRESHED)]
     prints = {each: each.rule.id for each in findings}
 
     issues = gitlab_document(LintReport(findings, [suppressed("comment")], prints))
@@ -121,7 +128,7 @@ def junit(report: LintReport) -> ElementTree.Element:
 
 
 def test_junit_has_a_suite_for_each_file_and_a_case_for_each_finding() -> None:
-    findings = [finding(path="spec", fix="x", said="word", by="API server"), finding(MASKED)]
+    findings = [finding(path="spec", fix="x", said="word", by="API server"), finding(SHADOWED)]
 
     root = junit(LintReport(findings, [suppressed("comment")], files=["good.yaml"]))
 
@@ -150,7 +157,7 @@ def test_junit_has_a_suite_for_each_file_and_a_case_for_each_finding() -> None:
 def test_what_fails_the_run_fails_in_junit() -> None:
     failing = frozenset({Severity.ERROR, Severity.WARNING})
 
-    assert junit(LintReport([finding(MASKED)], failing=failing)).get("failures") == "1"
+    assert junit(LintReport([finding(SHADOWED)], failing=failing)).get("failures") == "1"
 
 
 @pytest.mark.parametrize("odd", ["\x00", "\x1b[31m", "\ud800", "\uffff", "\x0b"])

@@ -11,7 +11,7 @@ from reflet.cli.output.lint_output import (
     rules_document,
     text_lines,
 )
-from reflet.insight.lint.rules import MASKED, MISSING_KEY, NEVER_REFRESHED, RULES, Finding
+from reflet.insight.lint.rules import MISSING_KEY, NEVER_REFRESHED, RULES, SHADOWED, Finding
 from reflet.insight.lint.suppressions import Suppressed
 
 
@@ -27,11 +27,11 @@ def finding(rule: Any = MISSING_KEY, **facts: Any) -> Finding:
 
 
 def test_github_gets_a_command_for_each_finding() -> None:
-    findings = [finding(), finding(MASKED), finding(NEVER_REFRESHED)]
+    findings = [finding(), finding(SHADOWED), finding(NEVER_REFRESHED)]
 
     assert list(github_lines(LintReport(findings))) == [
         "::error file=shop/a b.yaml,line=7,title=RFL003 missing-key::no key",
-        "::warning file=shop/a b.yaml,line=7,title=RFL004 masked-by-optional::no key",
+        "::warning file=shop/a b.yaml,line=7,title=RFL007 shadowed-variable::no key",
         "::notice file=shop/a b.yaml,line=7,title=RFL017 never-refreshed::no key",
     ]
 

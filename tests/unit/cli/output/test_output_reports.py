@@ -68,3 +68,19 @@ def test_paragraphs_fit_the_terminal(
 
 def test_counts_have_their_plural() -> None:
     assert [counted(number, "pod") for number in (0, 1, 2)] == ["0 pods", "1 pod", "2 pods"]
+
+
+@pytest.mark.parametrize("length", range(60, 90))
+def test_no_line_begins_with_a_command_of_a_build(length: int) -> None:
+    lines = paragraph(
+        "x" * (length - 5) + " word ::error::INJECTED and ##[error]more", first="    "
+    )
+
+    assert not any(line.lstrip().startswith("::") for line in lines)
+    assert not any("##[" in line for line in lines)
+    assert " ::error::INJECTED" in " ".join(" ".join(lines).split())
+
+
+def test_a_text_that_begins_like_a_command_is_shown_as_one_that_does_not() -> None:
+    assert paragraph("::error::x", first="  ") == ["  \\x3a:error::x"]
+    assert paragraph("::1 is an address", first="fix: ") == ["fix: ::1 is an address"]

@@ -6,7 +6,15 @@ import sys
 
 import pytest
 
-from reflet.cli.output.problem_output import problem_document, tell, tell_problems
+from reflet.cli.output.problem_output import (
+    MOST_LINES,
+    Notice,
+    few,
+    notices_of,
+    problem_document,
+    tell,
+    tell_few,
+)
 from reflet.resolution.places import Place
 from reflet.resolution.problems import MissingObject, UnresolvedReference
 
@@ -23,7 +31,8 @@ UNRESOLVED = UnresolvedReference(place=Place(container="web", variable="A"), nam
 def test_a_problem_is_told_with_everything_that_is_known(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    tell_problems([MISSING, UNRESOLVED], fixes=["create it", ""])
+    notices = notices_of([MISSING, UNRESOLVED], fixes=["create it", ""])
+    tell_few(notices, verbose=False)
 
     assert capsys.readouterr().err == (
         "error: container web: ConfigMap shop/settings does not exist\n"
@@ -66,3 +75,43 @@ def test_control_characters_have_no_power(capsys: pytest.CaptureFixture[str]) ->
     tell("warning", "a\x1b[2Jb")
 
     assert capsys.readouterr().err == "warning: a\\x1b[2Jb\n"
+
+
+def test_equal_notices_are_told_once_with_their_number() -> None:
+    same = Notice("note", "it is so")
+
+    assert few([same, Notice("warning", "look"), same], verbose=False) == [
+        Notice("note", "it is so (2 times)"),
+        Notice("warning", "look"),
+    ]
+
+
+def test_a_few_are_told_warnings_first_and_how_to_see_the_others() -> None:
+    notes = [Notice("note", f"note {number}") for number in range(10)]
+    warnings = [Notice("warning", f"warning {number}") for number in range(4)]
+
+    told = few([*notes, notes[9], *warnings], verbose=False)
+
+    assert told == [
+        *notes[: MOST_LINES - 4],
+        *warnings,
+        Notice("note", "9 more remarks: -v shows them all"),
+    ]
+
+
+def test_what_is_below_a_line_counts() -> None:
+    long = [Notice("warning", f"{number}", ("kubelet: a", "fix: b")) for number in range(3)]
+
+    assert few(long, verbose=False) == [*long[:2], Notice("note", "1 more remark: -v shows it")]
+
+
+def test_errors_are_all_told() -> None:
+    errors = [Notice("error", str(number)) for number in range(50)]
+
+    assert few(errors, verbose=False) == errors
+
+
+def test_everything_is_told_to_whoever_wants_it() -> None:
+    notes = [Notice("note", str(number)) for number in range(50)]
+
+    assert few(notes, verbose=True) == notes

@@ -57,7 +57,7 @@ class Watching:
             step()
 
         with pytest.raises(Enough):
-            watch_manifests(choice, names, self.out, pause=pause)
+            watch_manifests(choice, names, self.out, verbose=False, pause=pause)
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_standard_input_cannot_be_watched(tmp_path: Path) -> None:
     )
 
     with pytest.raises(click.UsageError, match="standard input does not change"):
-        watch_manifests(choice, (), tmp_path)
+        watch_manifests(choice, (), tmp_path, verbose=False)
 
 
 def test_only_the_volumes_that_are_meant_are_read() -> None:
