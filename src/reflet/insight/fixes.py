@@ -42,8 +42,6 @@ from reflet.resolution.problems import (
 from reflet.resolution.variables import Environment
 
 MOST_LISTED: Final = 8  # names in one sentence
-DID_YOU_MEAN: Final = "did you mean "
-"""How advice begins where a name is nearly right."""
 
 _PLAIN_ADVICE: Final[Mapping[type[Problem], str]] = {
     InvalidMountPoint: "use an absolute mountPath",
@@ -128,7 +126,7 @@ class Advice:
             case MissingSubPath():
                 close = near_miss(problem.sub_path, problem.present)
                 there = f"the volume has {listed(problem.present) or 'no files'}"
-                return f"{DID_YOU_MEAN}{close}? {there}" if close else there
+                return f"did you mean {close}? {there}" if close else there
             case UnusablePullSecret():
                 return (
                     f"make it of type {PULL_SECRET_TYPES[0]}, as kubectl create secret "
@@ -151,7 +149,11 @@ class Advice:
         if elsewhere:
             return f"{create}: pods cannot use the one of namespace {listed(elsewhere)}"
         close = near_miss(name, names)
-        return f"{DID_YOU_MEAN}{close}? Otherwise {create}" if close else create
+        return f"did you mean {close}? Otherwise {create}" if close else create
+
+    def names(self, kind: ConfigKind, namespace: str) -> Iterable[str]:
+        """Return the names that are known of a kind in a namespace."""
+        return self._known.names(kind, namespace)
 
     def other_namespaces(self, kind: ConfigKind, namespace: str, name: str) -> tuple[str, ...]:
         """Return the other namespaces that have an object of that kind and name."""
@@ -170,7 +172,7 @@ class Advice:
         ]
         close = near_miss(problem.name, others)
         if close:
-            return f"{DID_YOU_MEAN}$({close})?"
+            return f"did you mean $({close})?"
         return f"set {problem.name}, or write $$({problem.name}) if the text is meant"
 
 
@@ -183,7 +185,7 @@ def _about_missing_key(problem: MissingKey) -> str:
         return f"move {key} from binaryData to data, or mount it as a file"
     close = near_miss(key, problem.present)
     add = f"add key {key} to {kind} {problem.name}"
-    return f"{DID_YOU_MEAN}{close}? Otherwise {add}" if close else f"{add}, or use a key it has"
+    return f"did you mean {close}? Otherwise {add}" if close else f"{add}, or use a key it has"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -197,7 +199,7 @@ ALIKE: Final = 0.75  # of difflib's ratio; below, suggestions mislead more than 
 _SEPARATORS: Final = str.maketrans({"-": "_", ".": "_", " ": "_"})
 
 
-def near_miss(name: str, candidates: Iterable[str]) -> str | None:
+def near_miss(name: str, candidates: Iterable[str], *, alike: float = ALIKE) -> str | None:
     """Return the candidate that was probably meant; the name itself is none.
 
     Names that differ only in case and separators (``db.password``, ``DB_PASSWORD``) come first.
@@ -208,7 +210,7 @@ def near_miss(name: str, candidates: Iterable[str]) -> str | None:
         if _plain(candidate) == plain:
             return candidate
     by_plain_name = {_plain(candidate): candidate for candidate in reversed(others)}
-    close = get_close_matches(plain, by_plain_name, n=1, cutoff=ALIKE)
+    close = get_close_matches(plain, by_plain_name, n=1, cutoff=alike)
     return by_plain_name[close[0]] if close else None
 
 

@@ -4,9 +4,11 @@
 - ``rendering``: what kustomize and Helm make, by the user's own programs
 - ``kustomizations``: which files beside a kustomization are patches, and what it makes
 - ``documents``: which documents are manifests, and what is left out
+- ``documented_objects``: what the documents beside them tell people to create
 - ``acceptance``: a document becomes what the server would store, or a refusal in its words
 - ``applied``: the objects, the refusals and the remarks of several files
 - ``applying``: from texts to all that
+- ``custom_workloads``: custom resources that hold templates of pods
 - ``pod_targets``: which pod of the files is meant
 
 The rules are ``apirules``, which are compared with the real API server.  Nothing here opens a

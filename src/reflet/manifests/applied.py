@@ -38,7 +38,8 @@ class AppliedObject(msgspec.Struct, frozen=True):
 
     ``line_of`` gives the line of one of its fields, where that is known; ``folder`` is the folder
     in which the file was found, empty for one that was given by name.  ``workload`` is what makes
-    pods: the object itself, or the templates of a custom resource.
+    pods: the object itself, or the templates of a custom resource.  ``is_changed`` tells whether a
+    kustomization changes it, ``has_namespace`` whether the file names its namespace.
     """
 
     place: str
@@ -46,6 +47,8 @@ class AppliedObject(msgspec.Struct, frozen=True):
     line_of: Callable[[str], int] | None = None
     folder: str = ""
     workload: Workload | None = None
+    is_changed: bool = False
+    has_namespace: bool = False
 
 
 @final

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from msgspec import structs
@@ -155,7 +156,14 @@ class _Reading:
         return self._alone[1]
 
     def _keep(self, key: ObjectKey, made: KubernetesObject, document: ManifestDocument) -> None:
-        item = AppliedObject(document.place, made, document.placed.line_of, document.folder)
+        item = AppliedObject(
+            document.place,
+            made,
+            document.placed.line_of,
+            document.folder,
+            is_changed=document.is_changed,
+            has_namespace=bool(_metadata(document.placed).get("namespace")),
+        )
         if not made.metadata.name:
             # A name that is only begun never meets another.
             self._objects[len(self._objects)] = item
@@ -206,10 +214,9 @@ class _Reading:
         fix: str = "",
     ) -> None:
         placed = document.placed
-        if document.folder and any(
-            is_placeholder(_value_at(placed.value, cause.field)) for cause in causes
-        ):
-            self._reader.skip(document, Because.TEMPLATE)
+        not_meant = _not_meant_as_it_is(document, causes)
+        if not_meant is not None:
+            self._reader.skip(document, not_meant)
             return
         metadata = _metadata(placed)
         name = metadata.get("name") or metadata.get("generateName") or ""
@@ -241,6 +248,30 @@ class _Reading:
                 "the cluster will choose one, so its variables are left out",
             )
         )
+
+
+_REQUIRED: Final = "FieldValueRequired"
+_PATCH: Final = re.compile(r"patch|overlay", re.IGNORECASE)
+
+
+def _not_meant_as_it_is(document: ManifestDocument, causes: tuple[Cause, ...]) -> Because | None:
+    """Return why a document of a folder is refused and still right: something is to come to it.
+
+    A template has words to be replaced; kustomize gives what is missing and other names; a patch,
+    by the name of its file or folder, is added to something else.
+    """
+    if not document.folder:
+        return None
+    value = document.placed.value
+    if any(is_placeholder(_value_at(value, cause.field)) for cause in causes):
+        return Because.TEMPLATE
+    if document.is_changed and all(
+        cause.type == _REQUIRED or cause.field.startswith("metadata") for cause in causes
+    ):
+        return Because.KUSTOMIZE
+    lacks = any(cause.type == _REQUIRED for cause in causes)
+    file_and_folder = "/".join(Path(document.source).parts[-2:])
+    return Because.PATCH if lacks and _PATCH.search(file_and_folder) else None
 
 
 def _metadata(placed: PlacedValue) -> Mapping[str, Any]:

@@ -20,13 +20,14 @@ from reflet.api.yaml.text import PlacedValue, read_values
 from reflet.apirules.schema.known_kinds import KindStanding, judged
 from reflet.errors import DecodeError
 from reflet.manifests.files import FoundFile, Sources, SourceText, find_files, read_text
-from reflet.manifests.kustomizations import Kustomization, read_kustomization
+from reflet.manifests.kustomizations import Kustomization, changed_files, read_kustomization
 from reflet.manifests.rendering import KUSTOMIZATIONS, RENDERED, rendered_texts
 
 _MOST_NAMED: Final = 3  # files that the summary names
 # Cheap to look for in the bytes of a thousand files: no object is without them.
 _NEEDED: Final = (b"kind", b"apiVersion")
 _TEMPLATED: Final = b"{{"
+_NAME: Final = re.compile(rb"^\s*name:\s*[\"']?([a-z0-9][a-z0-9.-]*)[\"']?\s*$", re.MULTILINE)
 _MEANT_AS_MANIFEST: Final = re.compile(
     rb"^[\s{]*[\"']?apiVersion[\"']?\s*:.*^[\s{,]*[\"']?kind[\"']?\s*:"
     rb"|^[\s{]*[\"']?kind[\"']?\s*:.*^[\s{,]*[\"']?apiVersion[\"']?\s*:",
@@ -44,7 +45,9 @@ class Because(enum.Enum):
     NO_MANIFEST = enum.auto()
     HELM_TEMPLATE = enum.auto()
     KUSTOMIZE = enum.auto()
+    PATCH = enum.auto()
     TEMPLATE = enum.auto()
+    ASIDE = enum.auto()
 
 
 class Skipped(NamedTuple):
@@ -56,11 +59,15 @@ class Skipped(NamedTuple):
 
 
 class ManifestDocument(NamedTuple):
-    """A document that claims to be an object, and the text that it stands in."""
+    """A document that claims to be an object, and the text that it stands in.
+
+    ``is_changed``: a kustomization of the folders changes it before anybody applies it.
+    """
 
     source: str
     placed: PlacedValue
     folder: str = ""
+    is_changed: bool = False
 
     @property
     def place(self) -> str:
@@ -85,7 +92,7 @@ class UnreadableText(NamedTuple):
 class DocumentReader:
     """Reads sources once; what it leaves out is known when ``documents`` has come to its end.
 
-    ``made`` are kinds and names of objects that kustomizations of the folders will make.
+    ``made`` are kinds and names of objects that kustomizations and templates of the folders make.
     ``on_text`` is told the name and the text of everything that is read.
     """
 
@@ -101,6 +108,7 @@ class DocumentReader:
         self._on_text = on_text
         self._chart_folders: dict[str, str] = {}
         self._patches: dict[str, str] = {}
+        self._changed: frozenset[str] = frozenset()
         self.skipped: list[Skipped] = []
         self.unreadable: list[UnreadableText] = []
         self.made: set[tuple[str, str]] = set()
@@ -125,15 +133,21 @@ class DocumentReader:
         self.skipped.append(Skipped(document.source, because))
 
     def _read_kustomizations(self, files: list[FoundFile]) -> None:
+        found: dict[str, Kustomization] = {}
         for file in files:
             if file.folder and os.path.basename(file.path) in KUSTOMIZATIONS:  # noqa: PTH119
-                found: Kustomization = read_kustomization(read_text(file))
-                self._patches |= dict.fromkeys((*found.patches, file.path), file.folder)
-                self.made |= found.made
+                kustomization = read_kustomization(read_text(file))
+                found[os.path.normpath(file.folder)] = kustomization
+                self._patches |= dict.fromkeys((*kustomization.patches, file.path), file.folder)
+                self.made |= kustomization.made
+        self._changed = changed_files(found)
 
     def _is_set_aside(self, file: FoundFile) -> bool:
         if not file.folder:
             return False
+        if file.aside:
+            self.skipped.append(Skipped(file.path, Because.ASIDE, file.aside))
+            return True
         owner = self._patches.get(os.path.normpath(file.path))
         if owner is not None:
             self.skipped.append(Skipped(file.path, Because.KUSTOMIZE, owner))
@@ -173,11 +187,16 @@ class DocumentReader:
         manifests = [placed for placed in found if _is_manifest(placed.value)]
         if not manifests:
             self.skipped.append(Skipped(text.name, _reason(found)))
-        yield from (ManifestDocument(text.name, placed, text.folder) for placed in manifests)
+        changed = os.path.normpath(text.name) in self._changed
+        yield from (
+            ManifestDocument(text.name, placed, text.folder, changed) for placed in manifests
+        )
 
     def _take_unreadable(self, text: SourceText, error: DecodeError) -> None:
         if _TEMPLATED in text.content:
             self.skipped.append(Skipped(text.name, Because.TEMPLATE))
+            names = {each.decode(errors="replace") for each in _NAME.findall(text.content)}
+            self.made |= {(kind, name) for name in names for kind in ("ConfigMap", "Secret")}
         elif _MEANT_AS_MANIFEST.search(text.content):
             place, _, message = str(error).removeprefix(f"{text.name}:").partition(": ")
             line = int(place) if place.isdigit() else 1
@@ -219,7 +238,9 @@ _SUMMARY: Final = (
         "{} parts of kustomizations",
         "as kustomize means it: -k {}",
     ),
+    (Because.PATCH, "1 patch", "{} patches", ""),
     (Because.TEMPLATE, "1 other template", "{} other templates", ""),
+    (Because.ASIDE, "1 set aside", "{} set aside", "in {}; --include reads them"),
     (Because.NO_MANIFEST, "1 that is no manifest", "{} that are no manifests", ""),
 )
 

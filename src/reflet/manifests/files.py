@@ -1,7 +1,8 @@
 """Texts from files, folders and standard input, and what kustomize and Helm make; errors name them.
 
 A folder is read as a person means it: files that end like manifests, all the way down, but not in
-hidden folders, as ``include`` and ``exclude`` say.  Whether a text is a manifest at all is told by
+hidden folders nor in those that hold test data and other people's code, as ``include`` and
+``exclude`` say.  Whether a text is a manifest at all is told by
 ``documents``; what ``-k`` and ``--helm`` name is rendered by ``rendering``.
 
 Upstream: cli-runtime/pkg/resource/builder.go, FilenameParam
@@ -23,6 +24,8 @@ from reflet.errors import ConfigurationError
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 STANDARD_INPUT: Final = "-"
 STANDARD_INPUT_NAME: Final = "standard input"
+ASIDE: Final = frozenset({"testdata", "node_modules", "vendor"})
+"""Folders that are told of and not read: inputs of tests, wrong on purpose, and others' code."""
 OURS: Final = ".reflet"
 """Files of this name are about manifests, and not among them."""
 _URL: Final = ("http://", "https://")
@@ -97,10 +100,14 @@ def with_project(
 
 
 class FoundFile(NamedTuple):
-    """A file, and the folder in which it was found; none for one that was given by its name."""
+    """A file, and the folder in which it was found; none for one that was given by its name.
+
+    ``aside`` is the folder on the way to it for which it is not read.
+    """
 
     path: str
     folder: str = ""
+    aside: str = ""
 
 
 class SourceText(NamedTuple):
@@ -149,7 +156,11 @@ def find_files(sources: Sources) -> list[FoundFile]:
 
 def _in_folder(top: str, sources: Sources) -> list[FoundFile]:
     files = [
-        FoundFile(file, os.path.dirname(file) or ".")  # noqa: PTH120 - for thousands of files
+        FoundFile(
+            file,
+            os.path.dirname(file) or ".",  # noqa: PTH120 - for thousands of files
+            "" if sources.include else _aside(file.removeprefix(top)),
+        )
         for file in walk(top, recursive=sources.recursive)
         if _is_wanted(file, top, sources)
     ]
@@ -158,6 +169,12 @@ def _in_folder(top: str, sources: Sources) -> list[FoundFile]:
         wanted = f"matches {', '.join(sources.include)}" if sources.include else ends
         raise ConfigurationError(f"{top} has no file that {wanted}")
     return files
+
+
+def _aside(below: str) -> str:
+    if not any(name in below for name in ASIDE):
+        return ""
+    return next((part for part in Path(below).parts[:-1] if part in ASIDE), "")
 
 
 def walk(top: str, *, recursive: bool = True) -> Iterator[str]:

@@ -23,18 +23,25 @@ _PATHS: Final = (
 _ENTRIES: Final = ("patches", "patchesJson6902", "replacements")
 """Fields that list mappings with the ``path`` of such a file."""
 _MADE: Final = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
+_CHANGES: Final = (
+    *(*_PATHS, *_ENTRIES, "namespace", "namePrefix", "nameSuffix", "commonLabels", "labels"),
+    *("commonAnnotations", "images", "replicas", "vars", "components"),
+)
+"""Fields that change the objects that are collected."""
 _INPUTS: Final = ("resources", "bases", "components", "crds")
 
 
 class Kustomization(NamedTuple):
     """``patches`` are files that are no objects, ``made`` kinds and names of objects to come.
 
-    ``inputs`` are the files and folders that it builds on.
+    ``inputs`` are the files and folders that it builds on; ``changes`` tells whether it does more
+    with them than to collect them.
     """
 
     patches: frozenset[str] = frozenset()
     made: frozenset[tuple[str, str]] = frozenset()
     inputs: tuple[str, ...] = ()
+    changes: bool = False
 
 
 def read_kustomization(text: SourceText) -> Kustomization:
@@ -49,7 +56,24 @@ def read_kustomization(text: SourceText) -> Kustomization:
         patches |= {_beside(folder, path) for path in _patch_paths(document)}
         made |= set(_made(document))
         inputs += [_beside(folder, path) for name in _INPUTS for path in _texts(document.get(name))]
-    return Kustomization(frozenset(patches), frozenset(made), tuple(inputs))
+    changes = any(document.get(name) for document in documents for name in _CHANGES)
+    return Kustomization(frozenset(patches), frozenset(made), tuple(inputs), changes)
+
+
+def changed_files(found: Mapping[str, Kustomization]) -> frozenset[str]:
+    """Return the files that kustomizations, by folder, change before anybody applies them.
+
+    What changes a folder changes everything that the folder's own kustomization collects.
+    """
+    changed = set[str]()
+    waiting = [path for each in found.values() if each.changes for path in each.inputs]
+    while waiting:
+        path = waiting.pop()
+        if path not in changed:
+            changed.add(path)
+            if path in found:
+                waiting += found[path].inputs
+    return frozenset(changed)
 
 
 def _patch_paths(document: Mapping[str, Any]) -> Iterator[str]:

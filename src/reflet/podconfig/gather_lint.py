@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import final
 
 import msgspec
@@ -14,6 +15,7 @@ from reflet.insight.lint.ignore_comments import Comments, ignored_lines
 from reflet.insight.lint.subjects import Subject, Subjects, TwiceThere
 from reflet.manifests.applied import AppliedManifests, AppliedObject
 from reflet.manifests.applying import read_applied
+from reflet.manifests.documented_objects import DocumentedObjects
 from reflet.manifests.files import Sources, SourceText
 from reflet.resolution.objects import ObjectKey
 
@@ -28,6 +30,7 @@ class LintSubjects(msgspec.Struct, frozen=True):
     subjects: Subjects
     remarks: list[str]
     comments: Comments
+    documented: DocumentedObjects = DocumentedObjects()
 
 
 def lint_subjects_from_files(sources: Sources | Sequence[str], *, namespace: str) -> LintSubjects:
@@ -49,10 +52,13 @@ def lint_subjects_from_files(sources: Sources | Sequence[str], *, namespace: str
     # That a Service has no address yet is nothing that lint looks at.
     services = {item.place for item in applied.objects if isinstance(item.object, Service)}
     remarks = [str(remark) for remark in applied.remarks if remark.place not in services]
-    return LintSubjects(subjects_of(applied), [*applied.left_out, *remarks], comments)
+    folders = [path for path in Sources.of(sources).paths if Path(path).is_dir()]
+    documented = DocumentedObjects(folders)
+    subjects = subjects_of(applied, documented)
+    return LintSubjects(subjects, [*applied.left_out, *remarks], comments, documented)
 
 
-def subjects_of(applied: AppliedManifests) -> Subjects:
+def subjects_of(applied: AppliedManifests, documented: DocumentedObjects | None = None) -> Subjects:
     """Return the objects of the files, accepted or refused, as lint wants them."""
     return Subjects(
         (*map(_accepted, applied.objects), *_refused(applied)),
@@ -61,6 +67,7 @@ def subjects_of(applied: AppliedManifests) -> Subjects:
         ),
         repeated_keys=tuple((*_split(each.place), each.message) for each in applied.repeated_keys),
         made=applied.made,
+        documented=documented,
     )
 
 
@@ -77,6 +84,8 @@ def _accepted(item: AppliedObject) -> Subject:
         object=item.object,
         workload=item.workload,
         folder=item.folder,
+        is_changed=item.is_changed,
+        has_namespace=item.has_namespace,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, final
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.errors import RefletError
-from reflet.resolution.objects import ObjectKey, missing
+from reflet.resolution.objects import ConfigKind, ObjectKey, missing
 
 _SEPARATOR: Final = "/"
 
@@ -29,14 +29,24 @@ class PlacedObjects:
     __slots__ = ("_variants",)
 
     def __init__(self, objects: Iterable[PlacedObject] = ()) -> None:
-        self._variants: dict[ObjectKey, list[PlacedObject]] = {}
+        self._variants: dict[ObjectKey | tuple[str, str], list[PlacedObject]] = {}
         for each in objects:
             item = each.object
-            key: ObjectKey = (item.kind, item.metadata.namespace, item.metadata.name)
-            self._variants.setdefault(key, []).append(each)
+            kind, name = item.kind, item.metadata.name
+            self._variants.setdefault((kind, item.metadata.namespace, name), []).append(each)
+            self._variants.setdefault((kind, name), []).append(each)
 
     def nearest(self, key: ObjectKey, place: str) -> ConfigMap | Secret | None:
         """Return the variant that a pod at a place means, if there is one."""
+        return self._nearest(key, place)
+
+    def nearest_of_any_namespace(
+        self, kind: ConfigKind, name: str, place: str
+    ) -> ConfigMap | Secret | None:
+        """Return the nearest variant, whatever its namespace."""
+        return self._nearest((kind, name), place)
+
+    def _nearest(self, key: ObjectKey | tuple[str, str], place: str) -> ConfigMap | Secret | None:
         variants = self._variants.get(key)
         if variants is None:
             return None

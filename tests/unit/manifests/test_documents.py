@@ -31,7 +31,7 @@ class Read:
         self.sources = [
             str(Path(each.source).relative_to(folder)) for each in self.reader.documents()
         ]
-        self.skipped = {
+        self.skipped: dict[str, Because] = {
             str(Path(each.file).relative_to(folder)): each.because for each in self.reader.skipped
         }
 

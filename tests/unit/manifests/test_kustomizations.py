@@ -45,5 +45,6 @@ def test_generators_name_what_they_make() -> None:
 
 
 def test_what_cannot_be_understood_says_nothing() -> None:
-    assert read("patches: {no: list}\nresources: 7\nhelmCharts: [x]") == Kustomization()
+    assert read("resources: 7\nhelmCharts: [x]") == Kustomization()
+    assert read("patches: {no: list}").patches == frozenset()
     assert read("patches: [") == Kustomization()

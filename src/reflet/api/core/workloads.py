@@ -56,6 +56,12 @@ class StatefulSetOrdinals(Frozen, frozen=True, kw_only=True):
     start: int = 0
 
 
+class ClaimTemplate(Frozen, frozen=True, kw_only=True):
+    """What a claim of each pod is made from, as far as its name goes."""
+
+    metadata: ObjectMeta = ObjectMeta()
+
+
 class StatefulSetSpec(Frozen, frozen=True, kw_only=True):
     """How many pods, made from what, under which service."""
 
@@ -63,6 +69,7 @@ class StatefulSetSpec(Frozen, frozen=True, kw_only=True):
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     service_name: str = ""
+    volume_claim_templates: tuple[ClaimTemplate, ...] = ()
     ordinals: StatefulSetOrdinals = StatefulSetOrdinals()
     pod_management_policy: str = ""
     revision_history_limit: int | None = None

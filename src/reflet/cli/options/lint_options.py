@@ -145,7 +145,11 @@ class LintChoice:
             findings=sifted.findings,
             suppressed=sifted.suppressed,
             prints=dict(zip(found, prints, strict=True)),
-            notes=[*gathered.remarks, *_remark_on(unused)],
+            notes=[
+                *gathered.remarks,
+                *filter(None, [gathered.documented.remark()]),
+                *_remark_on(unused),
+            ],
             unused=unused,
             files=tuple(gathered.comments),
             objects=len(gathered.subjects),

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from reflet.api.core.pods import Pod
+from reflet.api.core.workloads import StatefulSet
 from reflet.insight.fixes import near_miss
 from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding, Rule
 from reflet.insight.lint.subjects import Subject
+from reflet.resolution.templates import Workload
 
 DEFAULT_ACCOUNT: Final = "default"
 """Every namespace has it."""
@@ -29,13 +31,24 @@ class _Named(NamedTuple):
     path: str
     effect: str
     namespaced: bool = True
+    volume: str = ""
+
+
+def _own_claims(workload: Workload | None) -> frozenset[str]:
+    """Return the volumes for which a StatefulSet makes claims itself, whatever the pod names."""
+    if not isinstance(workload, StatefulSet):
+        return frozenset()
+    return frozenset(each.metadata.name for each in workload.spec.volume_claim_templates)
 
 
 def missing_objects(
     subject: Subject, pod: Pod, exists: Exists, names: Callable[[str, str], list[str]]
 ) -> Iterator[Finding]:
     """Yield what the pod names and nobody has; ``names`` lists what a namespace has of a kind."""
+    own = _own_claims(subject.workload)
     for named in _named(pod):
+        if named.kind == "PersistentVolumeClaim" and named.volume in own:
+            continue
         namespace = pod.metadata.namespace if named.namespaced else ""
         if exists(named.kind, namespace, named.name):
             continue
@@ -78,4 +91,5 @@ def _named(pod: Pod) -> Iterator[_Named]:
                 *(rules.MISSING_CLAIM, "PersistentVolumeClaim", claim.claim_name),
                 f"spec.volumes[{index}].persistentVolumeClaim.claimName",
                 "the pod stays Pending",
+                volume=volume.name,
             )

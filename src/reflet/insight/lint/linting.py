@@ -1,6 +1,7 @@
 """All rules on all objects of the files; a finding is told once."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final, final
 
 from reflet.api.core.config import ConfigMap, Secret
@@ -101,14 +102,17 @@ def _pod_findings(subjects: Subjects, live: Live, register: ObjectRegister) -> I
         problems = problems_of(
             PodInputs(
                 pod=pod,
-                objects=_FilesThenCluster(objects, subject.place, live),
+                objects=_FilesThenCluster(objects, subject, register, live),
                 services=tuple(services.get(pod.metadata.namespace, ())),
                 node=UNKNOWN_NODE,
             )
         )
         advice = Advice(known=known, environments=problems.environments)
-        yield from broken_references(subject, problems, advice, register.is_elsewhere)
-        yield from missing_objects(subject, pod, register.exists, register.names)
+        yield from broken_references(
+            subject, problems, advice, partial(register.is_elsewhere, subject)
+        )
+        exists = partial(register.exists, subject)
+        yield from missing_objects(subject, pod, exists, register.names)
         yield from shadowed_variables(subject, problems)
         yield from hidden_files(subject, problems)
         yield from mounts(subject, problems)
@@ -124,11 +128,14 @@ def _found(live: Live) -> Iterator[ObjectKey]:
 class _FilesThenCluster:
     """A source of objects: the nearest of the files, and for others what the cluster answered."""
 
-    __slots__ = ("_live", "_objects", "_place")
+    __slots__ = ("_live", "_objects", "_register", "_subject")
 
-    def __init__(self, objects: PlacedObjects, place: str, live: Live) -> None:
+    def __init__(
+        self, objects: PlacedObjects, subject: Subject, register: ObjectRegister, live: Live
+    ) -> None:
         self._objects = objects
-        self._place = place
+        self._subject = subject
+        self._register = register
         self._live = live
 
     def config_map(self, namespace: str, name: str, /) -> ConfigMap | RefletError:
@@ -143,7 +150,9 @@ class _FilesThenCluster:
         self, kind: ConfigKind, namespace: str, name: str
     ) -> ConfigMap | Secret | RefletError:
         key: ObjectKey = (kind, namespace, name)
-        nearest = self._objects.nearest(key, self._place)
+        nearest = self._objects.nearest(key, self._subject.place)
+        if nearest is None and self._register.is_loosely_there(self._subject, kind, name):
+            nearest = self._objects.nearest_of_any_namespace(kind, name, self._subject.place)
         answer = nearest or self._live.get(key) or missing(kind, name)
         # The cluster's words name its resource in the plural; the kubelet's caches do not.
         return missing(kind, name) if isinstance(answer, NotFound) else answer

@@ -123,7 +123,7 @@ def plain_secrets(subjects: Subjects) -> Iterator[Finding]:
     for _, item in subjects.configurations():
         if isinstance(item, Secret):
             for key, value in item.data.items():
-                if len(value) >= SHORTEST_SECRET:
+                if len(value) >= SHORTEST_SECRET and not _is_no_secret(key, value):
                     metadata = item.metadata
                     secrets[value] = f"key {key} of Secret {metadata.namespace}/{metadata.name}"
     if not secrets:
@@ -150,6 +150,18 @@ def plain_secrets(subjects: Subjects) -> Iterator[Finding]:
                     path=f'data["{key}"]',
                     fix="use the Secret",
                 )
+
+
+# Names of keys whose values are no secrets, although they stand in one.
+_PLAIN_KEY: Final = re.compile(
+    r"(?i)(.*[^a-z])?(ur[il]|host(name)?|server|endpoint|address|port|user(name)?|login|database|"
+    r"db(name)?|name|type|project|region|bucket|email|namespace|id|crt|cert|pub)"
+)
+_PLAIN_ADDRESS: Final = re.compile(rb"[a-z][a-z0-9+.-]*://[^@]*")
+
+
+def _is_no_secret(key: str, value: bytes) -> bool:
+    return bool(_PLAIN_KEY.fullmatch(key) or _PLAIN_ADDRESS.fullmatch(value))
 
 
 def _literals(pod: Pod) -> Iterator[tuple[str, EnvVar]]:

@@ -1,6 +1,6 @@
 """Which objects there are, or will be: in the files, in a cluster, made by others, or assumed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, final
 
 from reflet.api import codec
@@ -38,11 +38,16 @@ class ObjectRegister:
         self._assume = assume
         self._more = more
         self._kustomized = subjects.made
+        self._documented = subjects.documented
         self._names: dict[tuple[str, str], list[str]] = {}
+        self._loose: set[tuple[str, str]] = set()
         for subject in subjects.every:
             # A refused object is one that somebody meant to be there.
             self._names.setdefault((subject.kind, subject.namespace), []).append(subject.name)
+            if subject.folder and (subject.is_changed or not subject.has_namespace):
+                self._loose.add((subject.kind, subject.name))
         self._there = {(*where, name) for where, names in self._names.items() for name in names}
+        self._everywhere = {(kind, name) for kind, _, name in self._there}
         # Definitions are large, and name and make nothing.
         self._documents = [
             (each, item)
@@ -50,23 +55,62 @@ class ObjectRegister:
             if each.kind != "CustomResourceDefinition" and (item := _as_any_object(each.object))
         ]
         self._made: list[NamedObject] | None = None
+        self._creatable: dict[str, frozenset[str]] | None = None
 
-    def exists(self, kind: str, namespace: str, name: str) -> bool:
-        """Tell whether there is an object of a kind; cluster-wide ones have no namespace."""
+    def exists(self, subject: Subject, kind: str, namespace: str, name: str) -> bool:
+        """Tell whether there is what a pod names; cluster-wide objects have no namespace.
+
+        In folders, an object that names no namespace gets that of whoever applies it.
+        """
         key = (kind, namespace, name)
-        return key in self._there or self._others.get(key, False) or self._assume.has(*key)
+        if key in self._there or self._others.get(key, False):
+            return True
+        if namespace and self.is_loosely_there(subject, kind, name):
+            return True
+        return self._documented.has(kind, name) or self._assume.has(*key)
+
+    def is_loosely_there(self, subject: Subject, kind: str, name: str) -> bool:
+        """Tell whether an object of another namespace may be meant for the pod's, or the pod's."""
+        if not subject.folder:
+            return False
+        moves = subject.is_changed or not subject.has_namespace
+        return (kind, name) in (self._everywhere if moves else self._loose)
 
     def names(self, kind: str, namespace: str) -> list[str]:
         """Return what the files have of a kind in a namespace."""
         return self._names.get((kind, namespace), [])
 
-    def is_elsewhere(self, kind: str, namespace: str, name: str, key: str = "") -> bool:
+    def is_elsewhere(
+        self, subject: Subject, kind: str, namespace: str, name: str, key: str = ""
+    ) -> bool:
         """Tell whether a ConfigMap or Secret, or its key, is made by another system, or assumed."""
         if (kind, name) in self._kustomized or always_there(kind, namespace, name):
             return True
-        if any(made.matches(kind, namespace, name) for made in self._makers()):
+        if any(self._is_made(made, subject, kind, namespace, name) for made in self._makers()):
+            return True
+        if not key and self.is_loosely_there(subject, kind, name):
+            return True
+        if self._documented.has(kind, name) or name in self._created_by_programs(kind):
             return True
         return self._assume.has(kind, namespace, name, key)
+
+    def _is_made(
+        self, made: NamedObject, subject: Subject, kind: str, namespace: str, name: str
+    ) -> bool:
+        moves = subject.folder and (subject.is_changed or not subject.has_namespace)
+        return made.matches(kind, made.namespace if moves else namespace, name)
+
+    def _created_by_programs(self, kind: str) -> frozenset[str]:
+        """Return the names that a Role grants to somebody who may also create such objects.
+
+        Whoever asks for the right to read one Secret by name, and to create Secrets, makes it.
+        """
+        if self._creatable is None:
+            self._creatable = {
+                kind: frozenset(_created_under(kind, [item for _, item in self._documents]))
+                for kind in ("ConfigMap", "Secret")
+            }
+        return self._creatable[kind]
 
     def uses(self) -> Iterator[tuple[Subject, NamedObject]]:
         """Yield the ConfigMaps and Secrets that objects besides pods name."""
@@ -96,6 +140,22 @@ class ObjectRegister:
     def _tables(more: tuple[Row, ...]) -> tuple[tuple[Row, ...] | None, ...]:
         """Return the rows that are known, which are found by kind, and those that are not."""
         return (None, more) if more else (None,)
+
+
+def _created_under(kind: str, documents: Iterable[AnyObject]) -> Iterator[str]:
+    plural = f"{kind.lower()}s"
+    for item in documents:
+        if item.kind not in {"Role", "ClusterRole"}:
+            continue
+        rules = [
+            rule
+            for rule in item.get("rules") or ()
+            if isinstance(rule, Mapping) and {plural, "*"} & set(rule.get("resources") or ())
+        ]
+        verbs = {verb for rule in rules for verb in rule.get("verbs") or ()}
+        if {"create", "*"} & verbs:
+            for rule in rules:
+                yield from (str(name) for name in rule.get("resourceNames") or ())
 
 
 def _as_any_object(found: Any) -> AnyObject | None:

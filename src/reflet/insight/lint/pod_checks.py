@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from reflet.errors import Cause
-from reflet.insight.fixes import DID_YOU_MEAN, Advice, listed
+from reflet.insight.fixes import Advice, listed, near_miss
 from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding, Rule, Severity
 from reflet.insight.lint.subjects import Subject
@@ -41,6 +41,7 @@ _OF_A_SERVICE: Final = re.compile(
 )
 
 
+NEARLY_EQUAL: Final = 0.9  # of difflib's ratio: what is optional may well have a similar name
 IsElsewhere = Callable[[str, str, str, str], bool]
 """Tells of a kind, namespace, name and key whether another system makes it, or it is assumed."""
 
@@ -70,7 +71,7 @@ def broken_references(
         if (
             rule is rules.MASKED
             and isinstance(problem, MissingObject | MissingKey)
-            and not fix.startswith(DID_YOU_MEAN)
+            and not _is_nearly_right(problem, advice)
         ):
             masked.setdefault((problem.object_kind, problem.name), []).append(problem)
         else:
@@ -85,6 +86,15 @@ def broken_references(
             )
     for problems in masked.values():
         yield _folded(subject, problems, advice)
+
+
+def _is_nearly_right(problem: MissingObject | MissingKey, advice: Advice) -> bool:
+    """Tell whether another name is so near that this one is most likely mistyped."""
+    if isinstance(problem, MissingKey):
+        name, others = problem.key, problem.present
+    else:
+        name, others = problem.name, tuple(advice.names(problem.object_kind, problem.namespace))
+    return near_miss(name, others, alike=NEARLY_EQUAL) is not None
 
 
 def _folded(

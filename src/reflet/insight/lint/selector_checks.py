@@ -1,7 +1,7 @@
 """Services and disruption budgets beside the pods of the files: selectors and names of ports.
 
-A selector is judged only where its author's pods are at hand: there are pods in the same folder and
-namespace, and nothing of the whole input could be meant, custom resources that make pods included.
+A selector is judged only where its author's pods are at hand: in the same file, or elsewhere with
+all labels but one.  What a kustomization changes, or a custom resource may make, is not judged.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,46 +19,71 @@ from reflet.resolution.places import containers_of
 
 Labels = Mapping[str, str]
 
-_SELECTING: Final = {"PodDisruptionBudget": "spec.selector"}
+SYSTEM: Final = "kube-system"
+"""Where pods of the control plane are, which are in nobody's files."""
+BY_CONTROLLERS: Final = frozenset(
+    {
+        *("apps.kubernetes.io/pod-index", "statefulset.kubernetes.io/pod-name"),
+        *("controller-revision-hash", "pod-template-hash", "job-name", "controller-uid"),
+        *("batch.kubernetes.io/job-name", "batch.kubernetes.io/controller-uid"),
+    }
+)
+"""Labels that controllers add, one value to each pod."""
 
 
 class _Selector(NamedTuple):
     subject: Subject
     labels: Labels
-    path: str
 
 
 def selectors(subjects: Subjects) -> Iterator[Finding]:
     """Yield selectors that match no pod, and names of ports that no matched container has."""
-    pods = subjects.pods()
     by_namespace: dict[str, list[tuple[Subject, Pod]]] = {}
-    for subject, pod in pods:
+    for subject, pod in subjects.pods():
         by_namespace.setdefault(pod.metadata.namespace, []).append((subject, pod))
     customs = [each.object for each in subjects.every if _may_make_pods(each)]
     for selector in _selectors(subjects):
         here = by_namespace.get(selector.subject.namespace, [])
-        matched = [pod for _, pod in here if _matches(selector.labels, pod.metadata.labels)]
+        matched = [(subject, pod) for subject, pod in here if _lacks(selector, pod) == 0]
         if matched:
-            yield from _port_names(selector.subject, matched)
+            if not any(subject.is_changed for subject, _ in matched):
+                yield from _port_names(selector.subject, [pod for _, pod in matched])
         elif not any(_could_match(selector.labels, custom) for custom in customs):
-            near = [subject for subject, _ in here if subject.folder == selector.subject.folder]
+            near = [subject for subject, pod in here if _is_near(selector, subject, pod)]
             if near:
                 yield _matches_nothing(selector, near)
 
 
+def _lacks(selector: _Selector, pod: Pod) -> int:
+    """Count the labels of the selector that the pod does not have."""
+    labels = pod.metadata.labels
+    return sum(labels.get(key) != value for key, value in selector.labels.items())
+
+
+def _is_near(selector: _Selector, subject: Subject, pod: Pod) -> bool:
+    if isinstance(subject.object, AnyObject):
+        return False  # its operator adds labels that nobody sees here
+    if subject.file == selector.subject.file:
+        return True
+    return len(selector.labels) > 1 and _lacks(selector, pod) == 1 and bool(subject.folder)
+
+
 def _selectors(subjects: Subjects) -> Iterator[_Selector]:
     for subject in subjects.every:
+        if subject.is_changed or subject.namespace == SYSTEM:
+            continue
         found = subject.object
+        labels: Any = None
         if isinstance(found, Service) and found.spec.type != "ExternalName":
-            if found.spec.selector:
-                yield _Selector(subject, found.spec.selector, "spec.selector")
-        elif isinstance(found, AnyObject) and found.kind in _SELECTING:
+            labels = found.spec.selector
+        elif isinstance(found, AnyObject) and found.kind == "PodDisruptionBudget":
             selector = found.spec.get("selector")
-            if not isinstance(selector, Mapping) or selector.get("matchExpressions"):
-                continue
-            labels = selector.get("matchLabels")
-            if isinstance(labels, Mapping) and labels:
-                yield _Selector(subject, labels, _SELECTING[found.kind])
+            if isinstance(selector, Mapping) and not selector.get("matchExpressions"):
+                labels = selector.get("matchLabels")
+        if isinstance(labels, Mapping):
+            known = {key: value for key, value in labels.items() if key not in BY_CONTROLLERS}
+            if known:
+                yield _Selector(subject, known)
 
 
 def _matches(selector: Labels, labels: Labels) -> bool:
@@ -86,7 +111,7 @@ def _matches_nothing(selector: _Selector, near: list[Subject]) -> Finding:
     return selector.subject.finding(
         rules.SELECTS_NOTHING,
         f"the selector {shown} of {selector.subject} matches no pod",
-        path=selector.path,
+        path="spec.selector",
         fix=f"use labels that the pods have; beside it are {there}",
     )
 

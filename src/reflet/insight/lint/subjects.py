@@ -1,7 +1,7 @@
 """What lint looks at: objects of files, each knowing the lines of its fields."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Protocol, final
 
 import msgspec
 from msgspec import structs
@@ -26,7 +26,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     ``message``, ``causes`` and ``fix`` are about that then, and ``refused_annotations`` are those
     of the object.  ``workload`` is what makes pods of it, ``template_path`` where the template is
     that is looked at.  ``folder`` is the folder in which the file was found, empty for one that was
-    given by name.
+    given by name.  ``is_changed`` tells whether a kustomization changes the object before anybody
+    applies it, ``has_namespace`` whether the file names its namespace.
     """
 
     file: str
@@ -43,6 +44,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     workload: Workload | None = None
     template_path: str = ""
     folder: str = ""
+    is_changed: bool = False
+    has_namespace: bool = True
 
     def __str__(self) -> str:
         return f"{self.kind} {f'{self.namespace}/' if self.namespace else ''}{self.name}"
@@ -118,15 +121,32 @@ class TwiceThere(NamedTuple):
     earlier: str
 
 
+class Documented(Protocol):
+    """Knows what documents beside the files tell people to create."""
+
+    def has(self, kind: str, name: str) -> bool:
+        """Tell whether a document creates such an object; ask only for what is missing."""
+
+
+@final
+class Undocumented:
+    """Knows of no document."""
+
+    def has(self, kind: str, name: str) -> bool:  # noqa: ARG002 - the shape of Documented
+        """Tell that there is none."""
+        return False
+
+
 @final
 class Subjects:
     """All objects of the files that are linted together.
 
     ``twice`` are those that stand twice, ``repeated_keys`` are files, lines and messages about keys
-    that do.  ``made`` are kinds and names of objects that kustomizations will make.
+    that do.  ``made`` are kinds and names of objects that kustomizations will make, ``documented``
+    knows those that people are told to create.
     """
 
-    __slots__ = ("_pods", "every", "made", "repeated_keys", "twice")
+    __slots__ = ("_pods", "documented", "every", "made", "repeated_keys", "twice")
 
     def __init__(
         self,
@@ -135,11 +155,13 @@ class Subjects:
         twice: tuple[TwiceThere, ...] = (),
         repeated_keys: tuple[tuple[str, int, str], ...] = (),
         made: frozenset[tuple[str, str]] = frozenset(),
+        documented: Documented | None = None,
     ) -> None:
         self.every = tuple(every)
         self.twice = twice
         self.repeated_keys = repeated_keys
         self.made = made
+        self.documented: Documented = documented or Undocumented()
         self._pods: tuple[tuple[Subject, Pod], ...] | None = None
 
     def __iter__(self) -> Iterator[Subject]:
