@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from reflet.api.frozen import EMPTY
 
@@ -59,11 +59,11 @@ def _values(text: str) -> Callable[[tuple[int, int]], bool]:
     import yaml  # noqa: PLC0415 - a parser for the few files that have such comments
 
     spans: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         for event in yaml.parse(text, Loader=loader):
-            if isinstance(event, yaml.ScalarEvent) and event.style:
-                start, end = event.start_mark, event.end_mark
+            start, end = event.start_mark, event.end_mark
+            if isinstance(event, yaml.ScalarEvent) and event.style and start and end:
                 spans.append(((start.line, start.column), (end.line, end.column)))
     except yaml.YAMLError:
         pass  # who reads the file says so; what stands before the mistake is known
