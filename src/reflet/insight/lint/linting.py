@@ -60,7 +60,7 @@ def _findings(subjects: Subjects, live: Live, assume: Assumptions) -> Iterator[F
         if subject.object is None:
             yield from refused_objects(subject)
     advice_on_names = (*subjects.known(), *_found(live))
-    objects = _FilesThenCluster(subjects, live)
+    objects = _FilesThenCluster(subjects, live, assume)
     for subject, pod in subjects.pods():
         problems = problems_of(
             PodInputs(pod=pod, objects=objects, services=subjects.services(), node=UNKNOWN_NODE)
@@ -86,16 +86,20 @@ def _found(live: Live) -> Iterator[ObjectKey]:
 
 @final
 class _FilesThenCluster:
-    """A source of objects: those of the files, and for others what the cluster answered."""
+    """A source of objects: those of the files, and for others what the cluster answered.
 
-    __slots__ = ("_items", "_live")
+    What is assumed to exist cannot be read, so that nothing is said about what is in it.
+    """
 
-    def __init__(self, subjects: Subjects, live: Live) -> None:
+    __slots__ = ("_assume", "_items", "_live")
+
+    def __init__(self, subjects: Subjects, live: Live, assume: Assumptions) -> None:
         self._items: dict[ObjectKey, ConfigMap | Secret] = {
             (item.kind, item.metadata.namespace, item.metadata.name): item
             for _, item in subjects.configurations()
         }
         self._live = live
+        self._assume = assume
 
     def config_map(self, namespace: str, name: str, /) -> ConfigMap | RefletError:
         answer = self._answer("ConfigMap", namespace, name)
@@ -110,5 +114,9 @@ class _FilesThenCluster:
     ) -> ConfigMap | Secret | RefletError:
         key: ObjectKey = (kind, namespace, name)
         answer = self._items.get(key) or self._live.get(key) or missing(kind, name)
+        if not isinstance(answer, NotFound):
+            return answer
+        if self._assume.has(kind, namespace, name):
+            return RefletError(f"{kind} {name} is assumed to exist")
         # The cluster's words name its resource in the plural; the kubelet's caches do not.
-        return missing(kind, name) if isinstance(answer, NotFound) else answer
+        return missing(kind, name)

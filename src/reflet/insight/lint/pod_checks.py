@@ -45,9 +45,9 @@ _OF_A_SERVICE: Final = re.compile(
 def broken_references(
     subject: Subject, found: PodProblems, advice: Advice, assume: Assumptions = NOTHING
 ) -> Iterator[Finding]:
-    """Yield a finding for each problem of a pod that breaks a rule; not for what is assumed."""
+    """Yield a finding for each problem of a pod that breaks a rule; not for assumed keys."""
     for problem in found.problems:
-        if isinstance(problem, MissingObject | MissingKey) and _is_assumed(problem, assume):
+        if isinstance(problem, MissingKey) and _is_assumed(problem, assume):
             continue
         rule = _rule_for(problem, found, advice)
         if rule is not None:
@@ -60,9 +60,8 @@ def broken_references(
             )
 
 
-def _is_assumed(problem: MissingObject | MissingKey, assume: Assumptions) -> bool:
-    key = problem.key if isinstance(problem, MissingKey) else ""
-    return assume.has(problem.object_kind, problem.namespace, problem.name, key)
+def _is_assumed(problem: MissingKey, assume: Assumptions) -> bool:
+    return assume.has(problem.object_kind, problem.namespace, problem.name, problem.key)
 
 
 def _field(problem: Problem) -> str:
