@@ -15,9 +15,10 @@ Comments = Mapping[str, Mapping[int, frozenset[str]]]
 """The rules to ignore, by file and line, as ``ignored_lines`` finds them."""
 
 _NAMES: Final = r"[\w-]+(?:\s*,\s*[\w-]+)*"
-_COMMENT: Final = re.compile(rf"#\s*{re.escape(IGNORE)}(?![\w./-])(?:\s*:\s*({_NAMES}))?")
+# Not compiled before a file has such a comment, which most have not.
+_COMMENT: Final = rf"#\s*{re.escape(IGNORE)}(?![\w./-])(?:\s*:\s*({_NAMES}))?"
 # As YAML counts them; str.splitlines() knows more.
-_LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+_LINE_END: Final = r"\r\n|[\n\r\x85\u2028\u2029]"
 
 
 def ignored_lines(text: str | bytes) -> Mapping[int, frozenset[str]]:
@@ -33,11 +34,11 @@ def ignored_lines(text: str | bytes) -> Mapping[int, frozenset[str]]:
         text = text.decode(errors="replace")
     if IGNORE not in text:
         return EMPTY
-    lines = _LINE_END.split(text)
+    lines = re.split(_LINE_END, text)
     inside = _values(text)
     found: dict[int, frozenset[str]] = {}
     for index, line in enumerate(lines):
-        for match in _COMMENT.finditer(line):
+        for match in re.finditer(_COMMENT, line):
             column = match.start()
             if (column and not line[column - 1].isspace()) or inside((index, column)):
                 continue
