@@ -190,11 +190,13 @@ def lint_commands(value: Any) -> Iterator[list[str]]:
 
 def test_the_commands_of_the_snippets_exist() -> None:
     commands = [command for snippet in snippets() for command in lint_commands(snippet)]
-    lint = reflet.get_command(click.Context(reflet), "lint")
+    # A command keeps the help flags of the context in which it was first used.
+    outer = click.Context(reflet, info_name="reflet", **reflet.context_settings)
+    lint = reflet.get_command(outer, "lint")
     assert lint is not None
 
     for command in commands:
-        lint.make_context("lint", [*command])
+        lint.make_context("lint", [*command], parent=outer)
 
     assert len(commands) == 4
 

@@ -47,7 +47,9 @@ def text_lines(report: LintReport) -> Iterator[str]:
     """Yield a paragraph for each finding, and how many there are."""
     for finding in report.findings:
         level = styled(finding.severity.value, fg=_COLOURS[finding.severity], bold=True)
-        place = styled(visible(f"{finding.file}:{finding.line}"), bold=True)
+        # A line that begins with :: is a command to GitHub's runners.
+        apart = "./" if finding.file.startswith("::") else ""
+        place = styled(visible(f"{apart}{finding.file}:{finding.line}"), bold=True)
         yield f"{place}: {level} {finding.rule.id} {finding.rule.name}"
         yield from paragraph(finding.message, first="    ")
         if finding.said and finding.said not in finding.message:
@@ -141,7 +143,7 @@ def github_lines(report: LintReport) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:

@@ -7,6 +7,9 @@
 - ``shadowing_checks``: variables, files and mounts that hide others
 - ``object_checks``: ConfigMaps and Secrets by themselves, and against those of a cluster
 - ``linting``: all of them, on all objects
+- ``assumptions``: what other systems create
+- ``ignore_comments``, ``suppressions``: findings that somebody decided to live with
+- ``fingerprints``, ``baselines``: findings that were there before
 
 Pure: reading files and asking a cluster is for the caller.  No finding holds a Secret's value.
 """

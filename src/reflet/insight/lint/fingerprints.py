@@ -1,6 +1,5 @@
 """What stays the same of a finding while the lines around it change."""
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -29,6 +28,10 @@ def fingerprints(
     numbers and values; those that are equal then are counted.  *name_of* gives a file the name
     that it has wherever lint is run.
     """
+    if not findings:
+        return ()
+    import hashlib  # noqa: PLC0415 - files without findings need not wait for it
+
     seen: Counter[tuple[str, ...]] = Counter()
     found = []
     for finding in findings:

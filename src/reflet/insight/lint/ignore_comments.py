@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from reflet.api.frozen import EMPTY
 
@@ -15,9 +15,10 @@ Comments = Mapping[str, Mapping[int, frozenset[str]]]
 """The rules to ignore, by file and line, as ``ignored_lines`` finds them."""
 
 _NAMES: Final = r"[\w-]+(?:\s*,\s*[\w-]+)*"
-_COMMENT: Final = re.compile(rf"#\s*{re.escape(IGNORE)}(?![\w./-])(?:\s*:\s*({_NAMES}))?")
+# Not compiled before a file has such a comment, which most have not.
+_COMMENT: Final = rf"#\s*{re.escape(IGNORE)}(?![\w./-])(?:\s*:\s*({_NAMES}))?"
 # As YAML counts them; str.splitlines() knows more.
-_LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+_LINE_END: Final = r"\r\n|[\n\r\x85\u2028\u2029]"
 
 
 def ignored_lines(text: str | bytes) -> Mapping[int, frozenset[str]]:
@@ -33,11 +34,11 @@ def ignored_lines(text: str | bytes) -> Mapping[int, frozenset[str]]:
         text = text.decode(errors="replace")
     if IGNORE not in text:
         return EMPTY
-    lines = _LINE_END.split(text)
+    lines = re.split(_LINE_END, text)
     inside = _values(text)
     found: dict[int, frozenset[str]] = {}
     for index, line in enumerate(lines):
-        for match in _COMMENT.finditer(line):
+        for match in re.finditer(_COMMENT, line):
             column = match.start()
             if (column and not line[column - 1].isspace()) or inside((index, column)):
                 continue
@@ -59,13 +60,11 @@ def _values(text: str) -> Callable[[tuple[int, int]], bool]:
     import yaml  # noqa: PLC0415 - a parser for the few files that have such comments
 
     spans: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         for event in yaml.parse(text, Loader=loader):
-            if isinstance(event, yaml.ScalarEvent) and event.style:
-                start, end = event.start_mark, event.end_mark
-                if start is None or end is None:
-                    continue
+            start, end = event.start_mark, event.end_mark
+            if isinstance(event, yaml.ScalarEvent) and event.style and start and end:
                 spans.append(((start.line, start.column), (end.line, end.column)))
     except yaml.YAMLError:
         pass  # who reads the file says so; what stands before the mistake is known

@@ -126,7 +126,11 @@ def _found(live: Live) -> Iterator[ObjectKey]:
 
 @final
 class _FilesThenCluster:
-    """A source of objects: the nearest of the files, and for others what the cluster answered."""
+    """A source of objects: the nearest of the files, and for others what the cluster answered.
+
+    What others make, or is assumed to exist, cannot be read, so that nothing is said about what is
+    in it.
+    """
 
     __slots__ = ("_live", "_objects", "_register", "_subject")
 
@@ -154,5 +158,9 @@ class _FilesThenCluster:
         if nearest is None and self._register.is_loosely_there(self._subject, kind, name):
             nearest = self._objects.nearest_of_any_namespace(kind, name, self._subject.place)
         answer = nearest or self._live.get(key) or missing(kind, name)
+        if not isinstance(answer, NotFound):
+            return answer
+        if self._register.is_elsewhere(self._subject, *key):
+            return RefletError(f"{kind} {name} is made elsewhere")
         # The cluster's words name its resource in the plural; the kubelet's caches do not.
-        return missing(kind, name) if isinstance(answer, NotFound) else answer
+        return missing(kind, name)

@@ -88,8 +88,6 @@ class ObjectRegister:
             return True
         if any(self._is_made(made, subject, kind, namespace, name) for made in self._makers()):
             return True
-        if not key and self.is_loosely_there(subject, kind, name):
-            return True
         if self._documented.has(kind, name) or name in self._created_by_programs(kind):
             return True
         return self._assume.has(kind, namespace, name, key)

@@ -54,16 +54,16 @@ def nowhere_else(_kind: str, _namespace: str, _name: str, _key: str) -> bool:
 def broken_references(
     subject: Subject, found: PodProblems, advice: Advice, is_elsewhere: IsElsewhere = nowhere_else
 ) -> Iterator[Finding]:
-    """Yield a finding for each problem of a pod that breaks a rule; not for what is made elsewhere.
+    """Yield a finding for each problem of a pod that breaks a rule; not for keys made elsewhere.
 
     What is missing and optional is told once for each object, unless a name is nearly right.
     """
     masked: dict[tuple[str, str], list[MissingObject | MissingKey]] = {}
     for problem in found.problems:
-        if isinstance(problem, MissingObject | MissingKey):
-            key = problem.key if isinstance(problem, MissingKey) else ""
-            if is_elsewhere(problem.object_kind, problem.namespace, problem.name, key):
-                continue
+        if isinstance(problem, MissingKey) and is_elsewhere(
+            problem.object_kind, problem.namespace, problem.name, problem.key
+        ):
+            continue
         rule = _rule_for(problem, found, advice)
         if rule is None:
             continue

@@ -131,9 +131,15 @@ def test_what_is_left_out_is_counted() -> None:
 
 
 def test_file_names_have_no_power_over_a_terminal() -> None:
-    report = LintReport([finding(file="\x1b[31m.yaml")], objects=1)
+    report = LintReport([finding(file="\x1b[31m.yaml", message="\x1b[0m")], objects=1)
 
-    assert "\x1b" not in "".join(text_lines(report))
+    assert "\x1b" not in "".join((*text_lines(report), *github_lines(report)))
+
+
+def test_a_file_name_is_no_command_to_a_runner() -> None:
+    lines = list(text_lines(LintReport([finding(file="::error::x.yaml")], objects=1)))
+
+    assert lines[0] == "./::error::x.yaml:7: error RFL003 missing-key"
 
 
 def test_every_rule_is_there_for_programs() -> None:

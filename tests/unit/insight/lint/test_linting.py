@@ -10,7 +10,7 @@ from reflet.api.meta import ObjectMeta
 from reflet.errors import Forbidden, NotFound
 from reflet.insight.lint.assumptions import Assumptions
 from reflet.insight.lint.linting import lint, wanted_from_cluster
-from reflet.insight.lint.rules import MISSING_KEY, MISSING_OBJECT
+from reflet.insight.lint.rules import MISSING_KEY, MISSING_OBJECT, chosen_rules
 from reflet.insight.lint.subjects import Subject
 from reflet.manifests.applying import read_applied
 from reflet.podconfig.gather_lint import subjects_of
@@ -58,6 +58,65 @@ def test_what_is_assumed_is_not_missing(tmp_path: Path) -> None:
 
     assert finding.line == 10
     assert assume.unused() == ("other/secret/*", "secret/elsewhere")
+
+
+ASSUMING = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - name: web
+    image: i
+    envFrom: [{secretRef: {name: db, optional: true}}]
+    env:
+    - {name: URL, value: https://$(HOST)/}
+    volumeMounts: [{name: v, mountPath: /v, subPath: key}]
+  volumes: [{name: v, secret: {secretName: db, optional: true}}]
+"""
+
+
+def test_nothing_is_said_about_what_is_in_an_assumed_object(tmp_path: Path) -> None:
+    chosen = chosen_rules(ignore=["never-refreshed"])
+
+    without = {each.rule.id for each in lint(subjects(tmp_path, ASSUMING), chosen=chosen)}
+    assumed = lint(subjects(tmp_path, ASSUMING), chosen=chosen, assume=Assumptions(["secret/db"]))
+
+    assert ("RFL004" in without, assumed) == (True, ())
+
+
+KEY = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - name: web
+    image: i
+    env:
+    - {name: A, valueFrom: {configMapKeyRef: {name: settings, key: a}}}
+    - {name: B, valueFrom: {configMapKeyRef: {name: settings, key: b}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+"""
+
+
+def test_a_key_of_an_object_in_the_files_is_assumed(tmp_path: Path) -> None:
+    assume = Assumptions(["cm/settings:a"])
+
+    (finding,) = lint(subjects(tmp_path, KEY), chosen=[MISSING_KEY], assume=assume)
+
+    assert (finding.line, assume.unused()) == (10, ())
+
+
+def test_what_the_files_have_is_not_assumed(tmp_path: Path) -> None:
+    assume = Assumptions(["cm/other"])
+
+    lint(subjects(tmp_path), assume=assume)
+
+    assert assume.unused() == ("cm/other",)
 
 
 def test_a_cluster_is_asked_for_what_pods_name_and_what_files_hold(tmp_path: Path) -> None:
