@@ -17,9 +17,11 @@ from reflet.resolution.custom_templates import guessed_resource, no_template
 from reflet.resolution.templates import (
     POD_KINDS,
     CustomWorkload,
+    PlacedTemplate,
     assumptions_of,
     pod_of,
     pod_resource,
+    templates_of,
 )
 
 _MOST_SHOWN: Final = 8
@@ -31,7 +33,8 @@ class PodTarget:
     """A pod, and the object of the files that it is or comes from.
 
     ``assumptions`` are sentences about what is only assumed of a pod that is not made yet.
-    ``resource`` is that of a custom resource, and ``None`` for Kubernetes' own.
+    ``resource`` is that of a custom resource, and ``None`` for Kubernetes' own;
+    ``other_templates`` are those of it that the pod is not made from.
     """
 
     place: str
@@ -41,6 +44,7 @@ class PodTarget:
     pod: Pod
     assumptions: tuple[str, ...] = ()
     resource: Resource | None = None
+    other_templates: tuple[PlacedTemplate, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.kind.lower()}/{self.name}"
@@ -104,6 +108,7 @@ def pod_targets(applied: AppliedManifests) -> Iterator[PodTarget]:
                 pod_of(workload),
                 assumptions_of(workload),
                 resource,
+                templates_of(workload)[1:],
             )
 
 

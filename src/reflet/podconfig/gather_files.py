@@ -12,15 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from reflet.api import codec
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
+from reflet.api.core.small_kinds import ServiceAccount
+from reflet.api.unstructured import AnyObject
 from reflet.errors import ConfigurationError, NotFound, RefletError
 from reflet.insight.lint.subjects import Subject
-from reflet.insight.used_by import Candidates, PossibleUsers
+from reflet.insight.possible_users import Candidates, PossibleUsers
 from reflet.manifests.applied import AppliedManifests, read_applied
 from reflet.manifests.pod_targets import PodTarget, choose_pod, no_pods, pod_targets
-from reflet.resolution.objects import ObjectKey
+from reflet.resolution.objects import ObjectKey, value_bytes
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.templates import parse_target
@@ -79,6 +82,8 @@ def _inputs_of(chosen: PodTarget, applied: AppliedManifests) -> PodInputs:
         token=unknown_token,
         bundles=applied.trust_bundles() or UNKNOWN_BUNDLES,
         place=chosen.place,
+        resource=chosen.resource,
+        other_templates=chosen.other_templates,
         remarks=(*map(str, applied.remarks), *chosen.assumptions, *remarks),
         refusals=tuple(
             RefusedObject(each.place, each.kind, each.namespace, each.name, each.message)
@@ -113,13 +118,21 @@ def possible_users_from_files(paths: Sequence[str], *, namespace: str = "") -> P
         candidates=Candidates(
             pods=applied.pods(),
             workloads=applied.workloads(),
-            service_accounts=applied.service_accounts(),
-            ingresses=applied.ingresses(),
+            objects=(*map(_whole, applied.service_accounts()), *applied.untyped()),
         ),
         namespace=namespace or FILES_NAMESPACE,
+        keys_there={
+            (item.kind, item.metadata.namespace, item.metadata.name): tuple(value_bytes(item))
+            for item in (*applied.config_maps(), *applied.secrets())
+        },
         # Services do not use ConfigMaps, so remarks about them are of no interest here.
         notes=tuple(f"{refusal}; so it is left out" for refusal in applied.refusals),
+        unread=len({each.place for each in applied.remarks} - {o.place for o in applied.objects}),
     )
+
+
+def _whole(item: ServiceAccount) -> AnyObject:
+    return AnyObject(codec.encode(item))
 
 
 def fingerprint(paths: Sequence[str]) -> Fingerprint:

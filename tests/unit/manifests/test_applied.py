@@ -8,6 +8,7 @@ import pytest
 
 from reflet.errors import DecodeError, NotFound
 from reflet.manifests.applied import read_applied
+from reflet.resolution.templates import CustomWorkload
 from tests.unit.manifests.texts import POD, applied, config_map
 
 NUMBERED_POD = """\
@@ -71,7 +72,7 @@ def test_every_kind_has_its_own_list(tmp_path: Path) -> None:
     names = [
         [item.metadata.name for item in items]
         for items in (
-            *(found.pods(), found.nodes(), found.service_accounts(), found.ingresses()),
+            *(found.pods(), found.nodes(), found.service_accounts(), found.untyped()),
             *(found.services(), found.workloads()),
         )
     ]
@@ -116,10 +117,11 @@ def test_an_object_of_the_files_is_found_by_its_name(tmp_path: Path) -> None:
     assert found.place_of("ConfigMap", "default", "a") == ""
 
 
-def test_a_kind_that_is_not_known_is_ignored_with_a_remark(tmp_path: Path) -> None:
+def test_a_kind_that_is_not_known_is_kept_as_it_is_with_a_remark(tmp_path: Path) -> None:
     found = applied(tmp_path, "apiVersion: shop.dev/v1\nkind: Till\nmetadata: {name: t}\n")
 
-    assert found.objects == ()
+    (till,) = found.custom_objects()
+    assert (till.kind, till.metadata.namespace, till.metadata.name) == ("Till", "default", "t")
     assert [str(item) for item in found.remarks] == [
         f"{tmp_path}/manifests.yaml:1: Till of shop.dev/v1 is not a kind known here, so ignored"
     ]
@@ -206,3 +208,48 @@ def test_no_error_shows_the_value_of_a_secret(tmp_path: Path) -> None:
         read_applied([str(path)])
 
     assert "geheim" not in str(caught.value)
+
+
+ROLLOUT = """
+apiVersion: argoproj.io/v1alpha1
+kind: Rollout
+metadata: {name: roll}
+spec:
+  template:
+    spec:
+      containers: [{name: c, image: i}]
+      volumes: [{name: v, secret: {secretName: s}}]
+"""
+
+
+def test_a_custom_resource_with_a_template_is_a_workload_with_the_defaults_of_pods(
+    tmp_path: Path,
+) -> None:
+    found = applied(tmp_path, ROLLOUT)
+
+    (workload,) = found.workloads()
+    assert isinstance(workload, CustomWorkload)
+    assert (workload.kind, workload.template_path) == ("Rollout", "spec.template")
+    (volume,) = workload.template.spec.volumes
+    assert volume.secret is not None
+    assert volume.secret.default_mode == 0o644
+    assert found.remarks == ()
+
+
+def test_a_template_that_cannot_be_read_is_remarked_on(tmp_path: Path) -> None:
+    found = applied(
+        tmp_path, ROLLOUT.replace("image: i}", 'image: i, ports: [{containerPort: "x"}]}')
+    )
+
+    assert found.workloads() == ()
+    assert any(
+        "the template at spec.template cannot be read" in str(each) for each in found.remarks
+    )
+
+
+def test_what_kubernetes_removed_is_not_taken(tmp_path: Path) -> None:
+    found = applied(
+        tmp_path, "apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: d}\n"
+    )
+
+    assert (found.objects, len(found.remarks)) == ((), 1)

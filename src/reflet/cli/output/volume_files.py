@@ -23,8 +23,9 @@ from reflet.cli import lazy
 from reflet.cli.output.environment_output import origin_text
 from reflet.cli.output.output import print_fitting_table, print_json, print_yaml, visible
 from reflet.cli.output.problem_output import fixes_for, tell, tell_problems, tell_surroundings
-from reflet.errors import RefletError
+from reflet.errors import DecodeError, RefletError
 from reflet.informer.handlers.changes import Change
+from reflet.insight.custom_workloads import pod_made_by
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.manifests.files import STANDARD_INPUT
 from reflet.podconfig.gather_files import fingerprint
@@ -35,7 +36,7 @@ from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.pod_inputs import Needs, PodInputs, no_reference
 from reflet.resolution.references import Reference, Usage
-from reflet.resolution.templates import WORKLOADS, pod_of, pod_resource
+from reflet.resolution.templates import pod_resource
 from reflet.resolution.volume_contents import configuration_volumes
 from reflet.volumes.atomic_writer import AtomicWriter
 from reflet.volumes.payload_paths import laid_out
@@ -226,11 +227,15 @@ def _following(
     """Return a mirror of the one object that was asked for, which tells what becomes of it."""
 
     def changed(change: Change[Any]) -> None:
-        found = change.object
         if change.type == "DELETED":
             tell("warning", f"{inputs.target} is gone; its files stay as they are")
-        elif isinstance(found, (Pod, *WORKLOADS)):
-            pod = found if isinstance(found, Pod) else pod_of(found)
+            return
+        try:
+            pod = pod_made_by(change.object)
+        except DecodeError as error:
+            tell("warning", f"{error}; its files stay as they are")
+            return
+        if pod is not None:
             configuration.update(volumes_only(pod, names))
 
     said: set[str] = set()
@@ -242,7 +247,7 @@ def _following(
             tell("warning", text)
 
     mirror = cluster.mirror(
-        pod_resource(inputs.kind),
+        inputs.resource or pod_resource(inputs.kind),
         namespace=inputs.namespace,
         field_selector=f"metadata.name={inputs.name}",
         on_error=failed,

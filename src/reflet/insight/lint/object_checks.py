@@ -15,7 +15,7 @@ from reflet.insight.fixes import listed
 from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding
 from reflet.insight.lint.subjects import Subject, Subjects
-from reflet.insight.used_by import tls_secrets
+from reflet.insight.reference_table import references_in
 from reflet.resolution.objects import ObjectKey, value_bytes
 from reflet.resolution.places import containers_of
 from reflet.resolution.references import references_of
@@ -74,16 +74,15 @@ def unused_objects(subjects: Subjects) -> Iterator[Finding]:
 
 
 def _used_otherwise(subjects: Subjects) -> Iterator[ObjectKey]:
-    """Yield the Secrets that service accounts pull with and Ingresses serve with."""
+    """Yield what service accounts pull with, and what the table of references knows."""
     for subject in subjects.every:
         found = subject.object
-        names: list[str] = []
         if isinstance(found, ServiceAccount):
-            names += (secret.name for secret in found.image_pull_secrets)
-        elif isinstance(found, AnyObject) and found.kind == "Ingress":
-            names += (name for _, name in tls_secrets(found.spec))
-        for name in names:
-            yield "Secret", subject.namespace, name
+            for secret in found.image_pull_secrets:
+                yield "Secret", subject.namespace, secret.name
+        elif isinstance(found, AnyObject):
+            for named in references_in(found.content):
+                yield named.kind, named.namespace or subject.namespace, named.name
 
 
 def plain_secrets(subjects: Subjects) -> Iterator[Finding]:
