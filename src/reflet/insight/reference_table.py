@@ -175,9 +175,11 @@ def kinds_that_name(names: ConfigKind) -> frozenset[tuple[str, str]]:
     Kinds that are known to hold pod templates are among them.
     """
     tables = built_in()
-    named = (row for row in tables.references if row.names == names and row.group != "*")
-    every = (*named, *tables.workloads)
-    return frozenset((row.group, kind) for row in every for kind in row.kinds)
+    rows = [row for row in tables.references if row.names == names and row.group != "*"]
+    naming = {(row.group, kind) for row in rows for kind in row.kinds}
+    return frozenset(
+        naming | {(each.group, kind) for each in tables.workloads for kind in each.kinds}
+    )
 
 
 def always_there(kind: str, namespace: str, name: str) -> bool:
@@ -383,7 +385,7 @@ def _found(
 def _members(value: Mapping[str, Any], step: str) -> list[str]:
     if "*" not in step:
         return [step] if step in value else []
-    return [name for name in value if isinstance(name, str) and fnmatchcase(name, step)]
+    return [name for name in value if fnmatchcase(str(name), step)]
 
 
 def _anywhere(value: Any, rest: tuple[str, ...], place: str, depth: int) -> Iterator[_Place]:

@@ -176,7 +176,7 @@ class _OtherUsers:
             inside = templates.get(_identity(item), ())
             uses: dict[str, list[Use]] = {}
             for found in references_in(item.content, rows):
-                if found.kind != kind or not found.matches(kind, found.namespace, name):
+                if (found.kind, found.name) != (kind, name):
                     continue
                 if not found.path.startswith(inside) and _names_the_key(found, key):
                     uses.setdefault(found.namespace, []).append(_use(found))
