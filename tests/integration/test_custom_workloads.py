@@ -120,17 +120,16 @@ async def test_a_change_of_the_rollout_is_followed(reflet_server: RunningServer)
         said: list[str] = []
         opened = reflet.connect(kubeconfig=str(reflet_server.kubeconfig))
 
-        async with (
-            cluster_configuration(opened, inputs, "web", say=said.append) as source,
-            aclosing(source.configurations()) as configurations,
-        ):
-            first = await anext(configurations)
-            broken = {"spec": {"template": {"spec": {"containers": [{"image": 3, "name": "web"}]}}}}
-            await rollouts.patch("roll", broken)
-            await rollouts.patch("roll", {"spec": {"template": template("green")}})
-            async for latest in configurations:
-                if latest.environment.values["COLOUR"] == "green":
-                    break
+        async with cluster_configuration(opened, inputs, "web", say=said.append) as source:
+            told: Any = source.configurations()
+            async with aclosing(told) as configurations:
+                first = await anext(configurations)
+                broken = {"spec": {"containers": [{"image": 3, "name": "web"}]}}
+                await rollouts.patch("roll", {"spec": {"template": broken}})
+                await rollouts.patch("roll", {"spec": {"template": template("green")}})
+                async for latest in configurations:
+                    if latest.environment.values["COLOUR"] == "green":
+                        break
 
         assert first.environment.values["COLOUR"] == "blue"
         assert said == []

@@ -1,12 +1,13 @@
 """Who may use a ConfigMap or Secret: everything that was gathered to be searched."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.api.unstructured import AnyObject
 from reflet.insight.reference_table import always_there, has_rows, made_by
-from reflet.resolution.objects import ConfigKind, ObjectKey
+from reflet.resolution.objects import ConfigKind, ObjectKey, value_bytes
 from reflet.resolution.templates import CustomWorkload, Workload
 
 
@@ -63,3 +64,13 @@ class PossibleUsers(Frozen, frozen=True, kw_only=True):
             if isinstance(each, CustomWorkload) and each.kind in counts:
                 counts[each.kind] -= 1
         return {kind: count for kind, count in counts.items() if count > 0}
+
+
+def keys_by_object(
+    items: Iterable[ConfigMap | Secret],
+) -> dict[ObjectKey, tuple[str, ...]]:
+    """Return the keys of ConfigMaps and Secrets, and no value."""
+    return {
+        (item.kind, item.metadata.namespace, item.metadata.name): tuple(value_bytes(item))
+        for item in items
+    }

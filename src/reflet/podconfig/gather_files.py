@@ -20,10 +20,10 @@ from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.unstructured import AnyObject
 from reflet.errors import ConfigurationError, NotFound, RefletError
 from reflet.insight.lint.subjects import Subject
-from reflet.insight.possible_users import Candidates, PossibleUsers
+from reflet.insight.possible_users import Candidates, PossibleUsers, keys_by_object
 from reflet.manifests.applied import AppliedManifests, read_applied
 from reflet.manifests.pod_targets import PodTarget, choose_pod, no_pods, pod_targets
-from reflet.resolution.objects import ObjectKey, value_bytes
+from reflet.resolution.objects import ObjectKey
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.templates import parse_target
@@ -121,10 +121,7 @@ def possible_users_from_files(paths: Sequence[str], *, namespace: str = "") -> P
             objects=(*map(_whole, applied.service_accounts()), *applied.untyped()),
         ),
         namespace=namespace or FILES_NAMESPACE,
-        keys_there={
-            (item.kind, item.metadata.namespace, item.metadata.name): tuple(value_bytes(item))
-            for item in (*applied.config_maps(), *applied.secrets())
-        },
+        keys_there=keys_by_object((*applied.config_maps(), *applied.secrets())),
         # Services do not use ConfigMaps, so remarks about them are of no interest here.
         notes=tuple(f"{refusal}; so it is left out" for refusal in applied.refusals),
         unread=len({each.place for each in applied.remarks} - {o.place for o in applied.objects}),

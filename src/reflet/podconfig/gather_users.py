@@ -18,10 +18,10 @@ from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.errors import DecodeError, NotFound, RefletError
 from reflet.insight.custom_workloads import workload_in
-from reflet.insight.possible_users import Candidates, PossibleUsers
+from reflet.insight.possible_users import Candidates, PossibleUsers, keys_by_object
 from reflet.insight.reference_table import kinds_that_name
 from reflet.podconfig.gather import SERVER_FAILURES, read_object
-from reflet.resolution.objects import ConfigKind, ObjectKey, value_bytes
+from reflet.resolution.objects import ConfigKind
 from reflet.resolution.templates import WORKLOADS, CustomWorkload
 
 _PODS_AND_THEIR_MAKERS: Final = (
@@ -87,7 +87,7 @@ async def possible_users(
         ),
         namespace=cluster.namespace,
         notes=tuple(notes),
-        keys_there=None if isinstance(there, RefletError) or not name else _keys_of(there),
+        keys_there=None if isinstance(there, RefletError) or not name else keys_by_object(there),
     )
 
 
@@ -95,7 +95,8 @@ async def _kinds_to_list(
     cluster: Client, kind: ConfigKind
 ) -> tuple[tuple[Resource, ...], tuple[str, ...]]:
     """Return what may use a kind of object and the server has, and what is not known about it."""
-    kinds, unknown = kinds_that_name(kind), ()
+    kinds = kinds_that_name(kind)
+    unknown: tuple[str, ...] = ()
     served: tuple[Resource, ...] = resources.BUILT_IN
     try:
         served = await cluster.resources()
@@ -124,13 +125,6 @@ async def _objects_called(
         return [await read_object(cluster, (kind, cluster.namespace, name))]
     except NotFound:
         return []
-
-
-def _keys_of(items: Iterable[ConfigMap | Secret]) -> dict[ObjectKey, tuple[str, ...]]:
-    return {
-        (item.kind, item.metadata.namespace, item.metadata.name): tuple(value_bytes(item))
-        for item in items
-    }
 
 
 def _workloads_among(objects: Iterable[AnyObject], notes: list[str]) -> Iterator[CustomWorkload]:

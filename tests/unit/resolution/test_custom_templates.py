@@ -72,7 +72,7 @@ def test_other_shapes_are_no_templates(spec: Any) -> None:
 
 def test_a_schema_shows_a_template_that_its_shape_does_not() -> None:
     spec = {"nodeSets": [{"podTemplate": {"spec": {"containers": [{"name": "c"}]}}}]}
-    container = {"properties": {"name": {}, "image": {}}}
+    container: dict[str, Any] = {"properties": {"name": {}, "image": {}}}
     template = {"properties": {"spec": {"properties": {"containers": {"items": container}}}}}
     sets = {"items": {"properties": {"podTemplate": template}}}
     schema = {"properties": {"spec": {"properties": {"nodeSets": sets}}}}

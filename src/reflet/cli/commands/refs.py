@@ -29,11 +29,9 @@ def refs(choice: PodChoice, output: str, no_headers: bool) -> None:
     Only the pod itself is read: whether the objects exist is not looked at.
     """
     inputs = choice.gather(lazy.pod_inputs.ONLY_THE_POD)
-    references = [
-        reference
-        for pod in (inputs.pod, *(placed.template for placed in inputs.other_templates))
-        for reference in lazy.references.references_of(pod)
-    ]
+    references = list(lazy.references.references_of(inputs.pod))
+    for placed in inputs.other_templates:
+        references += lazy.references.references_of(placed.template)
     if output != "table":
         document = references_document(inputs, references)
         (print_json if output == "json" else print_yaml)(document)

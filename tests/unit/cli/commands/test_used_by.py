@@ -246,7 +246,7 @@ def test_refused_objects_are_said_to_be_left_out(used_by: Any) -> None:
     assert "so it is left out" in errors
 
 
-DISCOVERY = {
+DISCOVERY: dict[str, Mapping[str, Any]] = {
     "/api": {"kind": "APIVersions"},
     "/api/v1": {"kind": "APIResourceList", "resources": []},
     "/apis": {
@@ -280,7 +280,7 @@ def asked(api: ScriptedApi) -> list[str]:
 def test_a_cluster_is_asked_only_for_what_can_use_a_config_map_and_it_has(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pod = {
+    pod: dict[str, Any] = {
         "metadata": {
             "name": "web-1",
             "namespace": "default",
