@@ -169,6 +169,12 @@ def has_rows(api_version: str, kind: str) -> bool:
     return (api_version.rpartition("/")[0], kind) in _indexed("references")
 
 
+def may_name(api_version: str, kind: str) -> bool:
+    """Whether objects of a kind can name a ConfigMap or Secret: by a row, or by the usual names."""
+    group = api_version.rpartition("/")[0]
+    return has_rows(api_version, kind) or not belongs_to_kubernetes(group)
+
+
 def kinds_that_name(names: ConfigKind) -> frozenset[tuple[str, str]]:
     """Return the groups and kinds whose objects may name a ConfigMap, or a Secret.
 

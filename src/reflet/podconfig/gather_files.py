@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from reflet.api import codec
 from reflet.api.core.config import ConfigMap, Secret
@@ -20,7 +20,6 @@ from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.unstructured import AnyObject
 from reflet.errors import ConfigurationError, NotFound, RefletError
 from reflet.insight.lint.subjects import Subject
-from reflet.insight.possible_users import Candidates, PossibleUsers, keys_by_object
 from reflet.manifests.applied import AppliedManifests, read_applied
 from reflet.manifests.pod_targets import PodTarget, choose_pod, no_pods, pod_targets
 from reflet.resolution.objects import ObjectKey
@@ -28,6 +27,9 @@ from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.templates import parse_target
 from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
+
+if TYPE_CHECKING:
+    from reflet.insight.possible_users import PossibleUsers
 
 FILES_NAMESPACE: Final = "default"
 """The namespace of objects in files that name none, when nobody else does."""
@@ -113,12 +115,23 @@ def _node_of(pod: Pod, applied: AppliedManifests) -> tuple[NodeInHand, tuple[str
 
 def possible_users_from_files(paths: Sequence[str], *, namespace: str = "") -> PossibleUsers:
     """Take the objects of files as if they were applied."""
+    # Only those who ask for users need the table of references.
+    from reflet.insight.possible_users import (  # noqa: PLC0415 - see above
+        Candidates,
+        PossibleUsers,
+        keys_by_object,
+    )
+    from reflet.insight.reference_table import may_name  # noqa: PLC0415 - see above
+
     applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
     return PossibleUsers(
         candidates=Candidates(
             pods=applied.pods(),
             workloads=applied.workloads(),
-            objects=(*map(_whole, applied.service_accounts()), *applied.untyped()),
+            objects=(
+                *map(_whole, applied.service_accounts()),
+                *(item for item in applied.untyped() if may_name(item.api_version, item.kind)),
+            ),
         ),
         namespace=namespace or FILES_NAMESPACE,
         keys_there=keys_by_object((*applied.config_maps(), *applied.secrets())),

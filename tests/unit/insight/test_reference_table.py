@@ -15,6 +15,7 @@ from reflet.insight.reference_table import (
     has_rows,
     kinds_that_name,
     made_by,
+    may_name,
     references_in,
     row_from,
 )
@@ -176,6 +177,12 @@ def test_the_kinds_to_look_at_are_those_of_the_table_and_known_workloads() -> No
     assert ("argoproj.io", "Rollout") in secrets & config_maps
     assert has_rows("networking.k8s.io/v1", "Ingress")
     assert not has_rows("example.com/v1", "Thing")
+
+
+def test_objects_of_kubernetes_that_have_no_row_can_name_nothing() -> None:
+    assert may_name("networking.k8s.io/v1", "Ingress")
+    assert may_name("example.com/v1", "Thing")
+    assert not may_name("rbac.authorization.k8s.io/v1", "ClusterRole")
 
 
 def test_hostile_objects_name_nothing() -> None:

@@ -63,6 +63,7 @@ def test_a_template_is_found_by_its_shape(spec: Any, expected: list[str]) -> Non
         {"template": {"spec": {"containers": "c"}}},
         {"template": {"spec": {"containers": ["c"]}}},
         {"template": {"spec": {"containers": [{"name": "c"}]}}},  # an overlay
+        {"values": {"template": TEMPLATE}},  # of a Helm chart
         {"base": {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": TEMPLATE}}},
     ],
 )
