@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -124,7 +127,9 @@ async def test_a_change_of_the_rollout_is_followed(reflet_server: RunningServer)
             told: Any = source.configurations()
             async with aclosing(told) as configurations:
                 first = await anext(configurations)
-                broken = {"spec": {"containers": [{"image": 3, "name": "web"}]}}
+                broken = {
+                    "spec": {"containers": [{"name": "web", "image": "web", "ports": "none"}]}
+                }
                 await rollouts.patch("roll", {"spec": {"template": broken}})
                 await rollouts.patch("roll", {"spec": {"template": template("green")}})
                 async for latest in configurations:
@@ -142,3 +147,34 @@ async def test_a_rollout_uses_what_its_template_names(reflet_server: RunningServ
         assert [each.kind for each in found.candidates.workloads] == ["Rollout"]
         assert found.keys_there == {("ConfigMap", "default", "settings"): ("shop",)}
         assert found.notes == ()
+
+
+async def test_watched_files_follow_the_rollout_and_outlive_a_broken_one(
+    reflet_server: RunningServer, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    async with argo(reflet_server, rollout("roll", {"template": template()})) as cluster:
+        rollouts = cluster.resource(await cluster.find("rollouts"))
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "reflet", "files", "rollout/roll", "--watch", "--to", str(out)),
+            *("--kubeconfig", str(reflet_server.kubeconfig)),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            first = await process.stdout.readline()
+            broken = {"spec": {"containers": [{"name": "web", "image": "web", "ports": "none"}]}}
+            await rollouts.patch("roll", {"spec": {"template": broken}})
+            while b"cannot be read" not in (said := await process.stderr.readline()):
+                assert said, "the command ended"
+            changed = template()
+            changed["spec"]["volumes"][0]["configMap"]["items"] = [{"key": "shop", "path": "new"}]
+            await rollouts.patch("roll", {"spec": {"template": changed}})
+            second = await process.stdout.readline()
+        finally:
+            process.kill()
+            await process.communicate()
+
+    assert (first, second) == (b"volume files: +shop\n", b"volume files: +new -shop\n")
