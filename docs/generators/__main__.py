@@ -27,6 +27,7 @@ from docs.generators import (
     kubeconfig_fields,
     lint_rules,
     metrics,
+    reference_rows,
 )
 
 REFERENCE: Final = Path(__file__).parents[1] / "reference"
@@ -40,8 +41,11 @@ GENERATORS: Final[Mapping[str, Callable[..., str]]] = MappingProxyType(
         "front-page": api_pages.front_page,
         "kubeconfig": kubeconfig_fields.markdown,
         "lint-rules": lint_rules.markdown,
+        "makers": reference_rows.makers,
         "metrics": metrics.markdown,
+        "references": reference_rows.references,
         "room": api_pages.room,
+        "workload-kinds": reference_rows.workloads,
     }
 )
 

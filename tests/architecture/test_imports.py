@@ -31,7 +31,8 @@ MAY_USE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "resolution": frozenset({"api", "gotext", "errors"}),
         "apirules": frozenset({"api", "gotext", "errors"}),
         "devserver": frozenset({"apirules", "api", "gotext", "errors"}),
-        "insight": frozenset({"resolution", "api", "gotext", "errors"}),
+        # Which kinds are Kubernetes' own, and what pods get by default, are the server's rules.
+        "insight": frozenset({"resolution", "apirules", "api", "gotext", "errors"}),
         # By shape alone: any client will do.
         "managers": frozenset({"informer", "resolution", "store", "runtime", "api", "errors"}),
         # Runtimes have words of their own, so not even those of the API server.

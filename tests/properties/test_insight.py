@@ -14,8 +14,9 @@ from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
 from reflet.insight.lint.linting import lint
 from reflet.insight.lint.subjects import Subject
+from reflet.insight.possible_users import Candidates
 from reflet.insight.rbac import grants_for
-from reflet.insight.used_by import Candidates, used_by
+from reflet.insight.used_by import used_by
 from reflet.insight.why import diagnose
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ConfigKind, ObjectsInHand

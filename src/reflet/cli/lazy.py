@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from reflet.node import options as node_options
     from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
-    from reflet.podconfig import gather, gather_files, gather_lint
+    from reflet.podconfig import gather, gather_files, gather_lint, gather_users
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references, templates
     from reflet.runtime import descriptors, structured_logs
@@ -89,7 +89,7 @@ _HOMES: Final = {
         "reflet.manifests": "applying documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
-        "reflet.podconfig": "gather gather_files gather_lint",
+        "reflet.podconfig": "gather gather_files gather_lint gather_users",
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",

@@ -175,7 +175,7 @@ def _source_rules(sources: list[PodInputs], verbs: tuple[str, ...]) -> Iterator[
     for source in sources:
         if source.pod.metadata.generate_name and source.kind == "Pod":
             continue  # its name is chosen when it is made
-        resource = next(each for each in (PODS, *BUILT_IN) if each.kind == source.kind)
+        resource = source.resource or _built_in(source.kind)
         by_resource.setdefault(resource, {})[source.name] = None
     for resource, names in by_resource.items():
         yield Rule(
@@ -185,6 +185,10 @@ def _source_rules(sources: list[PodInputs], verbs: tuple[str, ...]) -> Iterator[
             names=tuple(names),
             why="what refers to all the others",
         )
+
+
+def _built_in(kind: str) -> Resource:
+    return next(each for each in (PODS, *BUILT_IN) if each.kind == kind)
 
 
 def _cluster_rules(sources: list[PodInputs]) -> Iterator[Rule]:

@@ -112,11 +112,20 @@ class NamedObject(Frozen, frozen=True, kw_only=True):
         return self.kind == kind and there and fnmatchcase(name, self.name)
 
 
+class WorkloadKinds(Frozen, frozen=True, kw_only=True):
+    """Kinds of a group whose objects hold pod templates, for whoever must ask for them by kind."""
+
+    group: str
+    kinds: tuple[str, ...]
+    project: str = ""
+
+
 class Tables(Frozen, frozen=True, kw_only=True):
-    """The rows of references and of makers."""
+    """The rows of references and of makers, and the kinds that are known to hold templates."""
 
     references: tuple[Row, ...] = ()
     makers: tuple[Row, ...] = ()
+    workloads: tuple[WorkloadKinds, ...] = ()
 
 
 @cache
@@ -124,9 +133,11 @@ def built_in() -> Tables:
     """Return the rows that come with the package."""
     data = resources.files("reflet.insight").joinpath("data/references.json").read_bytes()
     tables: dict[str, list[dict[str, Any]]] = msgspec.json.decode(data)
+    holders = (msgspec.convert(each, WorkloadKinds) for each in tables["workloads"])
     return Tables(
         references=tuple(map(row_from, tables["references"])),
         makers=tuple(map(row_from, tables["makers"])),
+        workloads=tuple(holders),
     )
 
 
@@ -151,6 +162,30 @@ def made_by(
     """Yield every ConfigMap and Secret that some controller makes because of an object."""
     every = _rows_for(document, "makers") if rows is None else rows
     yield from _named(document, every, set())
+
+
+def has_rows(api_version: str, kind: str) -> bool:
+    """Whether the table says where objects of a kind name others, and not only the usual names."""
+    return (api_version.rpartition("/")[0], kind) in _indexed("references")
+
+
+def may_name(api_version: str, kind: str) -> bool:
+    """Whether objects of a kind can name a ConfigMap or Secret: by a row, or by the usual names."""
+    group = api_version.rpartition("/")[0]
+    return has_rows(api_version, kind) or not belongs_to_kubernetes(group)
+
+
+def kinds_that_name(names: ConfigKind) -> frozenset[tuple[str, str]]:
+    """Return the groups and kinds whose objects may name a ConfigMap, or a Secret.
+
+    Kinds that are known to hold pod templates are among them.
+    """
+    tables = built_in()
+    rows = [row for row in tables.references if row.names == names and row.group != "*"]
+    naming = {(row.group, kind) for row in rows for kind in row.kinds}
+    return frozenset(
+        naming | {(each.group, kind) for each in tables.workloads for kind in each.kinds}
+    )
 
 
 def always_there(kind: str, namespace: str, name: str) -> bool:
@@ -356,7 +391,7 @@ def _found(
 def _members(value: Mapping[str, Any], step: str) -> list[str]:
     if "*" not in step:
         return [step] if step in value else []
-    return [name for name in value if fnmatchcase(name, step)]
+    return [name for name in value if fnmatchcase(str(name), step)]
 
 
 def _anywhere(value: Any, rest: tuple[str, ...], place: str, depth: int) -> Iterator[_Place]:

@@ -1,36 +1,28 @@
 """Who uses a ConfigMap or Secret, key by key, and who must be restarted after a change.
 
-Users are pods, templates, service accounts and Ingresses; pods are told under their workload.
+Users are pods, templates, custom ones included, and what the reference table knows: service
+accounts, Ingresses, volumes, and objects of operators.  Pods are told under their workload.
 """
 
-import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, final
+from typing import Final, final
+
+from msgspec import structs
 
 from reflet.api.core.containers import VolumeMount
 from reflet.api.core.pods import Pod
-from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.core.volumes import KeyToPath, Volume
 from reflet.api.frozen import Frozen
 from reflet.api.unstructured import AnyObject
+from reflet.insight.possible_users import Candidates
+from reflet.insight.reference_table import Effect, NamedObject, Row, references_in
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.places import Place, PodLike, containers_of
 from reflet.resolution.references import Reference, Usage, references_of
 from reflet.resolution.sub_paths import clean
-from reflet.resolution.templates import Workload, template_of
+from reflet.resolution.templates import CustomWorkload, Workload, templates_of
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
-
-
-@final
-class Effect(enum.Enum):
-    """What a change of the object takes until a user has it."""
-
-    RESTART = "restart"
-    LIVE = "live"
-    NEXT_PULL = "next pull"
-    NEXT_MOUNT = "next mount"
-    UNMOUNTED = "not mounted"
 
 
 class Use(Frozen, frozen=True, kw_only=True):
@@ -51,10 +43,11 @@ class Use(Frozen, frozen=True, kw_only=True):
 
 
 class User(Frozen, frozen=True, kw_only=True):
-    """A workload, a pod of its own, a service account or an Ingress, and its uses.
+    """A workload, a pod of its own, or another object that names it, and its uses.
 
     ``pods`` are the running pods of a workload that use the object; with ``outdated``, only
-    they do: the workload's template does not, any more or yet.
+    they do: the workload's template does not, any more or yet.  ``runs_pods``: whether the user
+    is a pod or makes pods.
     """
 
     kind: str
@@ -63,16 +56,12 @@ class User(Frozen, frozen=True, kw_only=True):
     uses: tuple[Use, ...]
     pods: tuple[str, ...] = ()
     outdated: bool = False
+    runs_pods: bool = True
 
     @property
     def needs_restart(self) -> bool:
         """Whether some use sees a change only after a restart."""
         return any(use.effect is Effect.RESTART for use in self.uses)
-
-    @property
-    def runs_pods(self) -> bool:
-        """Whether the user is a pod or makes pods."""
-        return self.kind not in {"ServiceAccount", "Ingress"}
 
 
 class UsedBy(Frozen, frozen=True, kw_only=True):
@@ -95,13 +84,20 @@ class UsedBy(Frozen, frozen=True, kw_only=True):
 
     @property
     def others(self) -> int:
-        """How many service accounts and Ingresses use the object."""
+        """How many objects that make no pods use the object."""
         return sum(1 for user in self.users if not user.runs_pods)
 
     @property
     def workloads_to_restart(self) -> int:
         """How many workloads must be restarted after a change."""
         return sum(1 for user in self.users if user.needs_restart and user.kind != "Pod")
+
+    @property
+    def not_known(self) -> int:
+        """How many users there are of whom nobody here knows what a change takes."""
+        return sum(
+            1 for user in self.users if any(use.effect is Effect.UNKNOWN for use in user.uses)
+        )
 
     @property
     def pods_to_restart(self) -> int:
@@ -113,29 +109,6 @@ def _pods_of(user: User) -> int:
     return 1 if user.kind == "Pod" else len(user.pods)
 
 
-class Candidates(Frozen, frozen=True, kw_only=True):
-    """Everything that may use the object."""
-
-    pods: tuple[Pod, ...] = ()
-    workloads: tuple[Workload, ...] = ()
-    service_accounts: tuple[ServiceAccount, ...] = ()
-    ingresses: tuple[AnyObject, ...] = ()
-
-
-class PossibleUsers(Frozen, frozen=True, kw_only=True):
-    """Who may use an object: the candidates, their namespace, and what could not be read."""
-
-    candidates: Candidates
-    namespace: str
-    notes: tuple[str, ...] = ()
-
-    def namespaces(self) -> tuple[str, ...]:
-        """The namespaces that candidates are in."""
-        found = self.candidates
-        every = (*found.pods, *found.workloads, *found.service_accounts, *found.ingresses)
-        return tuple(sorted({item.metadata.namespace for item in every}))
-
-
 def used_by(
     kind: ConfigKind, namespace: str, name: str, candidates: Candidates, *, key: str = ""
 ) -> UsedBy:
@@ -144,13 +117,106 @@ def used_by(
     Pods that have ended use nothing any more; pods, ReplicaSets and Jobs that belong to a
     workload of the candidates are told under it.
     """
-    search = _Search(kind, namespace, name, key)
-    users = [
-        *search.workloads(candidates),
-        *search.service_accounts(candidates.service_accounts),
-        *search.ingresses(candidates.ingresses),
-    ]
-    return UsedBy(kind=kind, namespace=namespace, name=name, users=tuple(users))
+    return used_by_each(kind, (namespace,), name, candidates, key=key)[0]
+
+
+def used_by_each(
+    kind: ConfigKind,
+    namespaces: Iterable[str],
+    name: str,
+    candidates: Candidates,
+    *,
+    key: str = "",
+    rows: Iterable[Row] | None = None,
+) -> list[UsedBy]:
+    """Return the same for the objects of that name in several namespaces.
+
+    ``rows`` are looked at instead of the table of references.
+    """
+    others = _OtherUsers(kind, name, key, candidates, None if rows is None else tuple(rows))
+    answers = []
+    for namespace in namespaces:
+        search = _Search(kind, namespace, name, key)
+        users = _merged(search.workloads(candidates), others.of(namespace))
+        answers.append(UsedBy(kind=kind, namespace=namespace, name=name, users=users))
+    return answers
+
+
+def _merged(workloads: Iterable[User], others: Iterable[User]) -> tuple[User, ...]:
+    """Return the users, each once: a custom workload may name an object outside its templates."""
+    users = {(user.kind, user.namespace, user.name): user for user in workloads}
+    for user in others:
+        key = (user.kind, user.namespace, user.name)
+        known = users.get(key)
+        users[key] = (
+            user if known is None else structs.replace(known, uses=(*known.uses, *user.uses))
+        )
+    return tuple(users.values())
+
+
+@final
+class _OtherUsers:
+    """The objects that name one by a row of the table, by the namespace of what they name."""
+
+    def __init__(
+        self,
+        kind: ConfigKind,
+        name: str,
+        key: str,
+        candidates: Candidates,
+        rows: tuple[Row, ...] | None,
+    ) -> None:
+        self._by_namespace: dict[str, list[User]] = {}
+        templates = {
+            _identity(each): tuple(f"{placed.path}." for placed in each.templates)
+            for each in candidates.workloads
+            if isinstance(each, CustomWorkload)
+        }
+        for item in candidates.objects:
+            inside = templates.get(_identity(item), ())
+            uses: dict[str, list[Use]] = {}
+            for found in references_in(item.content, rows):
+                if (found.kind, found.name) != (kind, name):
+                    continue
+                if not found.path.startswith(inside) and _names_the_key(found, key):
+                    uses.setdefault(found.namespace, []).append(_use(found))
+            for namespace, each in uses.items():
+                self._by_namespace.setdefault(namespace, []).append(
+                    User(
+                        kind=item.kind,
+                        namespace=item.metadata.namespace,
+                        name=item.metadata.name,
+                        uses=tuple(each),
+                        runs_pods=_identity(item) in templates,
+                    )
+                )
+
+    def of(self, namespace: str) -> list[User]:
+        """Return the users of the object in a namespace; some name it in whichever it is."""
+        here = self._by_namespace.get(namespace, [])
+        return [*here, *self._by_namespace.get("", [])] if namespace else here
+
+
+def _identity(item: AnyObject | CustomWorkload) -> tuple[str, str, str, str]:
+    metadata = item.metadata
+    return item.api_version, item.kind, metadata.namespace, metadata.name
+
+
+def _names_the_key(found: NamedObject, key: str) -> bool:
+    if not key:
+        return True
+    if found.usage in {Usage.PULL_SECRET.value, Usage.VOLUME_CREDENTIALS.value}:
+        return False
+    return found.keys is None or key in found.keys
+
+
+def _use(found: NamedObject) -> Use:
+    return Use(
+        usage=found.usage or found.path,
+        effect=found.effect,
+        place=Place(path=found.path),
+        keys=found.keys,
+    )
 
 
 ObjectName = tuple[str, str]
@@ -181,7 +247,7 @@ class _Search:
         of_templates = {
             name: uses
             for name, each in workloads.items()
-            if (uses := self.uses_of(template_of(each)))
+            if (uses := self._uses_of_templates(each))
         }
         of_pods: dict[ObjectName, dict[str, tuple[Use, ...]]] = {}
         for pod in candidates.pods:
@@ -216,47 +282,9 @@ class _Search:
             outdated=template == (),
         )
 
-    def service_accounts(self, accounts: Iterable[ServiceAccount]) -> Iterator[User]:
-        for account in accounts:
-            metadata = account.metadata
-            if self._kind != "Secret" or metadata.namespace != self._namespace or self._key:
-                continue
-            uses = tuple(
-                Use(
-                    usage=Usage.PULL_SECRET.value,
-                    effect=Effect.NEXT_PULL,
-                    place=Place(path=f"imagePullSecrets[{index}]"),
-                )
-                for index, secret in enumerate(account.image_pull_secrets)
-                if secret.name == self._name
-            )
-            if uses:
-                yield User(
-                    kind="ServiceAccount",
-                    namespace=metadata.namespace,
-                    name=metadata.name,
-                    uses=uses,
-                )
-
-    def ingresses(self, ingresses: Iterable[AnyObject]) -> Iterator[User]:
-        for ingress in ingresses:
-            metadata = ingress.metadata
-            if self._kind != "Secret" or metadata.namespace != self._namespace:
-                continue
-            uses = tuple(
-                Use(
-                    usage="tls",
-                    effect=Effect.LIVE,
-                    place=Place(path=f"spec.tls[{index}]"),
-                    keys=("tls.crt", "tls.key"),
-                )
-                for index, secret in tls_secrets(ingress.spec)
-                if secret == self._name and self._key in {"", "tls.crt", "tls.key"}
-            )
-            if uses:
-                yield User(
-                    kind="Ingress", namespace=metadata.namespace, name=metadata.name, uses=uses
-                )
+    def _uses_of_templates(self, workload: Workload) -> tuple[Use, ...]:
+        placed = templates_of(workload)
+        return tuple(use for each in placed for use in self.uses_of(each.template))
 
     def uses_of(self, pod: PodLike) -> tuple[Use, ...]:
         """Return the uses by a pod or a template."""
@@ -378,12 +406,3 @@ def _top(
 def _rank(name: ObjectName) -> tuple[bool, str, str]:
     kind, own_name = name
     return kind == "Pod", kind, own_name
-
-
-def tls_secrets(spec: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the Secrets with which an Ingress of that spec serves, each with its position."""
-    entries = spec.get("tls") or ()
-    for index, entry in enumerate(entries if isinstance(entries, tuple) else ()):
-        secret = entry.get("secretName") if isinstance(entry, Mapping) else None
-        if isinstance(secret, str) and secret:
-            yield index, secret

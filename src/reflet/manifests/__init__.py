@@ -8,7 +8,6 @@
 - ``acceptance``: a document becomes what the server would store, or a refusal in its words
 - ``applied``: the objects, the refusals and the remarks of several files
 - ``applying``: from texts to all that
-- ``custom_workloads``: custom resources that hold templates of pods
 - ``pod_targets``: which pod of the files is meant
 
 The rules are ``apirules``, which are compared with the real API server.  Nothing here opens a

@@ -163,9 +163,9 @@ class AppliedManifests(msgspec.Struct, frozen=True, dict=True):
         """Return the ServiceAccounts."""
         return self._of(ServiceAccount)
 
-    def ingresses(self) -> tuple[AnyObject, ...]:
-        """Return the Ingresses."""
-        return tuple(item for item in self._of(AnyObject) if item.kind == "Ingress")
+    def untyped(self) -> tuple[AnyObject, ...]:
+        """Return the objects of kinds that have no struct, custom resources included."""
+        return self._of(AnyObject)
 
     def trust_bundles(self) -> tuple[TrustBundle, ...]:
         """Return the ClusterTrustBundles, of whichever version."""

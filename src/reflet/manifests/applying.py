@@ -23,9 +23,9 @@ from reflet.api.unstructured import AnyObject
 from reflet.api.yaml.text import PlacedValue
 from reflet.apirules.schema.known_kinds import KindStanding, judged
 from reflet.errors import ApiError, Cause, DecodeError
+from reflet.insight.custom_workloads import workload_in
 from reflet.manifests.acceptance import Accepting, KnownKinds, ObjectKey
 from reflet.manifests.applied import AppliedManifests, AppliedObject, Duplicate, Refusal, Remark
-from reflet.manifests.custom_workloads import workload_in
 from reflet.manifests.documents import Because, DocumentReader, ManifestDocument, is_placeholder
 from reflet.manifests.files import Sources, SourceText
 from reflet.resolution.templates import WORKLOADS, Workload

@@ -18,10 +18,12 @@ from reflet.resolution.templates import (
     POD_KINDS,
     WORKLOADS,
     CustomWorkload,
+    PlacedTemplate,
     Workload,
     assumptions_of,
     pod_of,
     pod_resource,
+    templates_of,
 )
 
 _MOST_SHOWN: Final = 8
@@ -36,7 +38,8 @@ class PodTarget:
     """A pod, and the object of the files that it is or comes from.
 
     ``assumptions`` are sentences about what is only assumed of a pod that is not made yet.
-    ``resource`` is that of a custom resource, and ``None`` for Kubernetes' own.
+    ``resource`` is that of a custom resource, and ``None`` for Kubernetes' own;
+    ``other_templates`` are those of it that the pod is not made from.
     """
 
     place: str
@@ -46,6 +49,7 @@ class PodTarget:
     pod: Pod
     assumptions: tuple[str, ...] = ()
     resource: Resource | None = None
+    other_templates: tuple[PlacedTemplate, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.kind.lower()}/{self.name}"
@@ -134,6 +138,7 @@ def _target(
         pod_of(workload),
         assumptions_of(workload),
         _resource_of(found, plurals) if custom else None,
+        templates_of(workload)[1:],
     )
 
 

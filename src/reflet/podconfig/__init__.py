@@ -1,7 +1,7 @@
 """What one pod gets: gathered, resolved again whenever the result changes, and its files on disk.
 
-- ``gather``, ``gather_files``: what a pod's configuration is made from, and who may use an object,
-  asked once of a server or of manifests; and what lint looks at
+- ``gather``, ``gather_users``, ``gather_files``: what a pod's configuration is made from, and who
+  may use an object, asked once of a server or of manifests; and what lint looks at
 - ``pod_configuration``: a registered pod's environments and volumes, now and as they change
 - ``resolved_pod``: one such result, and how two of them differ
 - ``pod_wakeups``: which pods have to look again because something of theirs has changed
@@ -18,12 +18,13 @@ from reflet._exports import lazy_exports
 # fmt: off
 # isort: off
 if TYPE_CHECKING:
-    from reflet.insight.used_by import PossibleUsers
-    from reflet.podconfig.gather import pod_inputs, possible_users
+    from reflet.insight.possible_users import PossibleUsers
+    from reflet.podconfig.gather import pod_inputs
     from reflet.podconfig.gather_files import (
         inputs_of_every_pod, pod_inputs_from_files, possible_users_from_files,
     )
     from reflet.podconfig.gather_lint import lint_subjects_from_files
+    from reflet.podconfig.gather_users import possible_users
     from reflet.podconfig.last_known_objects import LastKnownObjects, objects_of
     from reflet.podconfig.pod_configuration import PodConfiguration
     from reflet.podconfig.pod_wakeups import PodWakeups
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
     from reflet.resolution.pod_inputs import Needs, PodInputs
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
-        "reflet.insight.used_by": "PossibleUsers",
-        "reflet.podconfig.gather": "pod_inputs possible_users",
+        "reflet.insight.possible_users": "PossibleUsers",
+        "reflet.podconfig.gather": "pod_inputs",
         "reflet.podconfig.gather_files": (
             "inputs_of_every_pod pod_inputs_from_files possible_users_from_files"
         ),
         "reflet.podconfig.gather_lint": "lint_subjects_from_files",
+        "reflet.podconfig.gather_users": "possible_users",
         "reflet.podconfig.last_known_objects": "LastKnownObjects objects_of",
         "reflet.podconfig.pod_configuration": "PodConfiguration",
         "reflet.podconfig.pod_wakeups": "PodWakeups",

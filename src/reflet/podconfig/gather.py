@@ -1,10 +1,9 @@
-"""A pod and what it needs, or whoever may use an object, asked of a server.
+"""A pod and what it needs, asked of a server.
 
 ``pod_inputs`` asks for the pod first, then for all the rest at once; it makes the fewest requests
 that ``Needs`` allows, none of them twice.  The pod itself must be had; what it names and cannot be
 read is no error here but part of the answer, because the kubelet too goes on and says what is wrong
-with the container.  ``possible_users`` leaves out lists that are refused, and says so: half an
-answer is worth having, as long as it says that it is half.
+with the container.
 """
 
 from __future__ import annotations
@@ -27,14 +26,16 @@ from reflet.errors import (
     ConfigurationError,
     CredentialsError,
     NotFound,
+    ParseError,
     RefletError,
     TransportError,
     Unauthorized,
 )
-from reflet.insight.used_by import Candidates, PossibleUsers
+from reflet.insight.custom_workloads import workload_in
 from reflet.podconfig.service_account_tokens import token_keys
 from reflet.podconfig.trust_bundle_watch import list_trust_bundles
-from reflet.resolution.objects import ConfigKind, ObjectKey, ObjectsInHand
+from reflet.resolution.custom_templates import no_template
+from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.pod_inputs import Needs, PodInputs, unknown_token
 from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.references import references_of, shows_node
@@ -42,11 +43,13 @@ from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.templates import (
     WORKLOADS,
+    CustomWorkload,
     Workload,
     assumptions_of,
     parse_target,
     pod_of,
     pod_resource,
+    templates_of,
 )
 from reflet.resolution.trust_bundles import (
     UNKNOWN_BUNDLES,
@@ -62,16 +65,6 @@ SERVER_FAILURES: Final = (TransportError, CredentialsError, Unauthorized)
 DEFAULT_ACCOUNT: Final = "default"
 
 _MOST_SHOWN: Final = 8
-
-_PODS_AND_THEIR_MAKERS: Final = (
-    *(resources.PODS, resources.DEPLOYMENTS, resources.STATEFUL_SETS, resources.DAEMON_SETS),
-    *(resources.REPLICA_SETS, resources.REPLICATION_CONTROLLERS),
-    *(resources.JOBS, resources.CRON_JOBS),
-)
-_USERS_OF: Final[Mapping[ConfigKind, tuple[Resource, ...]]] = {
-    "ConfigMap": _PODS_AND_THEIR_MAKERS,
-    "Secret": (*_PODS_AND_THEIR_MAKERS, resources.SERVICE_ACCOUNTS, resources.INGRESSES),
-}
 
 
 async def pod_inputs(
@@ -99,8 +92,9 @@ async def pod_inputs(
     when the server cannot be asked.  A ConfigMap or Secret that is missing or may not be read is
     no error here: it is a problem of the environment or volume that needs it.
     """
-    found = await _find(cluster, target, namespace, selector)
+    resource, found = await _find(cluster, target, namespace, selector)
     pod = found if isinstance(found, Pod) else pod_of(found)
+    custom = isinstance(found, CustomWorkload)
     reading = _Reading(cluster, pod, needs or Needs())
     async with asyncio.TaskGroup() as tasks:
         for name, work in reading.requests():
@@ -110,6 +104,8 @@ async def pod_inputs(
         pod=pod,
         kind=found.kind,
         name=found.metadata.name,
+        resource=resource if custom else None,
+        other_templates=() if isinstance(found, Pod) else templates_of(found)[1:],
         objects=ObjectsInHand(reading.objects, failures=reading.failures),
         services=reading.services,
         node=reading.node,
@@ -131,7 +127,7 @@ async def read_objects(
 
     async def read(key: ObjectKey) -> None:
         try:
-            answers[key] = await _read_object(cluster, key)
+            answers[key] = await read_object(cluster, key)
         except RefletError as error:
             answers[key] = error
 
@@ -144,7 +140,8 @@ async def read_objects(
     return answers
 
 
-async def _read_object(cluster: Client, key: ObjectKey) -> ConfigMap | Secret:
+async def read_object(cluster: Client, key: ObjectKey) -> ConfigMap | Secret:
+    """Get one ConfigMap or Secret."""
     kind, namespace, name = key
     if kind == "ConfigMap":
         return await cluster.resource(ConfigMap, namespace=namespace).get(name)
@@ -153,15 +150,11 @@ async def _read_object(cluster: Client, key: ObjectKey) -> ConfigMap | Secret:
 
 async def _find(
     cluster: Client, target: str, namespace: str | None, selector: str
-) -> Pod | Workload:
+) -> tuple[Resource, Pod | Workload]:
     if target:
         if selector:
             raise ConfigurationError("a name needs no selector: leave out one of them")
-        kind, name = parse_target(target)
-        found = await cluster.resource(pod_resource(kind), namespace=namespace).get(name)
-        if not isinstance(found, (Pod, *WORKLOADS)):
-            raise ConfigurationError(f"{target} is no pod and makes none")
-        return found
+        return await _named(cluster, *parse_target(target), namespace)
     if not selector:
         raise ConfigurationError("name the pod, as in: pod/NAME, deploy/NAME, or give a selector")
     client = cluster.resource(PODS, namespace=namespace)
@@ -171,7 +164,36 @@ async def _find(
         everywhere = namespace == ALL_NAMESPACES
         where = "" if everywhere else namespace or cluster.namespace
         raise _unclear(items, PODS, selector, where)
-    return items[0]
+    return PODS, items[0]
+
+
+async def _named(
+    cluster: Client, kind: str, name: str, namespace: str | None
+) -> tuple[Resource, Pod | Workload]:
+    try:
+        resources.find(kind)
+    except ParseError:
+        return await _custom(cluster, kind, name, namespace)
+    resource = pod_resource(kind)
+    found = await cluster.resource(resource, namespace=namespace).get(name)
+    if not isinstance(found, (Pod, *WORKLOADS)):
+        raise ConfigurationError(f"{kind}/{name} is no pod and makes none")
+    return resource, found
+
+
+async def _custom(
+    cluster: Client, kind: str, name: str, namespace: str | None
+) -> tuple[Resource, Workload]:
+    """Get an object of a kind that only the server knows, as what makes pods."""
+    try:
+        resource = await cluster.find(kind)
+    except ParseError as error:
+        raise ConfigurationError(str(error)) from error
+    item = await cluster.resource(resource, namespace=namespace, raw=True).get(name)
+    workload = workload_in(item)
+    if workload is None:
+        raise ConfigurationError(no_template(item))
+    return resource, workload
 
 
 def _unclear(
@@ -188,49 +210,6 @@ def _unclear(
     more = len(names) - _MOST_SHOWN
     shown = ", ".join(names[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
     return ConfigurationError(f"several {resource.full_name} have {selector}: {shown}; name one")
-
-
-async def possible_users(cluster: Client, kind: ConfigKind, *, everywhere: bool) -> PossibleUsers:
-    """Ask a server for the lists that the kind of object needs, all at once.
-
-    Raises the first error when not one list could be had, or the server cannot be asked.
-    """
-    lists: dict[Resource, tuple[Any, ...]] = {}
-    failures: dict[Resource, RefletError] = {}
-
-    async def read(resource: Resource) -> None:
-        client = cluster.resource(resource, namespace=ALL_NAMESPACES if everywhere else None)
-        try:
-            lists[resource] = (await client.list()).items
-        except RefletError as error:
-            failures[resource] = error
-
-    wanted = _USERS_OF[kind]
-    async with asyncio.TaskGroup() as tasks:
-        for resource in wanted:
-            tasks.create_task(read(resource), name=f"list {resource}")
-    for error in failures.values():
-        if isinstance(error, SERVER_FAILURES) or not lists:
-            raise error
-    return PossibleUsers(
-        candidates=_candidates(lists),
-        namespace=cluster.namespace,
-        notes=tuple(
-            f"{resource} could not be listed, so they are left out: {failures[resource]}"
-            for resource in wanted
-            if resource in failures
-        ),
-    )
-
-
-def _candidates(lists: Mapping[Resource, tuple[Any, ...]]) -> Candidates:
-    every = [item for items in lists.values() for item in items]
-    return Candidates(
-        pods=lists.get(resources.PODS, ()),
-        workloads=tuple(item for item in every if isinstance(item, WORKLOADS)),
-        service_accounts=lists.get(resources.SERVICE_ACCOUNTS, ()),
-        ingresses=lists.get(resources.INGRESSES, ()),
-    )
 
 
 class _Reading:
@@ -295,7 +274,7 @@ class _Reading:
             return error
 
     async def _take_object(self, key: ObjectKey) -> None:
-        answer = await self._answer(_read_object(self._cluster, key))
+        answer = await self._answer(read_object(self._cluster, key))
         if not isinstance(answer, RefletError):
             self.objects.append(answer)
         elif not isinstance(answer, NotFound):

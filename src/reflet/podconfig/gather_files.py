@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from reflet.api import codec
 from reflet.api.core.pods import Pod
-from reflet.insight.used_by import Candidates, PossibleUsers
+from reflet.api.core.small_kinds import ServiceAccount
+from reflet.api.unstructured import AnyObject
 from reflet.manifests.applied import AppliedManifests
 from reflet.manifests.applying import read_applied
 from reflet.manifests.files import FoundFile, Sources, read_text, walk
@@ -24,6 +26,9 @@ from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.templates import parse_target
 from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
+
+if TYPE_CHECKING:
+    from reflet.insight.possible_users import PossibleUsers
 
 FILES_NAMESPACE: Final = "default"
 """The namespace of objects in files that name none, when nobody else does."""
@@ -87,6 +92,8 @@ def _inputs_of(chosen: PodTarget, applied: AppliedManifests) -> PodInputs:
         token=unknown_token,
         bundles=applied.trust_bundles() or UNKNOWN_BUNDLES,
         place=chosen.place,
+        resource=chosen.resource,
+        other_templates=chosen.other_templates,
         remarks=(
             *applied.left_out,
             *map(str, (*applied.repeated_keys, *applied.remarks)),
@@ -123,18 +130,34 @@ def possible_users_from_files(
     paths: Sources | Sequence[str], *, namespace: str = ""
 ) -> PossibleUsers:
     """Take the objects of files as if they were applied."""
+    # Only those who ask for users need the table of references.
+    from reflet.insight.possible_users import (  # noqa: PLC0415 - see above
+        Candidates,
+        PossibleUsers,
+        keys_by_object,
+    )
+    from reflet.insight.reference_table import may_name  # noqa: PLC0415 - see above
+
     applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
     return PossibleUsers(
         candidates=Candidates(
             pods=applied.pods(),
             workloads=applied.workloads(),
-            service_accounts=applied.service_accounts(),
-            ingresses=applied.ingresses(),
+            objects=(
+                *map(_whole, applied.service_accounts()),
+                *(item for item in applied.untyped() if may_name(item.api_version, item.kind)),
+            ),
         ),
         namespace=namespace or FILES_NAMESPACE,
+        keys_there=keys_by_object((*applied.config_maps(), *applied.secrets())),
         # Services do not use ConfigMaps, so remarks about them are of no interest here.
         notes=tuple(f"{refusal}; so it is left out" for refusal in applied.refusals),
+        unread=len({each.place for each in applied.remarks} - {o.place for o in applied.objects}),
     )
+
+
+def _whole(item: ServiceAccount) -> AnyObject:
+    return AnyObject(codec.encode(item))
 
 
 def fingerprint(sources: Sources | Sequence[str]) -> Fingerprint:

@@ -3,8 +3,8 @@
 A template is a mapping below ``spec`` whose own ``spec.containers`` is a list of mappings, one of
 which has an ``image``: no other thing has that shape, and operators that only overlay a template
 of their own leave the image out.  Where the kind's schema is known and has the fields of a
-template, the overlay counts too.  Whole objects inside an object, as compositions hold them, are
-not looked into: they may be for another cluster.
+template, the overlay counts too.  Not looked into are whole objects inside an object, as
+compositions hold them, which may be for another cluster, and values of Helm charts.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +26,7 @@ Fill = Callable[[dict[str, Any]], dict[str, Any]]
 
 _KNATIVE: Final = "serving.knative.dev/"
 _DEEPEST: Final = 40  # steps; deeper than any template that people write
+_CHART_VALUES: Final = frozenset({"values", "valuesObject"})
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
@@ -105,7 +106,8 @@ def _below(
             yield path, value
             return
         for name, inner in value.items():
-            yield from _below(inner, _property(schema, name), _joined(path, name), depth - 1)
+            if name not in _CHART_VALUES:
+                yield from _below(inner, _property(schema, name), _joined(path, name), depth - 1)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         items = schema.get("items")
         inside = items if isinstance(items, Mapping) else {}

@@ -20,6 +20,7 @@ from msgspec import structs
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.api.core.small_kinds import Event
+from reflet.api.resources import Resource
 from reflet.errors import RefletError
 from reflet.resolution.env_files import MountedVolume
 from reflet.resolution.environment import resolve_environment
@@ -30,6 +31,7 @@ from reflet.resolution.places import containers_of
 from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.references import Reference
 from reflet.resolution.resource_fields import NodeInHand
+from reflet.resolution.templates import PlacedTemplate
 from reflet.resolution.trust_bundles import BundlesInHand
 from reflet.resolution.variables import Environment
 from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
@@ -98,6 +100,8 @@ class PodInputs:
 
     Where it comes from: ``kind`` and ``name`` are those of the object that was asked for, a
     workload perhaps, and the pod's own where they are left out; ``place`` is its file and line.
+    ``resource`` is that of a custom resource, ``None`` for Kubernetes' own kinds, and
+    ``other_templates`` are those of such a workload that the pod is not made from.
     ``events`` are the pod's.  ``known_objects`` are ConfigMaps and Secrets that exist, for
     suggestions; ``refusals`` are objects of the files that a server would not take; ``remarks``
     are sentences about what is assumed or missing.
@@ -121,6 +125,8 @@ class PodInputs:
     kind: str = "Pod"
     name: str = ""
     place: str = ""
+    resource: Resource | None = None
+    other_templates: tuple[PlacedTemplate, ...] = ()
     events: tuple[Event, ...] = ()
     known_objects: tuple[ObjectKey, ...] = ()
     refusals: tuple[RefusedObject, ...] = ()

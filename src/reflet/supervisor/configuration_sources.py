@@ -17,8 +17,9 @@ from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
 from reflet.api.meta import KubernetesObject
 from reflet.cluster import Cluster
-from reflet.errors import Forbidden, RefletError
+from reflet.errors import DecodeError, Forbidden, RefletError
 from reflet.informer.mirror import Mirror
+from reflet.insight.custom_workloads import pod_made_by
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.manifests.files import Sources
 from reflet.podconfig.gather import DEFAULT_ACCOUNT
@@ -28,7 +29,7 @@ from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.places import container_named, containers_of
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.templates import WORKLOADS, pod_of, pod_resource
+from reflet.resolution.templates import pod_resource
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 from reflet.supervisor.container_configuration import (
@@ -175,9 +176,11 @@ class ClusterConfiguration:
         async for change in self._followed.changes():
             if change.type == "DELETED":
                 continue  # whatever runs keeps what it has
-            found = change.object
-            pod = pod_of(found) if isinstance(found, WORKLOADS) else found
-            if not isinstance(pod, Pod) or not self._has_container(pod):
+            try:
+                pod = pod_made_by(change.object)
+            except DecodeError:
+                continue  # a custom resource that somebody broke: what runs keeps what it has
+            if pod is None or not self._has_container(pod):
                 continue
             needed = needed_by(pod, self._container)
             if needed.spec != self._configuration.pod.spec:
@@ -236,7 +239,7 @@ async def cluster_configuration(
         await stack.enter_async_context(configuration)
         followed = await stack.enter_async_context(
             cluster.mirror(
-                pod_resource(inputs.kind),
+                inputs.resource or pod_resource(inputs.kind),
                 namespace=inputs.namespace,
                 field_selector=f"metadata.name={inputs.name}",
                 on_error=failed,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reflet.api.core.pods import Pod
+from reflet.api.resources import Resource
 from reflet.insight.rbac import Grant, Rule, Subject, grants_for
 from reflet.resolution.pod_inputs import PodInputs
 from tests.unit.resolution.scenes import pod_with, variable
@@ -182,3 +183,13 @@ def test_trust_anchors_take_the_right_to_list_bundles() -> None:
 
     assert (rule.group, rule.verbs) == ("certificates.k8s.io", ("list", "watch"))
     assert ("", "clustertrustbundles") not in rules(SIMPLE)
+
+
+def test_a_custom_workload_is_read_by_its_own_resource() -> None:
+    rollouts = Resource(group="argoproj.io", version="v1alpha1", plural="rollouts", kind="Rollout")
+    inputs = PodInputs(pod=SIMPLE, objects=None, kind="Rollout", name="roll", resource=rollouts)
+
+    found = [rule for grant in grants_for([inputs]) for rule in grant.rules]
+
+    (rule,) = (rule for rule in found if rule.resources == ("rollouts",))
+    assert (rule.group, rule.names) == ("argoproj.io", ("roll",))

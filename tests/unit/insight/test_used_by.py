@@ -7,12 +7,14 @@ from typing import Any
 
 from reflet.api import codec
 from reflet.api.core.pods import Pod
-from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.core.workloads import CronJob, Deployment, Job, ReplicaSet
 from reflet.api.unstructured import AnyObject
-from reflet.insight.used_by import Candidates, Effect, UsedBy, used_by
+from reflet.insight.custom_workloads import workload_in
+from reflet.insight.possible_users import Candidates
+from reflet.insight.reference_table import Effect
+from reflet.insight.used_by import UsedBy, used_by, used_by_each
 from reflet.resolution.objects import ConfigKind
-from reflet.resolution.templates import WORKLOADS
+from reflet.resolution.templates import BUILT_IN_WORKLOADS
 
 ENV_FROM = {"name": "web", "envFrom": [{"configMapRef": {"name": "settings"}}]}
 TEMPLATE = {"spec": {"containers": [ENV_FROM]}}
@@ -26,6 +28,13 @@ def made(kind: type[Any], name: str, spec: dict[str, Any], *, owner: str = "", *
         metadata["ownerReferences"] = [{"kind": owner_kind, "name": owner_name, "controller": True}]
     raw = {"metadata": metadata, "spec": spec, **more}
     return codec.decode(json.dumps(raw).encode(), kind)
+
+
+def thing(api_version: str, kind: str, name: str, **more: Any) -> AnyObject:
+    metadata = {"name": name, "namespace": more.pop("namespace", "shop")}
+    return AnyObject.from_dict(
+        {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
+    )
 
 
 def pod(name: str, *containers: dict[str, Any], owner: str = "", **spec: Any) -> Pod:
@@ -110,7 +119,7 @@ def test_all_kinds_of_workloads_are_searched() -> None:
         kind: {"template": TEMPLATE}
         if kind is not CronJob
         else {"jobTemplate": {"spec": {"template": TEMPLATE}}}
-        for kind in WORKLOADS
+        for kind in BUILT_IN_WORKLOADS
     }
     workloads = tuple(made(kind, "w", spec) for kind, spec in specs.items())
 
@@ -201,19 +210,14 @@ def test_only_users_of_one_key_can_be_asked_for() -> None:
 
 
 def test_secrets_are_used_by_service_accounts_and_ingresses() -> None:
-    account = codec.decode(
-        b'{"metadata":{"name":"web","namespace":"shop"},"imagePullSecrets":[{"name":"settings"}]}',
-        ServiceAccount,
+    account = thing("v1", "ServiceAccount", "web", imagePullSecrets=[{"name": "settings"}])
+    ingress = thing(
+        "networking.k8s.io/v1",
+        "Ingress",
+        "front",
+        spec={"tls": [{"hosts": ["a"]}, {"secretName": "settings"}]},
     )
-    ingress = AnyObject.from_dict(
-        {
-            "apiVersion": "networking.k8s.io/v1",
-            "kind": "Ingress",
-            "metadata": {"name": "front", "namespace": "shop"},
-            "spec": {"tls": [{"hosts": ["a"]}, {"secretName": "settings"}]},
-        }
-    )
-    candidates = Candidates(service_accounts=(account,), ingresses=(ingress,))
+    candidates = Candidates(objects=(account, ingress))
 
     found = users_of(candidates, "Secret")
 
@@ -223,6 +227,81 @@ def test_secrets_are_used_by_service_accounts_and_ingresses() -> None:
     ]
     assert (found.others, found.workloads, found.workloads_to_restart) == (2, 0, 0)
     assert users_of(candidates, "ConfigMap").users == ()
+
+
+def test_an_object_of_another_namespace_may_name_it() -> None:
+    gateway = thing(
+        "gateway.networking.k8s.io/v1",
+        "Gateway",
+        "edge",
+        namespace="infra",
+        spec={
+            "listeners": [{"tls": {"certificateRefs": [{"name": "settings", "namespace": "shop"}]}}]
+        },
+    )
+
+    (user,) = users_of(Candidates(objects=(gateway,)), "Secret").users
+
+    assert (user.kind, user.namespace, user.runs_pods) == ("Gateway", "infra", False)
+    assert used_by("Secret", "infra", "settings", Candidates(objects=(gateway,))).users == ()
+
+
+def test_a_custom_workload_is_a_user_once_for_its_templates_and_the_rest() -> None:
+    rollout = thing(
+        "argoproj.io/v1alpha1",
+        "Rollout",
+        "web",
+        spec={
+            "template": {"spec": {"containers": [{**ENV_FROM, "image": "i"}]}},
+            "canary": {"configMapRef": {"name": "settings"}},
+        },
+    )
+    workload = workload_in(rollout)
+    assert workload is not None
+
+    found = users_of(Candidates(workloads=(workload,), objects=(rollout,)))
+
+    (user,) = found.users
+    assert [(use.usage, use.effect) for use in user.uses] == [
+        ("envFrom", Effect.RESTART),
+        ("spec.canary.configMapRef.name", Effect.UNKNOWN),
+    ]
+    assert (found.workloads, found.workloads_to_restart, found.not_known) == (1, 1, 1)
+
+
+def test_every_template_of_a_custom_workload_is_searched() -> None:
+    replicas = {
+        "Master": {"template": {"spec": {"containers": [{"name": "m", "image": "i"}]}}},
+        "Worker": {"template": {"spec": {"containers": [{**ENV_FROM, "image": "i"}]}}},
+    }
+    job = thing("kubeflow.org/v1", "PyTorchJob", "t", spec={"pytorchReplicaSpecs": replicas})
+    workload = workload_in(job)
+    assert workload is not None
+
+    (user,) = users_of(Candidates(workloads=(workload,), objects=(job,))).users
+
+    assert [use.usage for use in user.uses] == ["envFrom"]
+
+
+def test_a_key_leaves_out_objects_that_name_others() -> None:
+    monitor = thing(
+        "monitoring.coreos.com/v1",
+        "ServiceMonitor",
+        "web",
+        spec={"endpoints": [{"bearerTokenSecret": {"name": "settings", "key": "token"}}]},
+    )
+    candidates = Candidates(objects=(monitor,))
+
+    assert len(users_of(candidates, "Secret", key="token").users) == 1
+    assert users_of(candidates, "Secret", key="other").users == ()
+
+
+def test_several_namespaces_are_searched_at_once() -> None:
+    candidates = Candidates(pods=(pod("a"), pod("b", namespace="other")))
+
+    answers = used_by_each("ConfigMap", ("other", "shop", "third"), "settings", candidates)
+
+    assert [[user.name for user in answer.users] for answer in answers] == [["b"], ["a"], []]
 
 
 def test_pull_secrets_and_credentials_wait_for_their_next_use() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from reflet.errors import DecodeError, NotFound
 from reflet.manifests.applying import read_applied
+from reflet.resolution.templates import CustomWorkload
 from tests.unit.manifests.texts import POD, applied, config_map
 
 NUMBERED_POD = """\
@@ -71,7 +72,7 @@ def test_every_kind_has_its_own_list(tmp_path: Path) -> None:
     names = [
         [item.metadata.name for item in items]
         for items in (
-            *(found.pods(), found.nodes(), found.service_accounts(), found.ingresses()),
+            *(found.pods(), found.nodes(), found.service_accounts(), found.untyped()),
             *(found.services(), found.workloads()),
         )
     ]
@@ -391,3 +392,40 @@ def test_the_annotations_of_a_refused_object_are_known(tmp_path: Path) -> None:
     (refusal,) = read_applied([str(tmp_path)]).refusals
 
     assert refusal.annotations == {"reflet.dev/ignore": "x"}
+
+
+ROLLOUT = """
+apiVersion: argoproj.io/v1alpha1
+kind: Rollout
+metadata: {name: roll}
+spec:
+  template:
+    spec:
+      containers: [{name: c, image: i}]
+      volumes: [{name: v, secret: {secretName: s}}]
+"""
+
+
+def test_a_custom_resource_with_a_template_is_a_workload_with_the_defaults_of_pods(
+    tmp_path: Path,
+) -> None:
+    found = applied(tmp_path, ROLLOUT)
+
+    (workload,) = found.workloads()
+    assert isinstance(workload, CustomWorkload)
+    assert (workload.kind, workload.template_path) == ("Rollout", "spec.template")
+    (volume,) = workload.template.spec.volumes
+    assert volume.secret is not None
+    assert volume.secret.default_mode == 0o644
+    assert found.remarks == ()
+
+
+def test_a_template_that_cannot_be_read_is_remarked_on(tmp_path: Path) -> None:
+    found = applied(
+        tmp_path, ROLLOUT.replace("image: i}", 'image: i, ports: [{containerPort: "x"}]}')
+    )
+
+    assert found.workloads() == ()
+    assert any(
+        "the template at spec.template cannot be read" in str(each) for each in found.remarks
+    )

@@ -141,3 +141,76 @@ def test_every_pod_may_mean_the_refused_ones_too(tmp_path: Path) -> None:
 
     assert [str(each) for each in pod_targets(found)] == ["pod/web"]
     assert [str(each) for each in pod_targets(found, refused=True)] == ["pod/web", "pod/bad"]
+
+
+ROLLOUT = """
+apiVersion: argoproj.io/v1alpha1
+kind: Rollout
+metadata: {name: roll}
+spec:
+  template:
+    spec: {containers: [{name: c, image: i}]}
+"""
+BARE = "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: bare}\n"
+DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: rollen.argoproj.io}
+spec:
+  group: argoproj.io
+  scope: Namespaced
+  names: {kind: Rollout, plural: rollen, singular: rollout, shortNames: [ro]}
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+
+
+@pytest.mark.parametrize("type_", ["Rollout", "rollout", "rollouts", "rollout.argoproj.io"])
+def test_a_custom_workload_is_meant_by_its_kind_or_the_usual_plural(
+    tmp_path: Path, type_: str
+) -> None:
+    chosen = choose_pod(applied(tmp_path, POD, ROLLOUT), (type_, "roll"))
+
+    assert (str(chosen), chosen.pod.metadata.generate_name) == ("rollout/roll", "roll-")
+    assert chosen.resource is not None
+    assert chosen.resource.full_name == "rollouts.argoproj.io"
+
+
+def test_a_definition_among_the_files_tells_the_plural_and_short_names(tmp_path: Path) -> None:
+    found = applied(tmp_path, ROLLOUT, DEFINITION)
+
+    for type_ in ("rollen", "ro", "rollout"):
+        assert str(choose_pod(found, (type_, "roll"))) == "rollout/roll"
+    with pytest.raises(ConfigurationError, match="there is no resource 'rollouts'"):
+        choose_pod(found, ("rollouts", "roll"))
+
+
+def test_a_custom_object_without_a_template_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        choose_pod(applied(tmp_path, BARE, POD), ("rollout", "bare"))
+
+    assert str(caught.value) == "rollout bare has no pod template"
+
+
+def test_kinds_of_kubernetes_win_over_custom_ones_of_the_same_name(tmp_path: Path) -> None:
+    kruise = ROLLOUT.replace("argoproj.io/v1alpha1", "apps.kruise.io/v1beta1").replace(
+        "kind: Rollout", "kind: CronJob"
+    )
+    both = applied(tmp_path, CRON_JOB, kruise)
+
+    assert choose_pod(both, ("cronjob", "nightly")).resource is None
+    assert choose_pod(both, ("cronjob.apps.kruise.io", "roll")).name == "roll"
+    assert choose_pod(applied(tmp_path, kruise), ("cronjob", "roll")).name == "roll"
+
+
+def test_a_knative_service_is_a_workload_though_a_service_is_none(tmp_path: Path) -> None:
+    knative = ROLLOUT.replace("argoproj.io/v1alpha1", "serving.knative.dev/v1").replace(
+        "kind: Rollout", "kind: Service"
+    )
+
+    assert str(choose_pod(applied(tmp_path, knative), ("service", "roll"))) == "service/roll"
+    with pytest.raises(ConfigurationError, match="services are no pods and make none"):
+        choose_pod(applied(tmp_path, POD), ("service", "roll"))

@@ -18,16 +18,22 @@ from reflet.api.core.workloads import (
     ReplicationController,
     StatefulSet,
 )
+from reflet.api.meta import ObjectMeta
 from reflet.errors import ConfigurationError
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 from reflet.resolution.templates import (
+    CustomWorkload,
+    PlacedTemplate,
     Workload,
     assumptions_of,
     parse_target,
     pod_of,
     pod_resource,
+    template_of,
+    template_path,
+    templates_of,
 )
 
 LABELS_FILE = {
@@ -202,3 +208,47 @@ def test_a_target_is_a_type_and_a_name_or_a_pod(text: str, target: tuple[str, st
 def test_other_targets_are_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="is not of the form TYPE/NAME"):
         parse_target(text)
+
+
+def custom(*paths: str, unreadable: tuple[str, ...] = ()) -> CustomWorkload:
+    template = workload(Deployment).spec.template
+    return CustomWorkload(
+        api_version="argoproj.io/v1alpha1",
+        kind="Rollout",
+        metadata=ObjectMeta(name="roll", namespace="shop"),
+        templates=tuple(PlacedTemplate(path=path, template=template) for path in paths),
+        unreadable=unreadable,
+    )
+
+
+def test_a_custom_workload_makes_the_pod_of_its_first_template() -> None:
+    pod = pod_of(custom("spec.template"))
+
+    assert (pod.metadata.generate_name, pod.metadata.namespace) == ("roll-", "shop")
+    assert pod.metadata.labels == {"app": "web"}
+    assert pod.spec.enable_service_links is True
+
+
+def test_of_a_custom_workload_the_other_templates_are_named() -> None:
+    said = assumptions_of(custom("spec.a", "spec.b", unreadable=("the template at spec.c is bad",)))
+
+    assert said == (
+        "what the controller of Rollout roll adds to its template is not known",
+        "this is the template at spec.a of Rollout roll; others are at spec.b",
+        "the template at spec.c is bad",
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "path"),
+    [
+        (workload(Deployment), "spec.template"),
+        (workload(Job), "spec.template"),
+        (workload(CronJob), "spec.jobTemplate.spec.template"),
+        (custom("spec.a", "spec.b"), "spec.a"),
+    ],
+)
+def test_where_a_template_is(subject: Workload, path: str) -> None:
+    assert template_path(subject) == path
+    assert templates_of(subject)[0].path == path
+    assert templates_of(subject)[0].template == template_of(subject)

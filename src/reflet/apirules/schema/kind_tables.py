@@ -221,6 +221,7 @@ _KUBERNETES: Final = "a component of Kubernetes reads it when it starts"
 
 CONFIGURATION_GROUPS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "abac.authorization.kubernetes.io": _KUBERNETES,
         "apiserver.config.k8s.io": _KUBERNETES,
         "apiserver.k8s.io": _KUBERNETES,
         "audit.k8s.io": _KUBERNETES,
@@ -256,6 +257,7 @@ CONFIGURATION_GROUPS: Final[Mapping[str, str]] = MappingProxyType(
 CONFIGURATION_KINDS: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
     {
         ("v1", "Config"): "a kubeconfig, which clients read",
+        ("v1", "Policy"): "the scheduler read it before Kubernetes 1.23",
         ("argoproj.io/v1alpha1", "ConfigManagementPlugin"): "a plugin's sidecar reads it",
         ("gateway.envoyproxy.io/v1alpha1", "EnvoyGateway"): "Envoy Gateway reads it when it starts",
         ("kwok.x-k8s.io/v1alpha1", "KwokConfiguration"): "kwok reads it",

@@ -9,6 +9,7 @@ define; what SIGs define by CustomResourceDefinitions or serve beside the API se
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,7 @@ from reflet.apirules.schema.kind_tables import (
 )
 from reflet.apirules.schema.kinds import version_rank
 
+_VERSION: Final = re.compile(r"v[0-9]+((alpha|beta)[0-9]+)?")
 _NEAR_KIND: Final = 0.8
 _NEAR_GROUP: Final = 0.93
 _SPONSORED: Final = ("x-k8s.io", "sigs.k8s.io")
@@ -82,6 +84,11 @@ def judged(api_version: str, kind: str) -> Judgement:
         items = judged(api_version, kind.removesuffix("List"))
         if items.standing not in {KindStanding.UNKNOWN, KindStanding.CUSTOM}:
             return items
+    if not group and not _VERSION.fullmatch(api_version) and kind not in _by_kind():
+        said = (
+            f"{kind} of {api_version} is not for a cluster: {api_version} is no version of an API"
+        )
+        return Judgement(KindStanding.CONFIGURATION, said)
     if belongs_to_kubernetes(group) or _is_meant_to(group, kind):
         return Judgement(KindStanding.UNKNOWN, _no_matches(api_version, kind), _meant(group, kind))
     return Judgement(KindStanding.CUSTOM)
@@ -119,9 +126,15 @@ def _meant(group: str, kind: str) -> str:
     places = _by_kind()
     if kind in places:
         return f"use apiVersion {_best(group, kind)}"
-    for removal in (each for removals in REMOVED.values() for each in removals):
-        if kind in removal.kinds.split():
-            return f"Kubernetes {removal.release} removed {kind}; {_instead(removal.instead)}"
+    gone = [
+        removal
+        for removals in REMOVED.values()
+        for removal in removals
+        if kind in removal.kinds.split()
+    ]
+    if gone:
+        last = max(gone, key=lambda removal: int(removal.release.partition(".")[2]))
+        return f"Kubernetes {last.release} removed {kind}; {_instead(last.instead)}"
     near = _near(kind, group)
     if near is None:
         return _OWN_KIND

@@ -33,6 +33,8 @@ def refs(choice: PodChoice, output: str, no_headers: bool, verbose: bool) -> Non
     """
     inputs = choice.gather(lazy.pod_inputs.ONLY_THE_POD, refused=True)
     references = list(lazy.references.references_of(inputs.pod))
+    for placed in inputs.other_templates:
+        references += lazy.references.references_of(placed.template)
     if output != "table":
         print_document(references_document(inputs, references), output)
         return

@@ -16,16 +16,16 @@ from reflet.cli.output.output import (
     paragraph,
     print_document,
     print_fitting_table,
-    visible,
 )
 from reflet.cli.output.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reflet.insight.used_by import PossibleUsers, Use, UsedBy, User
+    from reflet.insight.possible_users import PossibleUsers
+    from reflet.insight.used_by import Use, UsedBy, User
     from reflet.manifests.files import Sources
-    from reflet.resolution.objects import ConfigKind
+    from reflet.resolution.objects import ConfigKind, ObjectKey
     from reflet.transport.config.settings import ConnectionSettings
 
 HEADINGS: Final = ("USER", "KEYS", "CHANGE")
@@ -54,9 +54,10 @@ def used_by(
 ) -> None:
     """Show who uses a ConfigMap or Secret, and who needs a restart.
 
-    Pods, templates of workloads, pull secrets of service accounts and TLS of Ingresses count.
-    CHANGE says when a user sees a change: live, after a restart, at the next pull of an image
-    or mount of a volume.  A container that mounts with subPath needs a restart.
+    Pods, templates of workloads, custom ones too, and what the reference table knows count:
+    service accounts, Ingresses, Gateways, volumes, objects of operators.  CHANGE says when a
+    user sees a change: live, after a restart, at the next pull of an image or mount of a
+    volume.  A container that mounts with subPath needs a restart.
     """
     target = _one_target(arguments)
     kind = _config_kind(target.type)
@@ -68,27 +69,83 @@ def used_by(
     else:
         settings = connection()
         with progress("asking the server"):
-            found = lazy.asyncio.run(_ask(settings, kind, everywhere=all_namespaces))
+            found = lazy.asyncio.run(
+                _ask(settings, kind, str(target.name), everywhere=all_namespaces)
+            )
     namespaces = found.namespaces() if all_namespaces else (found.namespace,)
     answers = _answers(kind, str(target.name), namespaces, found, key)
     if output in {"json", "yaml"}:
         namespace = None if all_namespaces else found.namespace
-        document = _document(kind, namespace, str(target.name), answers, found.notes)
+        document = _document(kind, namespace, str(target.name), answers, found)
         print_document(document, output)
         return
     for note in found.notes:
         lazy.problem_output.tell("note", note)
+    for warning in _absences(kind, namespaces, str(target.name), found, key):
+        lazy.problem_output.tell("warning", warning)
     where = "" if all_namespaces else f" in namespace {found.namespace}"
     what = f"{kind} {target.name}{where}" + (f", key {key}" if key else "")
+    if not answers:
+        _print_nobody(what, found)
+        return
     wide = output == "wide"
     _print(what, answers, everywhere=all_namespaces, no_headers=no_headers, wide=wide)
 
 
 async def _ask(
-    settings: ConnectionSettings, kind: ConfigKind, *, everywhere: bool
+    settings: ConnectionSettings, kind: ConfigKind, name: str, *, everywhere: bool
 ) -> PossibleUsers:
     async with lazy.cluster.Cluster(settings) as cluster:
-        return await lazy.gather.possible_users(cluster, kind, everywhere=everywhere)
+        return await lazy.gather_users.possible_users(cluster, kind, name, everywhere=everywhere)
+
+
+def _absences(
+    kind: ConfigKind, namespaces: Sequence[str], name: str, found: PossibleUsers, key: str
+) -> Iterator[str]:
+    """Say that the object itself, or the key of it, is not there."""
+    if found.keys_there is None:
+        return
+    there = {
+        namespace: keys
+        for (of_kind, namespace, of_name), keys in found.keys_there.items()
+        if (of_kind, of_name) == (kind, name) and namespace in namespaces
+    }
+    if not there:
+        where = f"in namespace {namespaces[0]}" if len(namespaces) == 1 else "in any namespace"
+        near = lazy.difflib.get_close_matches(
+            name, [other for of_kind, _, other in found.keys_there if of_kind == kind], n=1
+        )
+        hint = f"; did you mean {near[0]}?" if near else ""
+        maker = next(filter(None, (found.maker_of(kind, each, name) for each in namespaces)), "")
+        made = f": {maker} makes it" if maker else hint
+        yield f"{kind} {name} does not exist {where}{made}"
+    elif key and not any(key in keys for keys in there.values()):
+        keys = sorted({each for keys in there.values() for each in keys})
+        yield f"{kind} {name} has no key {key}; it has {', '.join(keys) or 'none at all'}"
+
+
+def _print_nobody(what: str, found: PossibleUsers) -> None:
+    """Say that nobody uses an object, what was looked at, and what was not."""
+    pods, workloads, others = found.looked_at()
+    looked = _counts((pods, "pod"), (workloads, "workload"), (others, "other object"))
+    one = pods + workloads + others == 1
+    said = f"nobody uses {what}: {looked or 'no pod and no workload'} {'was' if one else 'were'}"
+    for line in paragraph(f"{said} looked at"):
+        click.echo(line)
+    by_name = found.searched_by_name()
+    if by_name:
+        number = counted(sum(by_name.values()), "object")
+        kinds = ", ".join(sorted(by_name))
+        lazy.problem_output.tell(
+            "note",
+            f"in {number} of kinds that the reference table does not have, only the usual names "
+            f"of fields were looked for: {kinds}",
+        )
+    if found.unread:
+        number = counted(found.unread, "object")
+        lazy.problem_output.tell(
+            "note", f"{number} of kinds that are not known here were not looked into"
+        )
 
 
 def _one_target(arguments: Sequence[str]) -> ObjectTarget:
@@ -112,24 +169,18 @@ def _config_kind(text: str) -> ConfigKind:
 def _answers(
     kind: ConfigKind, name: str, namespaces: Sequence[str], found: PossibleUsers, key: str
 ) -> list[UsedBy]:
-    answers = [
-        lazy.used_by.used_by(kind, namespace, name, found.candidates, key=key)
-        for namespace in namespaces
-    ]
+    answers = lazy.used_by.used_by_each(kind, namespaces, name, found.candidates, key=key)
     return [answer for answer in answers if answer.users]
 
 
 def _print(
     what: str, answers: list[UsedBy], *, everywhere: bool, no_headers: bool, wide: bool
 ) -> None:
-    if not answers:
-        click.echo(visible(f"nobody uses {what}"))
-        return
     rows = [
         ([answer.namespace] if everywhere else []) + row
         for answer in answers
         for user in answer.users
-        for row in _rows(user)
+        for row in _rows(user, answer.namespace)
     ]
     headings = ("NAMESPACE", *HEADINGS) if everywhere else HEADINGS
     flexible = (headings.index("KEYS"), headings.index("USER"))
@@ -139,11 +190,12 @@ def _print(
         click.echo(line)
 
 
-def _rows(user: User) -> Iterator[list[str]]:
+def _rows(user: User, namespace: str) -> Iterator[list[str]]:
     """Yield the user, and below it each of its uses."""
+    elsewhere = f" in {user.namespace}" if user.namespace not in {"", namespace} else ""
     pods = f" ({counted(len(user.pods), 'pod')})" if user.pods else ""
     older = ", older pods only" if user.outdated else ""
-    yield [f"{user.kind.lower()}/{user.name}{pods}{older}", "", ""]
+    yield [f"{user.kind.lower()}/{user.name}{elsewhere}{pods}{older}", "", ""]
     for use in user.uses:
         keys = EVERY_KEY if use.keys is None else ", ".join(use.keys)
         yield [f"  {_usage_text(use)}", keys, use.effect.value]
@@ -161,7 +213,7 @@ def _usage_text(use: Use) -> str:
         case "imagePullSecret":
             what = "pull secret"
         case "volumeCredentials":
-            what = f"credentials of volume {place.volume}"
+            what = f"credentials of {f'volume {place.volume}' if place.volume else 'the volume'}"
         case _:
             what = use.usage
     return f"{by}{what}{optional}"
@@ -189,24 +241,37 @@ def _totals_text(what: str, answers: list[UsedBy]) -> str:
     )
     one = totals["workloadsToRestart"] + totals["podsToRestart"] == 1
     restarts = f"{to_restart or 'none'} need{'s' if one or not to_restart else ''} a restart"
-    return f"{what} is used by {users}; after a change, {restarts}"
+    unknown = sum(answer.not_known for answer in answers)
+    rest = f"; what {counted(unknown, 'user')} make{'s' * (unknown == 1)} of it is not known"
+    return f"{what} is used by {users}; after a change, {restarts}{rest if unknown else ''}"
 
 
 def _counts(*numbers: tuple[int, str]) -> str:
-    return " and ".join(counted(number, noun) for number, noun in numbers if number)
+    *most, last = [counted(number, noun) for number, noun in numbers if number] or [""]
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _document(
-    kind: str, namespace: str | None, name: str, answers: list[UsedBy], notes: Sequence[str]
+    kind: str, namespace: str | None, name: str, answers: list[UsedBy], found: PossibleUsers
 ) -> dict[str, Any]:
+    there = found.keys_there
+    pods, workloads, others = found.looked_at()
     return {
         "apiVersion": API_VERSION,
         "kind": "UsedBy",
         "object": {"kind": kind, "namespace": namespace, "name": name},
+        "exists": None
+        if there is None
+        else any(_is_it(key, kind, namespace, name) for key in there),
         "users": [_user_document(user) for answer in answers for user in answer.users],
         "totals": _totals(answers),
-        "notes": list(notes),
+        "lookedAt": {"pods": pods, "workloads": workloads, "others": others},
+        "notes": list(found.notes),
     }
+
+
+def _is_it(key: ObjectKey, kind: str, namespace: str | None, name: str) -> bool:
+    return (key[0], key[2]) == (kind, name) and namespace in {None, key[1]}
 
 
 def _user_document(user: User) -> dict[str, Any]:

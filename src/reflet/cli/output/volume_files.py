@@ -31,8 +31,9 @@ from reflet.cli.output.problem_output import (
     tell,
     tell_few,
 )
-from reflet.errors import RefletError
+from reflet.errors import DecodeError, RefletError
 from reflet.informer.handlers.changes import Change
+from reflet.insight.custom_workloads import pod_made_by
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.podconfig.gather_files import fingerprint
 from reflet.podconfig.pod_configuration import PodConfiguration
@@ -42,7 +43,7 @@ from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.pod_inputs import Needs, PodInputs, no_reference
 from reflet.resolution.references import Reference, Usage
-from reflet.resolution.templates import WORKLOADS, pod_of, pod_resource
+from reflet.resolution.templates import pod_resource
 from reflet.resolution.volume_contents import configuration_volumes
 from reflet.volumes.atomic_writer import AtomicWriter
 from reflet.volumes.folders import PRIVATE
@@ -290,11 +291,15 @@ def _following(
     """Return a mirror of the one object that was asked for, which tells what becomes of it."""
 
     def changed(change: Change[Any]) -> None:
-        found = change.object
         if change.type == "DELETED":
             tell("warning", f"{inputs.target} is gone; its files stay as they are")
-        elif isinstance(found, (Pod, *WORKLOADS)):
-            pod = found if isinstance(found, Pod) else pod_of(found)
+            return
+        try:
+            pod = pod_made_by(change.object)
+        except DecodeError as error:
+            tell("warning", f"{error}; its files stay as they are")
+            return
+        if pod is not None:
             configuration.update(volumes_only(pod, names))
 
     said: set[str] = set()
@@ -306,7 +311,7 @@ def _following(
             tell("warning", text)
 
     mirror = cluster.mirror(
-        pod_resource(inputs.kind),
+        inputs.resource or pod_resource(inputs.kind),
         namespace=inputs.namespace,
         field_selector=f"metadata.name={inputs.name}",
         on_error=failed,

@@ -85,6 +85,7 @@ def test_of_some_that_were_removed_nothing_is_left(api_version: str, kind: str) 
         ("v1", "Deployment", "use apiVersion apps/v1"),
         ("app/v1", "Deployment", "use apiVersion apps/v1"),
         ("apps/v2", "Deployment", "use apiVersion apps/v1"),
+        ("1", "ConfigMap", "use apiVersion v1"),
         ("apps.k8s.io/v1", "Deployment", "use apiVersion apps/v1"),
         ("rbac.authorisation.k8s.io/v1", "Role", "use apiVersion rbac.authorization.k8s.io/v1"),
         ("networking.k8s.io/v1", "Event", "use apiVersion v1"),
@@ -110,7 +111,7 @@ def test_a_version_that_never_was_of_a_kind_that_is_gone_says_so() -> None:
     found = judged("policy/v1", "PodSecurityPolicy")
 
     assert found.standing is KindStanding.UNKNOWN
-    assert "removed PodSecurityPolicy; nothing replaces it" in found.fix
+    assert found.fix.startswith("Kubernetes 1.25 removed PodSecurityPolicy; nothing replaces it")
 
 
 def test_where_nothing_is_near_the_two_ways_are_told() -> None:
@@ -129,6 +130,8 @@ def test_where_nothing_is_near_the_two_ways_are_told() -> None:
         ("kind.x-k8s.io/v1alpha4", "Cluster"),
         ("skaffold/v3", "Config"),
         ("audit.k8s.io/v1", "Policy"),
+        ("v1", "Policy"),
+        ("0.1.0", "ksonnet.io/app"),
     ],
 )
 def test_files_of_tools_and_components_are_not_for_a_cluster(api_version: str, kind: str) -> None:

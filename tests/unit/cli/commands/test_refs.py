@@ -72,3 +72,26 @@ def test_an_unrelated_mistake_is_a_warning(on_files: OnFiles) -> None:
     (line,) = shown.errors.splitlines()
     assert line.startswith("warning: ")
     assert 'protocol: Unsupported value: "tcp"' in line
+
+
+def test_every_template_of_a_custom_workload_is_read(on_files: OnFiles) -> None:
+    text = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      template:
+        spec: {containers: [{name: m, image: i, envFrom: [{configMapRef: {name: a}}]}]}
+    Worker:
+      template:
+        spec: {containers: [{name: w, image: i, envFrom: [{secretRef: {name: b}}]}]}
+"""
+
+    shown = on_files(text, "refs", "pytorchjob/train")
+
+    assert [line.split()[0] for line in shown.output.splitlines()[1:]] == [
+        "configmap/a",
+        "secret/b",
+    ]
