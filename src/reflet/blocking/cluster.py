@@ -30,14 +30,8 @@ from reflet.api.watch_events import WatchEvent
 from reflet.blocking.loop_thread import LoopThread
 from reflet.client.client import Token
 from reflet.client.discovery import ServerVersion
-from reflet.client.resource_client import (
-    WATCH_SILENCE,
-    Answered,
-    Body,
-    PatchBody,
-    ResourceClient,
-    Whole,
-)
+from reflet.client.resource_client import WATCH_SILENCE, Answered, ResourceClient, Whole
+from reflet.client.sent_objects import Body, PatchBody
 from reflet.cluster import Cluster
 from reflet.cluster import connect as connect_cluster
 from reflet.transport.config.settings import ConnectionSettings

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reflet.api import options, resources
     from reflet.api.selectors import labels
     from reflet.api.yaml import text as yaml_text
-    from reflet.cli import demo_story, stop_signals
+    from reflet.cli import demo_story, event_loop, stop_signals
     from reflet.cli.output import (
         change_output,
         environment_output,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         following,
         lint_output,
         problem_output,
+        server_objects,
         volume_files,
         why_output,
     )
@@ -69,10 +70,10 @@ _HOMES: Final = {
         "reflet": "cluster",
         "reflet.api": "options resources",
         "reflet.api.selectors": "labels",
-        "reflet.cli": "demo_story stop_signals",
+        "reflet.cli": "demo_story event_loop stop_signals",
         "reflet.cli.output": (
             "change_output environment_output explain_output following "
-            "lint_output problem_output volume_files why_output"
+            "lint_output problem_output server_objects volume_files why_output"
         ),
         "reflet.client": "client",
         "reflet.informer.reflector": "reflector",

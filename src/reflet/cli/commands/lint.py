@@ -131,7 +131,7 @@ def _gather(
     if settings is None:
         return subjects, {}, notes
     with progress("asking the server"):
-        live = lazy.asyncio.run(_read(settings, subjects))
+        live = lazy.event_loop.run(_read(settings, subjects))
     return subjects, live, notes + lazy.gather_files.remarks_on_unread(live)
 
 

@@ -64,7 +64,7 @@ def serve(
         tls=tls,
         load=sources,
     )
-    lazy.asyncio.run(_run(server))
+    lazy.event_loop.run(_run(server))
 
 
 async def _run(server: DevServer) -> None:

@@ -74,7 +74,7 @@ def used_by(
     else:
         settings = connection()
         with progress("asking the server"):
-            found = lazy.asyncio.run(_ask(settings, kind, everywhere=all_namespaces))
+            found = lazy.event_loop.run(_ask(settings, kind, everywhere=all_namespaces))
     namespaces = found.namespaces() if all_namespaces else (found.namespace,)
     answers = _answers(kind, str(target.name), namespaces, found, key)
     if output == "json":

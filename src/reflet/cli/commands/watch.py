@@ -31,6 +31,9 @@ FORMS = ("table", "json", "yaml", "jsonl")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
 @click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
+@click.option(
+    "--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in JSON and YAML."
+)
 @connection_options
 def watch(
     targets: tuple[str, ...],
@@ -40,6 +43,7 @@ def watch(
     output: str,
     no_headers: bool,
     reveal: bool,
+    show_managed_fields: bool,
     connection: Callable[[], ConnectionSettings],
 ) -> None:
     """Show objects as they change, whatever happens to the server.
@@ -52,7 +56,7 @@ def watch(
     TYPE is a plural, singular or short name (configmaps, cm), with its group where needed
     (deployments.apps).  Forms other than table are documents {"type": TYPE, "object": OBJECT},
     the object of SYNCED is null; jsonl has one in each line.  Values of Secrets are masked
-    unless --reveal is given.
+    unless --reveal is given, and managedFields are left out unless --show-managed-fields is.
     """
     wanted = parse_targets(targets)
     if len(wanted) > 1:
@@ -68,9 +72,18 @@ def watch(
 
     def form(resource: Resource) -> ChangeOutput:
         with_namespace = all_namespaces and resource.namespaced
-        return _form(output, with_namespace, no_headers=no_headers, reveal=reveal)
+        if output != "table":
+            return lazy.change_output.DocumentOutput(
+                output, reveal=reveal, managed_fields=show_managed_fields
+            )
+        return lazy.change_output.TableOutput(
+            with_namespace=with_namespace,
+            no_headers=no_headers,
+            columns=shutil.get_terminal_size().columns,
+            now=lambda: datetime.now().astimezone(),
+        )
 
-    lazy.asyncio.run(
+    lazy.event_loop.run(
         _watch(
             connection(),
             target,
@@ -85,17 +98,6 @@ def watch(
 def _check_selectors(label_selector: str, field_selector: str) -> None:
     """Refuse, before anything is asked, what no server would accept."""
     lazy.options.WatchOptions(label_selector=label_selector, field_selector=field_selector)
-
-
-def _form(output: str, with_namespace: bool, *, no_headers: bool, reveal: bool) -> ChangeOutput:
-    if output != "table":
-        return lazy.change_output.DocumentOutput(output, reveal=reveal)
-    return lazy.change_output.TableOutput(
-        with_namespace=with_namespace,
-        no_headers=no_headers,
-        columns=shutil.get_terminal_size().columns,
-        now=lambda: datetime.now().astimezone(),
-    )
 
 
 async def _watch(

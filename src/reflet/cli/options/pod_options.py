@@ -72,7 +72,7 @@ class PodChoice:
             with progress("reading files"):
                 return self.read_files()
         with progress("asking the server"):
-            return lazy.asyncio.run(self._ask(needs))
+            return lazy.event_loop.run(self._ask(needs))
 
     def read_files(self) -> PodInputs:
         """Read the files, again if they have been read before."""

@@ -157,7 +157,7 @@ def watch_files(choice: PodChoice, names: Sequence[str], folder: Path) -> int:
     tell_surroundings(inputs)
     # The same things are said on stderr in this command's own words.
     logging.getLogger("reflet").addHandler(logging.NullHandler())
-    return asyncio.run(_watch_cluster(choice.connection(), inputs, names, folder))
+    return lazy.event_loop.run(_watch_cluster(choice.connection(), inputs, names, folder))
 
 
 class Freshness:
