@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from reflet.node import options as node_options
     from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
-    from reflet.podconfig import gather, gather_files
+    from reflet.podconfig import gather, gather_files, gather_objects
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references
     from reflet.runtime import descriptors, structured_logs
@@ -82,7 +82,7 @@ _HOMES: Final = {
         "reflet.manifests": "applied",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
-        "reflet.podconfig": "gather gather_files",
+        "reflet.podconfig": "gather gather_files gather_objects",
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references",
         "reflet.runtime": "descriptors structured_logs",

@@ -10,7 +10,7 @@ answer is worth having, as long as it says that it is half.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -23,15 +23,14 @@ from reflet.api.core.small_kinds import Event
 from reflet.api.options import ListOptions
 from reflet.api.resources import PODS, Resource
 from reflet.client.client import ALL_NAMESPACES, Client
+from reflet.client.rest import OnPage
 from reflet.errors import (
     ConfigurationError,
-    CredentialsError,
     NotFound,
     RefletError,
-    TransportError,
-    Unauthorized,
 )
 from reflet.insight.used_by import Candidates, PossibleUsers
+from reflet.podconfig.gather_objects import SERVER_FAILURES, read_object
 from reflet.podconfig.service_account_tokens import token_keys
 from reflet.podconfig.trust_bundle_watch import list_trust_bundles
 from reflet.resolution.objects import ConfigKind, ObjectKey, ObjectsInHand
@@ -55,9 +54,6 @@ from reflet.resolution.trust_bundles import (
 )
 
 T = TypeVar("T")
-
-SERVER_FAILURES: Final = (TransportError, CredentialsError, Unauthorized)
-"""Errors that every other request would have ended in too: the server, or our standing with it."""
 
 DEFAULT_ACCOUNT: Final = "default"
 
@@ -120,37 +116,6 @@ async def pod_inputs(
     )
 
 
-async def read_objects(
-    cluster: Client, keys: Iterable[ObjectKey]
-) -> dict[ObjectKey, ConfigMap | Secret | RefletError]:
-    """Get ConfigMaps and Secrets, all at once: each, or the error of reading it.
-
-    Raises the error of a server that cannot be asked.
-    """
-    answers: dict[ObjectKey, ConfigMap | Secret | RefletError] = {}
-
-    async def read(key: ObjectKey) -> None:
-        try:
-            answers[key] = await _read_object(cluster, key)
-        except RefletError as error:
-            answers[key] = error
-
-    async with asyncio.TaskGroup() as tasks:
-        for key in keys:
-            tasks.create_task(read(key), name="get " + "/".join(key))
-    for answer in answers.values():
-        if isinstance(answer, SERVER_FAILURES):
-            raise answer
-    return answers
-
-
-async def _read_object(cluster: Client, key: ObjectKey) -> ConfigMap | Secret:
-    kind, namespace, name = key
-    if kind == "ConfigMap":
-        return await cluster.resource(ConfigMap, namespace=namespace).get(name)
-    return await cluster.resource(Secret, namespace=namespace).get(name)
-
-
 async def _find(
     cluster: Client, target: str, namespace: str | None, selector: str
 ) -> Pod | Workload:
@@ -190,10 +155,17 @@ def _unclear(
     return ConfigurationError(f"several {resource.full_name} have {selector}: {shown}; name one")
 
 
-async def possible_users(cluster: Client, kind: ConfigKind, *, everywhere: bool) -> PossibleUsers:
+async def possible_users(
+    cluster: Client,
+    kind: ConfigKind,
+    *,
+    everywhere: bool,
+    on_pages: Callable[[], OnPage] | None = None,
+) -> PossibleUsers:
     """Ask a server for the lists that the kind of object needs, all at once.
 
-    Raises the first error when not one list could be had, or the server cannot be asked.
+    *on_pages* gives for each list whom to tell of its pages.  Raises the first error when not one
+    list could be had, or the server cannot be asked.
     """
     lists: dict[Resource, tuple[Any, ...]] = {}
     failures: dict[Resource, RefletError] = {}
@@ -201,7 +173,8 @@ async def possible_users(cluster: Client, kind: ConfigKind, *, everywhere: bool)
     async def read(resource: Resource) -> None:
         client = cluster.resource(resource, namespace=ALL_NAMESPACES if everywhere else None)
         try:
-            lists[resource] = (await client.list()).items
+            listing = await client.list(on_page=on_pages() if on_pages else None)
+            lists[resource] = listing.items
         except RefletError as error:
             failures[resource] = error
 
@@ -295,7 +268,7 @@ class _Reading:
             return error
 
     async def _take_object(self, key: ObjectKey) -> None:
-        answer = await self._answer(_read_object(self._cluster, key))
+        answer = await self._answer(read_object(self._cluster, key))
         if not isinstance(answer, RefletError):
             self.objects.append(answer)
         elif not isinstance(answer, NotFound):

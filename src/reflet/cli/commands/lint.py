@@ -10,7 +10,7 @@ from reflet.cli import lazy
 from reflet.cli.options.arguments import FILE_NAME
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.output.output import print_json, print_table
-from reflet.cli.output.progress import progress
+from reflet.cli.output.progress import Progress, progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def lint(
     """Find in files what would fail at rollout.
 
     The files are read as if they were applied.  With --against cluster, objects that are not in
-    the files are looked up, one by one, and immutable ones are compared.  Exit code 1: there are
+    the files are looked up, and immutable ones are compared.  Exit code 1: there are
     errors; with --strict, or warnings.
     """
     if list_rules:
@@ -130,12 +130,13 @@ def _gather(
         )
     if settings is None:
         return subjects, {}, notes
-    with progress("asking the server"):
-        live = lazy.event_loop.run(_read(settings, subjects))
+    with progress("asking the server") as told:
+        live = lazy.event_loop.run(_read(settings, subjects, told))
     return subjects, live, notes + lazy.gather_files.remarks_on_unread(live)
 
 
-async def _read(settings: ConnectionSettings, subjects: Sequence[Subject]) -> Live:
+async def _read(settings: ConnectionSettings, subjects: Sequence[Subject], told: Progress) -> Live:
     wanted = lazy.linting.wanted_from_cluster(subjects)
+    told.expect(len(wanted))
     async with lazy.cluster.Cluster(settings) as cluster:
-        return await lazy.gather.read_objects(cluster, wanted)
+        return await lazy.gather_objects.read_objects(cluster, wanted, on_answer=told.add)

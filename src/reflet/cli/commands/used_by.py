@@ -16,7 +16,7 @@ from reflet.cli.output.output import (
     print_fitting_table,
     print_json,
 )
-from reflet.cli.output.progress import progress
+from reflet.cli.output.progress import Progress, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,8 +73,8 @@ def used_by(
             )
     else:
         settings = connection()
-        with progress("asking the server"):
-            found = lazy.event_loop.run(_ask(settings, kind, everywhere=all_namespaces))
+        with progress("asking the server") as told:
+            found = lazy.event_loop.run(_ask(settings, kind, told, everywhere=all_namespaces))
     namespaces = found.namespaces() if all_namespaces else (found.namespace,)
     answers = _answers(kind, str(target.name), namespaces, found, key)
     if output == "json":
@@ -89,10 +89,12 @@ def used_by(
 
 
 async def _ask(
-    settings: ConnectionSettings, kind: ConfigKind, *, everywhere: bool
+    settings: ConnectionSettings, kind: ConfigKind, told: Progress, *, everywhere: bool
 ) -> PossibleUsers:
     async with lazy.cluster.Cluster(settings) as cluster:
-        return await lazy.gather.possible_users(cluster, kind, everywhere=everywhere)
+        return await lazy.gather.possible_users(
+            cluster, kind, everywhere=everywhere, on_pages=told.listing
+        )
 
 
 def _one_target(arguments: Sequence[str]) -> ObjectTarget:
