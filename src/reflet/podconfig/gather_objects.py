@@ -26,6 +26,9 @@ SERVER_FAILURES: Final = (TransportError, CredentialsError, Unauthorized)
 
 MOST_SINGLE_READS: Final = 10
 """ConfigMaps, or Secrets, of a namespace that are asked for one by one."""
+MANY: Final = 100
+"""Objects in all from which on no namespace is asked for more than ``FEW`` of them one by one."""
+FEW: Final = 2
 
 # Helm keeps every release as a Secret of up to a megabyte, and no pod uses one.
 _HELM_RELEASES: Final = "sh.helm.release.v1."
@@ -47,20 +50,23 @@ async def read_objects(
 ) -> Answers:
     """Get many, all at once: each, or the error of reading it.
 
-    Where more than ``MOST_SINGLE_READS`` of a kind are wanted of one namespace, the namespace is
-    listed: a client sends so many requests a second and no more.  To list is a larger right than to
-    get, above all Secrets; whoever lacks it has them read one by one.  The values of what is wanted
-    are read in either case, and of what is not wanted nothing is kept.
+    Where more than ``MOST_SINGLE_READS`` of a kind are wanted of one namespace, or ``MANY`` objects
+    in all and more than ``FEW`` of them there, the namespace is listed: a client sends so many
+    requests a second and no more.  To list is a larger right than to get, above all Secrets;
+    whoever lacks it has them read one by one.  The values of what is wanted are read in either
+    case, and of what is not wanted nothing is kept.
 
     *on_answer* is told how many were answered.  Raises the error of a server that cannot be asked.
     """
     reading = _Reading(cluster, on_answer)
     wanted: dict[tuple[ConfigKind, str], list[ObjectKey]] = {}
-    for key in dict.fromkeys(keys):
+    every = dict.fromkeys(keys)
+    for key in every:
         wanted.setdefault(key[:2], []).append(key)
+    most = MOST_SINGLE_READS if len(every) <= MANY else FEW
     async with asyncio.TaskGroup() as tasks:
         for (kind, namespace), several in wanted.items():
-            listed = len(several) > MOST_SINGLE_READS
+            listed = len(several) > most
             work = reading.read_list(several) if listed else reading.read_each(several)
             tasks.create_task(work, name=f"{kind} objects of {namespace}")
     for answer in reading.answers.values():
