@@ -198,7 +198,7 @@ def process_cost(
             if has_enough:
                 assert launcher.stdout is not None
                 _read_until(launcher.stdout, has_enough)
-                os.kill(process, signal.SIGINT)
+                os.kill(process, signal.SIGTERM)
             code, cpu, peak = report.readline().split()
         finally:
             watchdog.cancel()

@@ -31,7 +31,7 @@ in brackets.
 
 - **`get -o json`** prints the same objects as kubectl does, `managedFields` left out by both.
 - **`watch`** ends when SYNCED is printed, kubectl's when it has printed a line for each pod.
-- **`used-by`** needs ten lists; kubectl gets the same ten, which is the least that a script would do.
+- **`used-by`** needs ten lists; kubectl gets the same ten, the least that a script would do.
 - **`lint`** reads all Deployments of the cluster from one JSON file, as `kubectl get deploy -A -o
   json` writes it, and looks up what they refer to; kubectl gets all ConfigMaps and Secrets.
 - **`env`** is about one Deployment, however large the cluster is: nearly all of it is the start of

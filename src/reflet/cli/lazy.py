@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from reflet.api.selectors import labels
     from reflet.api.yaml import text as yaml_text
     from reflet.cli import demo_story, event_loop, stop_signals
+    from reflet.cli.options import tab_words
     from reflet.cli.output import (
         change_output,
         environment_output,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from reflet.node.server import serving_certificates
     from reflet.podconfig import gather, gather_files, gather_objects
     from reflet.processes import process_table, program
-    from reflet.resolution import places, pod_inputs, references
+    from reflet.resolution import places, pod_inputs, references, templates
     from reflet.runtime import descriptors, structured_logs
     from reflet.supervisor import (
         configuration_changes,
@@ -71,6 +72,7 @@ _HOMES: Final = {
         "reflet.api": "options resources",
         "reflet.api.selectors": "labels",
         "reflet.cli": "demo_story event_loop stop_signals",
+        "reflet.cli.options": "tab_words",
         "reflet.cli.output": (
             "change_output environment_output explain_output following "
             "lint_output problem_output server_objects volume_files why_output"
@@ -84,7 +86,7 @@ _HOMES: Final = {
         "reflet.node.server": "serving_certificates",
         "reflet.podconfig": "gather gather_files gather_objects",
         "reflet.processes": "process_table program",
-        "reflet.resolution": "places pod_inputs references",
+        "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",
         "reflet.supervisor": (
             "configuration_changes configuration_sources container_configuration "

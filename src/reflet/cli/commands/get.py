@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import ObjectTarget, parse_targets
+from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import print_json, print_table, print_yaml, visible
 from reflet.cli.output.progress import Progress, progress
@@ -30,7 +30,7 @@ FORMS = ("table", "wide", "json", "yaml", "name")
 
 
 @click.command()
-@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME…]")
+@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME…]", type=ObjectWord("any"))
 @click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
 @click.option("-l", "--selector", default="", help="Only objects with these labels: a=b,c!=d.")
 @click.option("--field-selector", default="", help="Only objects with these fields: type=Opaque.")

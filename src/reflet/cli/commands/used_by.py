@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import FILE_NAME, ObjectTarget, parse_targets
+from reflet.cli.options.arguments import FILE_NAME, ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.output.output import (
     API_VERSION,
@@ -30,7 +30,9 @@ EVERY_KEY: Final = "*"
 
 
 @click.command()
-@click.argument("arguments", nargs=-1, metavar="TYPE/NAME | TYPE NAME")
+@click.argument(
+    "arguments", nargs=-1, metavar="TYPE/NAME | TYPE NAME", type=ObjectWord("configuration")
+)
 @click.option(
     "-A", "--all-namespaces", is_flag=True, help="Objects of that name in all namespaces."
 )

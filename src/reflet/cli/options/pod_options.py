@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import FILE_NAME
+from reflet.cli.options.arguments import FILE_NAME, ObjectWord
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.output.progress import progress
 
@@ -25,7 +25,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 
 _OPTIONS = (
-    click.argument("arguments", nargs=-1, metavar="[TYPE/NAME | TYPE NAME | POD]"),
+    click.argument(
+        "arguments", nargs=-1, metavar="[TYPE/NAME | TYPE NAME | POD]", type=ObjectWord("pods")
+    ),
     click.option(
         "-f",
         "--filename",
