@@ -13,9 +13,9 @@ import re
 import select
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
@@ -31,12 +31,17 @@ Types = Literal["any", "pods", "configuration"]
 Section = Literal["contexts", "clusters", "users"]
 
 PATIENCE: Final = 1.0  # seconds for everything that one Tab asks
+# A child that is killed leaves behind what it has started, a login program above all: it gives up
+# by itself before that, and is killed only where it cannot, as while a server's name is looked up.
+GIVES_UP: Final = 0.8
 MOST_NAMES: Final = 500
 STANDARD_INPUT: Final = "-"  # is read once, and not by Tab
 
 # A shell puts a word into the line as it is: nothing that means something to it is offered.
 _HARMLESS: Final = re.compile(r"[A-Za-z0-9._:/@%+=,~-]+")
 
+Ask = Callable[[float], list[str]]
+"""A question; it is given the moment, of the monotonic clock, at which to give up."""
 Parameters = Mapping[str, Any]
 """What was typed before, by the names of click's parameters."""
 
@@ -47,19 +52,23 @@ def object_words(
     """How the last of the words that name objects may go on: ``TYPE NAME``, ``TYPE/NAME``."""
     if "/" in unfinished:
         kind, _, begin = unfinished.partition("/")
-        names = _matching(_answered(lambda: _names(typed, kind)), begin)
+        names = _matching(_answered(partial(_names, typed, kind)), begin)
         return [f"{kind}/{name}" for name in names]
     several = types == "any"
     if before and "/" not in before[0]:
         if "," in before[0] or (len(before) > 1 and not several):
             return []
-        names = _answered(lambda: _names(typed, before[0]))
+        names = _answered(partial(_names, typed, before[0]))
         return [name for name in _matching(names, unfinished) if name not in before]
     if before and not several:
         return []
     head, comma, begin = unfinished.rpartition(",") if several else ("", "", unfinished)
     built_in = _type_words(types)
-    asked = _answered(lambda: _names(typed, "pods") if types == "pods" else _served(types, typed))
+    asked: list[str] = []
+    if types == "pods":
+        asked = _answered(partial(_names, typed, "pods"))
+    elif types == "any":
+        asked = _answered(partial(_served, typed))
     words = _matching([*built_in, *asked], begin)
     if not words and begin in _short_names(types):
         words = [begin]
@@ -70,12 +79,12 @@ def object_words(
 def namespace_words(typed: Parameters, unfinished: str) -> list[str]:
     """The namespaces that begin so."""
     without = {**typed, "namespace": "", "files": ()}
-    return _matching(_answered(lambda: _names(without, "namespaces")), unfinished)
+    return _matching(_answered(partial(_names, without, "namespaces")), unfinished)
 
 
 def kubeconfig_words(section: Section, typed: Parameters, unfinished: str) -> list[str]:
     """The names of contexts, clusters or users in the kubeconfig files that begin so."""
-    return _matching(_answered(lambda: _entries(section, typed)), unfinished)
+    return _matching(_answered(partial(_entries, section, typed)), unfinished)
 
 
 def _matching(words: Iterable[str], begin: str) -> list[str]:
@@ -116,17 +125,14 @@ def _short_names(types: Types) -> set[str]:
 # What the child process does
 
 
-def _served(types: Types, typed: Parameters) -> list[str]:
-    if types != "any":
-        return []
-
+def _served(typed: Parameters, until: float) -> list[str]:
     async def ask(cluster: Cluster) -> list[str]:
         return sorted(_short_words((*lazy.resources.BUILT_IN, *await cluster.resources())))
 
-    return _asked(typed, ask)
+    return _asked(typed, until, ask)
 
 
-def _names(typed: Parameters, kind: str) -> list[str]:
+def _names(typed: Parameters, kind: str, until: float) -> list[str]:
     files = typed.get("files") or ()
     if files:
         return [] if STANDARD_INPUT in files else _names_in_files(files, kind)
@@ -140,7 +146,7 @@ def _names(typed: Parameters, kind: str) -> list[str]:
         # The name is what kubectl shows first, for every kind.
         return [str(row.cells[0]) for row in table.rows if row.cells]
 
-    return _asked(typed, ask)
+    return _asked(typed, until, ask)
 
 
 def _names_in_files(files: Sequence[str], kind: str) -> list[str]:
@@ -151,18 +157,20 @@ def _names_in_files(files: Sequence[str], kind: str) -> list[str]:
     )
 
 
-def _entries(section: Section, typed: Parameters) -> list[str]:
+def _entries(section: Section, typed: Parameters, _until: float) -> list[str]:
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - see reflet.cluster.settings_from
     kubeconfig = lazy.kubeconfig
     paths = kubeconfig.kubeconfig_paths(_overrides(typed), os.environ, home)
     return sorted(getattr(kubeconfig.load(paths), section))
 
 
-def _asked(typed: Parameters, ask: Callable[[Cluster], Any]) -> list[str]:
+def _asked(
+    typed: Parameters, until: float, ask: Callable[[Cluster], Awaitable[list[str]]]
+) -> list[str]:
     async def run() -> list[str]:
-        async with lazy.cluster.Cluster(lazy.cluster.settings_from(_overrides(typed))) as cluster:
-            words: list[str] = await ask(cluster)
-            return words
+        settings = lazy.cluster.settings_from(_overrides(typed))
+        async with lazy.asyncio.timeout_at(until), lazy.cluster.Cluster(settings) as cluster:
+            return await ask(cluster)
 
     return lazy.event_loop.run(run())
 
@@ -176,14 +184,15 @@ def _overrides(typed: Parameters) -> Overrides:
 # The child process
 
 
-def _answered(ask: Callable[[], list[str]]) -> list[str]:
+def _answered(ask: Ask) -> list[str]:
     """What *ask* gives in a process of its own; nothing when that fails or takes too long."""
+    begun = time.monotonic()
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        _answer(ask, writing)
+        _answer(partial(ask, begun + GIVES_UP), writing)
     os.close(writing)
-    deadline = time.monotonic() + PATIENCE
+    deadline = begun + PATIENCE
     text = b""
     complete = False
     with os.fdopen(reading, "rb", buffering=0) as pipe:
@@ -194,8 +203,7 @@ def _answered(ask: Callable[[], list[str]]) -> list[str]:
             complete = not part
             text += part
     if not complete:
-        with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
+        os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     words = json.loads(text) if complete and text else []
     return [word for word in words if _HARMLESS.fullmatch(word)]
@@ -203,8 +211,7 @@ def _answered(ask: Callable[[], list[str]]) -> list[str]:
 
 def _answer(ask: Callable[[], list[str]], writing: int) -> NoReturn:
     try:
-        # A group of its own, so that programs which it starts end with it, and no terminal.
-        os.setsid()
+        os.setsid()  # and so without a terminal
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
