@@ -11,7 +11,7 @@ import click
 from reflet.cli import lazy
 from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import connection_options
-from reflet.cli.output.output import print_json, print_table, print_yaml, visible
+from reflet.cli.output.output import print_table, visible
 from reflet.cli.output.progress import Progress, progress
 from reflet.errors import NotAcceptable
 
@@ -154,12 +154,13 @@ class _Asking:
 def _show_documents(
     asking: _Asking, output: str, show: Callable[[AnyObject], dict[str, Any]], *, one: bool
 ) -> None:
-    if one:
-        (document,) = asking.objects(lambda _, item: show(item))
-        (print_yaml if output == "yaml" else print_json)(document)
-        return
-    packed = asking.objects(lambda _, item: lazy.server_objects.packed(show(item)))
     forms = lazy.server_objects
+    packed = asking.objects(lambda _, item: forms.packed(show(item)))
+    if one:
+        (document,) = packed
+        text = forms.yaml_text if output == "yaml" else forms.json_text
+        click.echo(text(document))
+        return
     write = forms.write_yaml_list if output == "yaml" else forms.write_json_list
     write(packed, partial(click.echo, nl=False))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable
+from contextlib import AsyncExitStack, ExitStack
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from reflet.cli import lazy
 from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import visible
+from reflet.cli.output.progress import progress
 
 if TYPE_CHECKING:
     from reflet.api.resources import Resource
@@ -112,10 +114,15 @@ async def _watch(
     """Print changes until cancelled, or until something makes it pointless to go on."""
     # The same things are said on stderr in this command's own words.
     logging.getLogger("reflet").addHandler(logging.NullHandler())
-    async with lazy.cluster.Cluster(settings) as cluster:
-        resource = await lazy.following.find_patiently(cluster, target.type, say=_say)
+    async with AsyncExitStack() as stack:
+        # Until there is something to read: then the line goes away for good.
+        waiting = stack.enter_context(ExitStack())
+        waiting.enter_context(progress(f"listing {target.type}"))
+        write, say = (_after(waiting, tell) for tell in (_write, _say))
+        cluster = await stack.enter_async_context(lazy.cluster.Cluster(settings))
+        resource = await lazy.following.find_patiently(cluster, target.type, say=say)
         namespace = lazy.client.ALL_NAMESPACES if everywhere else None
-        following = lazy.following.Following(resource, form(resource), write=_write, say=_say)
+        following = lazy.following.Following(resource, form(resource), write=write, say=say)
         reflector = lazy.reflector.Reflector(
             cluster.resource(resource, namespace=namespace, raw=True),
             following,
@@ -126,6 +133,14 @@ async def _watch(
             on_connection=following.connection_changed,
         )
         await following.run(reflector.run())
+
+
+def _after(waiting: ExitStack, tell: Callable[[str], None]) -> Callable[[str], None]:
+    def told(text: str) -> None:
+        waiting.close()
+        tell(text)
+
+    return told
 
 
 def _write(text: str) -> None:

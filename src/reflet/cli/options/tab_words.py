@@ -31,9 +31,11 @@ Types = Literal["any", "pods", "configuration"]
 Section = Literal["contexts", "clusters", "users"]
 
 PATIENCE: Final = 1.0  # seconds for everything that one Tab asks
+PATIENCE_VARIABLE: Final = "REFLET_COMPLETION_TIMEOUT"
+"""For those whose server is far away."""
 # A child that is killed leaves behind what it has started, a login program above all: it gives up
 # by itself before that, and is killed only where it cannot, as while a server's name is looked up.
-GIVES_UP: Final = 0.8
+GIVES_UP_AFTER: Final = 0.8  # of its time
 MOST_NAMES: Final = 500
 STANDARD_INPUT: Final = "-"  # is read once, and not by Tab
 
@@ -186,13 +188,13 @@ def _overrides(typed: Parameters) -> Overrides:
 
 def _answered(ask: Ask) -> list[str]:
     """What *ask* gives in a process of its own; nothing when that fails or takes too long."""
-    begun = time.monotonic()
+    begun, patience = time.monotonic(), _patience()
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        _answer(partial(ask, begun + GIVES_UP), writing)
+        _answer(partial(ask, begun + patience * GIVES_UP_AFTER), writing)
     os.close(writing)
-    deadline = begun + PATIENCE
+    deadline = begun + patience
     text = b""
     complete = False
     with os.fdopen(reading, "rb", buffering=0) as pipe:
@@ -207,6 +209,13 @@ def _answered(ask: Ask) -> list[str]:
     os.waitpid(child, 0)
     words = json.loads(text) if complete and text else []
     return [word for word in words if _HARMLESS.fullmatch(word)]
+
+
+def _patience() -> float:
+    try:
+        return float(os.environ.get(PATIENCE_VARIABLE) or PATIENCE)
+    except ValueError:
+        return PATIENCE
 
 
 def _answer(ask: Callable[[], list[str]], writing: int) -> NoReturn:

@@ -49,7 +49,7 @@ def packed(document: dict[str, Any]) -> bytes:
 
 
 def json_text(document: bytes) -> str:
-    """Indented JSON, as kubectl indents it, without power over a terminal."""
+    """Indented JSON, as kubectl indents it, without power over a terminal or a last newline."""
     text = msgspec.json.format(document, indent=4).decode()
     return text if text.isascii() else _POWERFUL.sub(_escaped, text)
 
@@ -58,6 +58,11 @@ def json_line(document: bytes) -> str:
     """JSON in one line, without power over a terminal."""
     text = document.decode()
     return text if text.isascii() else _POWERFUL.sub(_escaped, text)
+
+
+def yaml_text(document: bytes) -> str:
+    """YAML, as kubectl prints it, without the end of its last line."""
+    return write_yaml(msgspec.json.decode(document)).removesuffix("\n")
 
 
 def write_json_list(documents: Iterable[bytes], write: Callable[[str], object]) -> None:
@@ -84,8 +89,7 @@ def _yaml_list(documents: Iterable[bytes]) -> Iterator[str]:
     yield "apiVersion: v1\nitems:"
     empty = True
     for document in documents:
-        text = write_yaml(msgspec.json.decode(document)).removesuffix("\n")
-        yield "\n- " + _NEXT_LINE.sub("\n  ", text)
+        yield "\n- " + _NEXT_LINE.sub("\n  ", yaml_text(document))
         empty = False
     yield (" []\n" if empty else "\n") + _YAML_TAIL
 

@@ -48,10 +48,11 @@ WIDGETS: Final = {
 CORE: Final = {"kind": "APIGroupDiscoveryList", "items": []}
 
 
-def offered(*words: str, kubeconfig: Path | None = None) -> list[str]:
+def offered(*words: str, kubeconfig: Path | None = None, patience: str = "60") -> list[str]:
     """The words that a shell is told for the last one; nothing may be said beside them."""
     environment = {
         **os.environ,
+        "REFLET_COMPLETION_TIMEOUT": patience,
         **({"KUBECONFIG": str(kubeconfig)} if kubeconfig else {}),
         "_REFLET_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(("reflet", *words)),
@@ -232,8 +233,12 @@ def test_a_broken_kubeconfig_offers_nothing_in_silence(tmp_path: Path) -> None:
     assert offered("env", "pod/", kubeconfig=tmp_path / "config") == []
 
 
-def test_a_server_that_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
-    assert on_server(tmp_path, ScriptedApi(tables={PODS: SILENCE}), "env", "pod/") == []
+@pytest.mark.parametrize("patience", ["0.5", "", "soon"])
+def test_a_server_that_says_nothing_is_not_waited_for(tmp_path: Path, patience: str) -> None:
+    api = ScriptedApi(tables={PODS: SILENCE})
+    with api.serving():
+        path = kubeconfig(tmp_path, api.url)
+        assert offered("env", "pod/", kubeconfig=path, patience=patience) == []
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="there is no sh")
@@ -254,7 +259,7 @@ def test_a_login_program_cannot_ask_and_ends_with_its_time(tmp_path: Path) -> No
         },
     )
 
-    assert offered("env", "pod/", kubeconfig=path) == []
+    assert offered("env", "pod/", kubeconfig=path, patience="3") == []
 
     # Unless it had not begun at all, it is gone before Tab has answered.
     assert not trace.is_file() or not Path("/proc", trace.read_text().strip()).exists()
