@@ -137,7 +137,8 @@ def _served(typed: Parameters, until: float) -> list[str]:
 def _names(typed: Parameters, kind: str, until: float) -> list[str]:
     files = typed.get("files") or ()
     if files:
-        return [] if STANDARD_INPUT in files else _names_in_files(files, kind)
+        paths = [os.path.expanduser(path) for path in files]  # noqa: PTH111 - texts, as typed
+        return [] if STANDARD_INPUT in files else _names_in_files(paths, kind)
 
     async def ask(cluster: Cluster) -> list[str]:
         resource = await cluster.find(kind)
@@ -180,6 +181,8 @@ def _asked(
 def _overrides(typed: Parameters) -> Overrides:
     known = {field.name for field in fields(lazy.kubeconfig.Overrides)}
     given = {name: value for name, value in typed.items() if name in known and value}
+    if "kubeconfig" in given:  # nobody has put a folder in the place of ~ yet
+        given["kubeconfig"] = os.path.expanduser(given["kubeconfig"])  # noqa: PTH111 - a text
     return lazy.kubeconfig.Overrides(**given)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -110,6 +111,29 @@ def test_tab_completes(shell: str, typed: str, completed: str, tmp_path: Path) -
     finished = typed.rpartition(" ")[0] + f" {completed}"
 
     assert finished in after_tab(shell, typed, finished, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.time_limit(120)
+@pytest.mark.parametrize(
+    ("typed", "finished"),
+    [
+        ("reflet get --context ar", "reflet get --context arn:aws:eks:dev/one"),
+        ("reflet get --context arn:aws:e", "reflet get --context arn:aws:eks:dev/one"),
+        ("reflet get --context=arn:aws:e", "reflet get --context=arn:aws:eks:dev/one"),
+        ("reflet get -l 'a b' --context othe", "reflet get -l 'a b' --context other"),
+        ("reflet get -l 'a b' -o na", "reflet get -l 'a b' -o name"),
+    ],
+)
+def test_bash_completes_what_it_takes_for_several_words(
+    typed: str, finished: str, tmp_path: Path
+) -> None:
+    names = ("arn:aws:eks:dev/one", "other")
+    config = {"contexts": [{"name": name, "context": {"cluster": "here"}} for name in names]}
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(json.dumps(config))
+
+    assert finished in after_tab("bash", typed, finished, tmp_path)
 
 
 @pytest.mark.time_limit(120)

@@ -167,9 +167,10 @@ def test_words_that_mean_something_to_a_shell_are_not_offered(tmp_path: Path) ->
     [("--context", ["dev", "other"]), ("--cluster", ["here"]), ("--user", ["me"])],
 )
 def test_the_kubeconfig_is_read(flag: str, expected: list[str], tmp_path: Path) -> None:
-    path = kubeconfig(tmp_path, "http://127.0.0.1:1")
+    kubeconfig(tmp_path, "http://127.0.0.1:1")
 
-    assert offered("get", "--kubeconfig", str(path), flag, "") == expected
+    # HOME is that folder; a shell leaves ~ to the program here.
+    assert offered("get", "--kubeconfig", "~/config", flag, "") == expected
 
 
 FILES: Final = """\
@@ -183,7 +184,7 @@ spec: {containers: [{name: a, image: a}]}
 def test_with_files_names_are_those_of_the_files(tmp_path: Path) -> None:
     (tmp_path / "pod.yaml").write_text(FILES)
 
-    assert offered("env", "-f", str(tmp_path / "pod.yaml"), "pod/") == ["pod/in-a-file"]
+    assert offered("env", "-f", "~/pod.yaml", "pod/") == ["pod/in-a-file"]
     assert offered("env", "-f", "-", "pod/") == []
 
 

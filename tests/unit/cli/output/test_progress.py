@@ -103,9 +103,12 @@ def test_the_pages_of_a_list_are_expected_once() -> None:
 
 def test_any_thread_may_count() -> None:
     told = Progress()
-    threads = [
-        threading.Thread(target=lambda: [told.add() for _ in range(1_000)]) for _ in range(4)
-    ]
+
+    def count() -> None:
+        for _ in range(1_000):
+            told.add()
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
