@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -162,7 +164,18 @@ def _show_documents(
         click.echo(text(document))
         return
     write = forms.write_yaml_list if output == "yaml" else forms.write_json_list
-    write(packed, partial(click.echo, nl=False))
+    # Whoever reads along on the terminal sees how far it is.
+    seen = nullcontext(Progress()) if sys.stdout.isatty() else progress("printing")
+    with seen as told:
+        told.expect(len(packed))
+        # As if it had colours: to look for some to take away costs more than to write.
+        write(_counted(packed, told), partial(click.echo, nl=False, color=True))
+
+
+def _counted(documents: Sequence[bytes], told: Progress) -> Iterator[bytes]:
+    for document in documents:
+        yield document
+        told.add()
 
 
 def _show_tables(asking: _Asking, *, wide: bool, no_headers: bool) -> None:
