@@ -25,6 +25,7 @@ from benchmarks import front_page, growth, report
 from benchmarks.measuring import Result, write_result
 
 BENCHMARKS: Final = (
+    "commands",
     "devserver",
     "faults",
     "fleet",

@@ -20,6 +20,24 @@ class Section:
 
 
 SECTIONS: Final[Mapping[str, Section]] = {
+    "commands": Section(
+        "## Commands on a large cluster",
+        """\
+What commands cost that ask a server for much, next to kubectl's nearest, on a server that is
+filled step by step: for each hundred pods five Deployments, thirty ConfigMaps and twenty Secrets,
+in fifty namespaces. Where the real kube-apiserver is not built, it is the development server. Each
+command is a process of its own, whose output is thrown away; figures are medians, with the range
+in brackets.
+
+- **`get -o json`** prints the same objects as kubectl does, `managedFields` left out by both.
+- **`watch`** ends when SYNCED is printed, kubectl's when it has printed a line for each pod.
+- **`used-by`** needs ten lists; kubectl gets the same ten, the least that a script would do.
+- **`lint`** reads all Deployments of the cluster from one JSON file, as `kubectl get deploy -A -o
+  json` writes it, and looks up what they refer to; kubectl gets all ConfigMaps and Secrets.
+- **`env`** is about one Deployment, however large the cluster is: nearly all of it is the start of
+  Python.
+""",
+    ),
     "devserver": Section(
         "## The development server",
         """\

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -420,3 +421,23 @@ def test_version_and_cluster_info(kubectl: Kubectl) -> None:
 
 def test_run(kubectl: Kubectl) -> None:
     assert kubectl("run", "one", "--image=nginx", "--restart=Never") == "pod/one created\n"
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+@pytest.mark.parametrize("what", [("cm,pods",), ("cm", "settings"), ("cm", "settings", "other")])
+@pytest.mark.parametrize("more", [(), ("--show-managed-fields",)])
+def test_reflet_prints_what_kubectl_prints(
+    kubectl: Kubectl, form: str, what: tuple[str, ...], more: tuple[str, ...], tmp_path: Path
+) -> None:
+    other = CONFIG_MAP.replace("settings", "other").replace("red", '"\\n two\\n\\nlines ‹ü› "')
+    kubectl("apply", "-f", "-", given=f"{CONFIG_MAP}---{POD}---{other}")
+    words = ("get", *what, "-o", form, *more)
+
+    reflet = subprocess.run(
+        [sys.executable, "-m", "reflet", *words, "--kubeconfig", str(tmp_path / "kubeconfig")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert reflet.stdout == kubectl(*words)

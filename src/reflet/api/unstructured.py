@@ -109,9 +109,17 @@ class AnyObject:
         return self.content.get(name, default)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a new, mutable copy of the whole object."""
-        content: dict[str, Any] = thaw(self.content)
-        return content
+        """Return a new, mutable copy of the whole object; nothing of it is kept.
+
+        Raises ``DecodeError`` as ``content`` does.
+        """
+        if self._content is not None:
+            content: dict[str, Any] = thaw(self._content)
+            return content
+        try:
+            return msgspec.json.decode(self._data)  # type: ignore[no-any-return]  # as above
+        except FAILURES as error:
+            refuse(error, repr(self))
 
     def to_json(self) -> bytes:
         """Return the object's JSON, as it came."""

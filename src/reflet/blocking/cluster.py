@@ -6,7 +6,7 @@ What each verb does and promises is said in ``reflet.client.resource_client`` an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack, overload
 
@@ -30,14 +30,9 @@ from reflet.api.watch_events import WatchEvent
 from reflet.blocking.loop_thread import LoopThread
 from reflet.client.client import Token
 from reflet.client.discovery import ServerVersion
-from reflet.client.resource_client import (
-    WATCH_SILENCE,
-    Answered,
-    Body,
-    PatchBody,
-    ResourceClient,
-    Whole,
-)
+from reflet.client.resource_client import WATCH_SILENCE, Answered, ResourceClient, Whole
+from reflet.client.rest import OnPage
+from reflet.client.sent_objects import Body, PatchBody
 from reflet.cluster import Cluster
 from reflet.cluster import connect as connect_cluster
 from reflet.transport.config.settings import ConnectionSettings
@@ -51,6 +46,7 @@ if TYPE_CHECKING:
     from reflet.resolution.pod_inputs import Needs, PodInputs
 
 T = TypeVar("T", bound=KubernetesObject)
+Taken = TypeVar("Taken")
 
 
 class BlockingResource(Generic[T]):
@@ -82,10 +78,27 @@ class BlockingResource(Generic[T]):
         return self._loop.run(self._client.get(name, options, subresource=subresource))
 
     def list(
-        self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
+        self,
+        options: ListOptions = ListOptions(),
+        *,
+        page_size: int = PAGE_SIZE,
+        on_page: OnPage | None = None,
     ) -> Listing[T]:
         """Every object that *options* select, one consistent state."""
-        return self._loop.run(self._client.list(options, page_size=page_size))
+        return self._loop.run(self._client.list(options, page_size=page_size, on_page=on_page))
+
+    def list_as(
+        self,
+        take: Callable[[T], Taken],
+        options: ListOptions = ListOptions(),
+        *,
+        page_size: int = PAGE_SIZE,
+        on_page: OnPage | None = None,
+    ) -> Listing[Taken]:
+        """What *take* makes of every object; it is called in the thread of the connection."""
+        return self._loop.run(
+            self._client.list_as(take, options, page_size=page_size, on_page=on_page)
+        )
 
     def pages(
         self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from reflet.api import options, resources
     from reflet.api.selectors import labels
     from reflet.api.yaml import text as yaml_text
-    from reflet.cli import demo_story, stop_signals
-    from reflet.cli.options import missing_targets, project_file
+    from reflet.cli import demo_story, event_loop, stop_signals
+    from reflet.cli.options import missing_targets, project_file, tab_words
     from reflet.cli.output import (
         change_output,
         environment_output,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         lint_exchange,
         lint_output,
         problem_output,
+        server_objects,
         volume_files,
         why_output,
     )
@@ -54,7 +55,13 @@ if TYPE_CHECKING:
     from reflet.node import options as node_options
     from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
-    from reflet.podconfig import gather, gather_files, gather_lint, gather_users
+    from reflet.podconfig import (
+        gather,
+        gather_files,
+        gather_lint,
+        gather_objects,
+        gather_users,
+    )
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references, templates
     from reflet.runtime import descriptors, structured_logs
@@ -75,11 +82,11 @@ _HOMES: Final = {
         "reflet": "cluster",
         "reflet.api": "options resources",
         "reflet.api.selectors": "labels",
-        "reflet.cli": "demo_story stop_signals",
-        "reflet.cli.options": "missing_targets project_file",
+        "reflet.cli": "demo_story event_loop stop_signals",
+        "reflet.cli.options": "missing_targets project_file tab_words",
         "reflet.cli.output": (
-            "change_output environment_output explain_output following "
-            "lint_exchange lint_output problem_output volume_files why_output"
+            "change_output environment_output explain_output following lint_exchange "
+            "lint_output problem_output server_objects volume_files why_output"
         ),
         "reflet.client": "client",
         "reflet.devserver.verbs": "loading",
@@ -89,7 +96,7 @@ _HOMES: Final = {
         "reflet.manifests": "applying documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
-        "reflet.podconfig": "gather gather_files gather_lint gather_users",
+        "reflet.podconfig": "gather gather_files gather_lint gather_objects gather_users",
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",

@@ -5,17 +5,16 @@ Upstream: client-go/gentype/type.go, Client; client-go/dynamic/simple.go
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import Final, Generic, Literal, TypeAlias, TypeVar, overload
 
 from msgspec.structs import replace
 
 from reflet.api.codec import Listing, decode, decode_at, decode_list, encode
 from reflet.api.frozen import Frozen
-from reflet.api.meta import KubernetesObject, TypedObject
+from reflet.api.meta import KubernetesObject
 from reflet.api.options import (
     CreateOptions,
     DeleteOptions,
@@ -33,7 +32,16 @@ from reflet.api.status import Status
 from reflet.api.tables import TABLES, Table
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import event_decoder
-from reflet.client.rest import JSON, answer, fetch_all, refusal
+from reflet.client.rest import (
+    JSON,
+    OnPage,
+    answer,
+    fetch_all,
+    left_after,
+    pages_ahead,
+    refusal,
+)
+from reflet.client.sent_objects import Body, PatchBody, loses_fields, name_of
 from reflet.client.watch import Watch
 from reflet.errors import ConfigurationError
 from reflet.runtime.gate import Gate
@@ -41,18 +49,13 @@ from reflet.runtime.tasks import Opened, entered
 from reflet.transport.interface import Request, Stream, Transport
 
 T = TypeVar("T", bound=KubernetesObject)
+Taken = TypeVar("Taken")
 
-Body: TypeAlias = T | AnyObject | Mapping[str, Any]
-"""What may be sent: an object of the client's class, any object, or a plain mapping."""
-PatchBody: TypeAlias = Body[T] | Sequence[Mapping[str, Any]]
-"""The same, or the operations of a JSON patch."""
 Whole: TypeAlias = Literal["status"] | None
 """The subresources of which the answer is the whole object."""
 Answered: TypeAlias = T | Status | AnyObject
 """What the server may answer for any other subresource."""
 
-PAGES_AHEAD: Final = 10
-"""How many pages ``pages`` fetches before they are asked for."""
 WATCH_SILENCE: Final = 900.0
 """Seconds.  A last resort: a quiet stream is no fault, and a dead connection ends by itself."""
 
@@ -120,16 +123,41 @@ class ResourceClient(Generic[T]):
         return decode_list(body, self._kind)
 
     async def list(
-        self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
+        self,
+        options: ListOptions = ListOptions(),
+        *,
+        page_size: int = PAGE_SIZE,
+        on_page: OnPage | None = None,
     ) -> Listing[T]:
         """Every object that *options* select, fetched in pages, one consistent state."""
+        return await self.list_as(_itself, options, page_size=page_size, on_page=on_page)
+
+    async def list_as(
+        self,
+        take: Callable[[T], Taken],
+        options: ListOptions = ListOptions(),
+        *,
+        page_size: int = PAGE_SIZE,
+        on_page: OnPage | None = None,
+    ) -> Listing[Taken]:
+        """Do as ``list`` does, and keep of each object what *take* makes of it.
+
+        Of whole objects, no more than a page is in memory.
+        """
         paging = Paging(options, page_size=page_size)
-        pages = await fetch_all(paging, self.page)
+
+        async def fetch(asked: ListOptions) -> Listing[Taken]:
+            page = await self.page(asked)
+            if on_page is not None:
+                on_page(len(page.items), left_after(page))
+            return Listing(items=tuple(map(take, page.items)), metadata=page.metadata)
+
+        pages = await fetch_all(paging, fetch)
         return Listing(
             items=tuple(item for page in pages for item in page.items), metadata=paging.metadata
         )
 
-    async def pages(
+    def pages(
         self, options: ListOptions = ListOptions(), *, page_size: int = PAGE_SIZE
     ) -> AsyncIterator[Listing[T]]:
         """Yield page after page, so that a large collection need not fit in memory.
@@ -137,38 +165,34 @@ class ResourceClient(Generic[T]):
         The next pages are fetched while the caller works.  A continue token that expires on the
         way is raised as Expired: the pages already given out cannot be taken back.
         """
-        arrived: asyncio.Queue[Listing[T] | Exception | None] = asyncio.Queue(PAGES_AHEAD)
+        paging = Paging(options, page_size=page_size, repair=False)
+        return pages_ahead(paging, self.page, name=f"pages of {self.resource.plural}")
 
-        async def fetch() -> None:
-            paging = Paging(options, page_size=page_size, repair=False)
-            try:
-                while paging.request is not None:
-                    page = await self.page(paging.request)
-                    paging.answered(page.metadata)
-                    await arrived.put(page)
-                await arrived.put(None)
-            except Exception as error:  # noqa: BLE001 - raised again where the pages are read
-                await arrived.put(error)
-
-        fetching = asyncio.create_task(fetch(), name=f"pages of {self.resource.plural}")
-        try:
-            while (arrival := await arrived.get()) is not None:
-                if isinstance(arrival, Exception):
-                    raise arrival
-                yield arrival
-        finally:
-            fetching.cancel()
-            await asyncio.wait((fetching,))
-
-    async def table(self, options: ListOptions = ListOptions()) -> Table:
+    async def table(
+        self, options: ListOptions = ListOptions(), *, on_page: OnPage | None = None
+    ) -> Table:
         """Every object that *options* select, as the rows that ``kubectl get`` shows."""
         paging = Paging(options)
-        pages = await fetch_all(paging, self._table_page)
+
+        async def fetch(asked: ListOptions) -> Table:
+            page = await self.table_page(asked)
+            if on_page is not None:
+                on_page(len(page.rows), left_after(page))
+            return page
+
+        pages = await fetch_all(paging, fetch)
         rows = tuple(row for page in pages for row in page.rows)
         return replace(pages[-1], rows=rows, metadata=paging.metadata)
 
-    async def _table_page(self, options: ListOptions) -> Table:
-        return decode(await self._send("list", "GET", None, options.query(), accept=TABLES), Table)
+    async def table_page(self, options: ListOptions, *, only_cells: bool = False) -> Table:
+        """One request for rows, as *options* say; the answer may be only the first page.
+
+        Without *only_cells*, the metadata of each object comes along.
+        """
+        query = options.query()
+        if only_cells:
+            query = (*query, ("includeObject", "None"))
+        return decode(await self._send("list", "GET", None, query, accept=TABLES), Table)
 
     async def table_of(self, name: str) -> Table:
         """The object called *name*, as the row that ``kubectl get`` shows."""
@@ -259,7 +283,7 @@ class ResourceClient(Generic[T]):
         Refuses a typed object that keeps only some of its kind's fields: the others would be
         lost on the server.  Use ``patch``, or read the object raw.
         """
-        if _loses_fields(body):
+        if loses_fields(body):
             raise ConfigurationError(
                 f"a typed {self.resource.kind} does not hold every field, so writing it back would "
                 "lose the others: use patch, or get and replace it raw"
@@ -267,7 +291,7 @@ class ResourceClient(Generic[T]):
         data = await self._send(
             "update",
             "PUT",
-            _name_of(body),
+            name_of(body),
             options.query(),
             body=encode(body),
             subresource=subresource,
@@ -337,7 +361,7 @@ class ResourceClient(Generic[T]):
     ) -> Answered[T]:
         """Server-side apply: own the fields of *body*; Conflict when others own some of them."""
         return await self.patch(
-            _name_of(body),
+            name_of(body),
             body,
             PatchType.APPLY,
             PatchOptions(field_manager=field_manager, force=force),
@@ -410,18 +434,5 @@ class ResourceClient(Generic[T]):
         return response.body
 
 
-def _loses_fields(body: object) -> bool:
-    return isinstance(body, TypedObject) and not body.complete
-
-
-def _name_of(body: KubernetesObject | Mapping[str, Any]) -> str:
-    name = (
-        body.get("metadata", {}).get("name", "")
-        if isinstance(body, Mapping)
-        else body.metadata.name
-    )
-    if not name:
-        raise ConfigurationError(
-            "the object has no metadata.name, so it is not known which one is meant"
-        )
-    return str(name)
+def _itself(item: T) -> T:
+    return item

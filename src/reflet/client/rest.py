@@ -3,13 +3,15 @@
 A refusal is raised as the ApiError that it means.
 
 Upstream: client-go/rest/request.go, Request.Do and transformResponse;
-    client-go/tools/pager/pager.go, ListPager.List (``fetch_all``)
+    client-go/tools/pager/pager.go, ListPager.List (``fetch_all``) and
+    eachListChunkBuffered (``pages_ahead``)
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Final, Protocol, TypeVar
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from reflet.api.meta import ListMeta
 from reflet.api.options import ListOptions
@@ -20,6 +22,12 @@ from reflet.transport.connection import retry_after
 from reflet.transport.interface import Request, Response, Stream, Transport
 
 JSON: Final = "application/json"
+
+PAGES_AHEAD: Final = 10
+"""How many pages ``pages_ahead`` fetches before they are asked for."""
+
+OnPage: TypeAlias = Callable[[int, int | None], None]
+"""Is told of each page of a list: its objects, and how many are left, None if nobody says."""
 
 
 class ListPage(Protocol):
@@ -76,3 +84,35 @@ async def fetch_all(paging: Paging, fetch: Callable[[ListOptions], Awaitable[P]]
             paging.answered(page.metadata)
             pages.append(page)
     return pages
+
+
+async def pages_ahead(
+    paging: Paging, fetch: Callable[[ListOptions], Awaitable[P]], *, name: str
+) -> AsyncIterator[P]:
+    """Yield the pages of *paging*, the next ones fetched while the caller works."""
+    arrived: asyncio.Queue[P | Exception | None] = asyncio.Queue(PAGES_AHEAD)
+
+    async def fetch_them() -> None:
+        try:
+            while paging.request is not None:
+                page = await fetch(paging.request)
+                paging.answered(page.metadata)
+                await arrived.put(page)
+            await arrived.put(None)
+        except Exception as error:  # noqa: BLE001 - raised again where the pages are read
+            await arrived.put(error)
+
+    fetching = asyncio.create_task(fetch_them(), name=name)
+    try:
+        while (arrival := await arrived.get()) is not None:
+            if isinstance(arrival, Exception):
+                raise arrival
+            yield arrival
+    finally:
+        fetching.cancel()
+        await asyncio.wait((fetching,))
+
+
+def left_after(page: ListPage) -> int | None:
+    """How many objects follow a page; a server need not say, and with selectors it does not."""
+    return page.metadata.remaining_item_count if page.metadata.continue_ else 0

@@ -9,7 +9,7 @@ with the container.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -24,14 +24,12 @@ from reflet.api.resources import PODS, Resource
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.errors import (
     ConfigurationError,
-    CredentialsError,
     NotFound,
     ParseError,
     RefletError,
-    TransportError,
-    Unauthorized,
 )
 from reflet.insight.custom_workloads import workload_in
+from reflet.podconfig.gather_objects import SERVER_FAILURES, read_object
 from reflet.podconfig.service_account_tokens import token_keys
 from reflet.podconfig.trust_bundle_watch import list_trust_bundles
 from reflet.resolution.custom_templates import no_template
@@ -58,9 +56,6 @@ from reflet.resolution.trust_bundles import (
 )
 
 T = TypeVar("T")
-
-SERVER_FAILURES: Final = (TransportError, CredentialsError, Unauthorized)
-"""Errors that every other request would have ended in too: the server, or our standing with it."""
 
 DEFAULT_ACCOUNT: Final = "default"
 
@@ -114,38 +109,6 @@ async def pod_inputs(
         remarks=(*(() if isinstance(found, Pod) else assumptions_of(found)), *reading.remarks),
         events=reading.events,
     )
-
-
-async def read_objects(
-    cluster: Client, keys: Iterable[ObjectKey]
-) -> dict[ObjectKey, ConfigMap | Secret | RefletError]:
-    """Get ConfigMaps and Secrets, all at once: each, or the error of reading it.
-
-    Raises the error of a server that cannot be asked.
-    """
-    answers: dict[ObjectKey, ConfigMap | Secret | RefletError] = {}
-
-    async def read(key: ObjectKey) -> None:
-        try:
-            answers[key] = await read_object(cluster, key)
-        except RefletError as error:
-            answers[key] = error
-
-    async with asyncio.TaskGroup() as tasks:
-        for key in keys:
-            tasks.create_task(read(key), name="get " + "/".join(key))
-    for answer in answers.values():
-        if isinstance(answer, SERVER_FAILURES):
-            raise answer
-    return answers
-
-
-async def read_object(cluster: Client, key: ObjectKey) -> ConfigMap | Secret:
-    """Get one ConfigMap or Secret."""
-    kind, namespace, name = key
-    if kind == "ConfigMap":
-        return await cluster.resource(ConfigMap, namespace=namespace).get(name)
-    return await cluster.resource(Secret, namespace=namespace).get(name)
 
 
 async def _find(

@@ -7,7 +7,7 @@ says that it is half.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from reflet.api import resources
@@ -16,11 +16,12 @@ from reflet.api.options import ListOptions
 from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
+from reflet.client.rest import OnPage
 from reflet.errors import DecodeError, NotFound, RefletError
 from reflet.insight.custom_workloads import workload_in
 from reflet.insight.possible_users import Candidates, PossibleUsers, keys_by_object
 from reflet.insight.reference_table import kinds_that_name
-from reflet.podconfig.gather import SERVER_FAILURES, read_object
+from reflet.podconfig.gather_objects import SERVER_FAILURES, read_object
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.templates import WORKLOADS, CustomWorkload
 
@@ -32,11 +33,17 @@ _PODS_AND_THEIR_MAKERS: Final = (
 
 
 async def possible_users(
-    cluster: Client, kind: ConfigKind, name: str = "", *, everywhere: bool
+    cluster: Client,
+    kind: ConfigKind,
+    name: str = "",
+    *,
+    everywhere: bool,
+    on_pages: Callable[[], OnPage] | None = None,
 ) -> PossibleUsers:
     """Ask a server for the lists that the kind of object needs, and for the object, all at once.
 
-    Kinds of the reference table that the server does not have are left out.  Raises the first
+    *on_pages* gives for each list whom to tell of its pages.  Kinds of the reference table that the
+    server does not have are left out.  Raises the first
     error when not one list could be had, or the server cannot be asked.
     """
     lists: dict[Resource, tuple[Any, ...]] = {}
@@ -48,7 +55,8 @@ async def possible_users(
         raw = resource not in _PODS_AND_THEIR_MAKERS
         client = cluster.resource(resource, namespace=namespace, raw=raw)
         try:
-            lists[resource] = (await client.list()).items
+            listing = await client.list(on_page=on_pages() if on_pages else None)
+            lists[resource] = listing.items
         except RefletError as error:
             failures[resource] = error
 

@@ -57,6 +57,10 @@ VERBS: dict[str, tuple[Callable[[Any], Any], tuple[Response, ...]]] = {
     "get raw": (lambda c: c.resource("cm", raw=True).get("settings"), (ok(SETTINGS),)),
     "list": (lambda c: config_maps(c).list(ListOptions(label_selector="a=b")), (ok(LIST),)),
     "list by twos": (lambda c: config_maps(c).list(page_size=2), (ok(LIST),)),
+    "list as": (
+        lambda c: config_maps(c).list_as(lambda item: item.metadata.name),
+        (ok(LIST),),
+    ),
     "create": (lambda c: config_maps(c).create(TYPED), (ok(SETTINGS, 201),)),
     "create a part": (
         lambda c: c.resource("pods", raw=True).create(SETTINGS, name="a", subresource="eviction"),
@@ -134,7 +138,12 @@ def test_every_verb_takes_what_the_asyncio_face_takes(
 
 
 def test_no_verb_is_missing() -> None:
-    inside = {"page", "table", "table_of"}  # what the others and the command line are made of
+    inside = {
+        "page",
+        "table",
+        "table_of",
+        "table_page",
+    }  # what the others and the command line are made of
     verbs = {
         name for name, _ in inspect.getmembers(ResourceClient, inspect.isfunction) if name[0] != "_"
     }

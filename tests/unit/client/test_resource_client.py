@@ -92,6 +92,20 @@ async def test_list_collects_pages() -> None:
     assert transport.requests[0].path == "/api/v1/configmaps"
 
 
+async def test_of_a_list_is_kept_what_is_taken_of_each_object_and_pages_are_told() -> None:
+    first = listing("a", "b", more="t")
+    first["metadata"]["remainingItemCount"] = 1
+    transport = ScriptedTransport(ok(first), ok(listing("c")))
+    told: list[tuple[int, int | None]] = []
+
+    names = await maps(transport).list_as(
+        lambda item: item.metadata.name, on_page=lambda *page: told.append(page)
+    )
+
+    assert names.items == ("a", "b", "c")
+    assert told == [(2, 1), (1, 0)]
+
+
 async def test_a_list_whose_token_expires_starts_over() -> None:
     transport = ScriptedTransport(
         ok(listing("a", more="t")),
@@ -272,3 +286,13 @@ async def test_tables_are_collected_over_pages() -> None:
 
     assert [row.cells for row in whole.rows] == [("a",), ("b",)]
     assert "as=Table" in dict(transport.requests[0].headers)["accept"]
+
+
+async def test_a_page_of_a_table_may_be_cells_alone() -> None:
+    answer = {"kind": "Table", "rows": [{"cells": ["a"], "object": None}]}
+    transport = ScriptedTransport(ok(answer))
+
+    page = await maps(transport).table_page(ListOptions(limit=7), only_cells=True)
+
+    assert [row.cells for row in page.rows] == [("a",)]
+    assert dict(transport.requests[0].query) == {"limit": "7", "includeObject": "None"}

@@ -10,7 +10,7 @@ from reflet.api.codec import Listing
 from reflet.api.meta import ListMeta
 from reflet.api.options import ListOptions
 from reflet.api.paging import Paging
-from reflet.client.rest import fetch_all
+from reflet.client.rest import fetch_all, left_after
 from reflet.errors import ApiError, Expired
 
 
@@ -51,3 +51,15 @@ def test_pages_before_a_start_over_are_dropped() -> None:
 def test_a_refusal_that_starts_nothing_over_is_raised() -> None:
     with pytest.raises(Expired):
         fetched(expired())
+
+
+@pytest.mark.parametrize(
+    ("metadata", "left"),
+    [
+        (ListMeta(), 0),
+        (ListMeta(continue_="t", remaining_item_count=7), 7),
+        (ListMeta(continue_="t"), None),
+    ],
+)
+def test_how_many_objects_follow_is_known_or_not(metadata: ListMeta, left: int | None) -> None:
+    assert left_after(Listing(metadata=metadata)) == left

@@ -38,7 +38,7 @@ def api_resources(
     """List the kinds that the server serves."""
     served = [
         resource
-        for resource in lazy.asyncio.run(_ask(connection()))
+        for resource in lazy.event_loop.run(_ask(connection()))
         if (api_group is None or resource.group == api_group)
         and (namespaced is None or resource.namespaced == namespaced)
     ]

@@ -1,7 +1,6 @@
 """``reflet completion``: the script that lets a shell complete our command line.
 
-What is completed follows from the commands themselves; nothing here asks a server, so that Tab
-answers at once.
+What is completed follows from the commands themselves, and from ``tab_words`` what of it is asked.
 """
 
 from __future__ import annotations
@@ -24,6 +23,36 @@ VARIABLE: Final = "_REFLET_COMPLETE"
 
 # What kubectl is to do with the words: offer no files, or nothing but files.
 NO_FILES, FILES = 4, 0
+
+
+# bash takes a line apart at colons and equals signs as well, and replaces the last part alone: so
+# the line is handed over as it is, and of a word what stands before its last colon is left out.
+# A line with quotes is left to bash, which knows where its words end.
+BASH: Final = """\
+%(complete_func)s() {
+    local IFS=$' \\t\\n' line=${COMP_LINE:0:COMP_POINT} before="" response kind word
+    local -a words
+    read -ra words <<< "$line"
+    case $line in
+        *[\\"\\'\\\\]*) words=("${COMP_WORDS[@]:0:COMP_CWORD+1}") line="${words[*]}" ;;
+        *[[:space:]]) words+=("") ;;
+    esac
+    local last=$((${#words[@]} - 1))
+    if [[ $COMP_WORDBREAKS == *:* ]]; then
+        local unfinished=${words[last]##*=}
+        before=${unfinished%%"${unfinished##*:}"}
+    fi
+    response=$(env COMP_WORDS="$line" COMP_CWORD="$last" %(complete_var)s=bash_complete "$1")
+    while IFS=, read -r kind word; do
+        case $kind in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain) COMPREPLY+=("${word#"$before"}") ;;
+        esac
+    done <<< "$response"
+}
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
 
 
 @click.command()
@@ -66,4 +95,6 @@ def _completer(shell: str) -> ShellComplete:
     found = lazy.shell_completion.get_completion_class(shell)
     if found is None:
         raise click.UsageError(f"this version of click cannot complete for {shell}")
+    if shell == "bash":
+        found = type("Bash", (found,), {"source_template": BASH})
     return found(reflet, {}, PROGRAM, VARIABLE)

@@ -20,7 +20,7 @@ def demo(keep: bool) -> int:
     """
     # The story breaks connections on purpose: it says so itself.
     logging.getLogger("reflet").setLevel(logging.CRITICAL)
-    return lazy.asyncio.run(_played(keep=keep))
+    return lazy.event_loop.run(_played(keep=keep))
 
 
 async def _played(*, keep: bool) -> int:

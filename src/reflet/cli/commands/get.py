@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import ObjectTarget, parse_targets
+from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import connection_options
-from reflet.cli.output.masking import masked
-from reflet.cli.output.output import print_json, print_table, print_yaml
+from reflet.cli.output.output import print_table, visible
+from reflet.cli.output.progress import Progress, progress
 from reflet.errors import NotAcceptable
 
 if TYPE_CHECKING:
     from reflet.api.options import ListOptions
+    from reflet.api.resources import Resource
     from reflet.api.tables import Table
     from reflet.api.unstructured import AnyObject
     from reflet.client.resource_client import ResourceClient
     from reflet.cluster import Cluster
     from reflet.transport.config.settings import ConnectionSettings
 
+T = TypeVar("T")
+
 FORMS = ("table", "wide", "json", "yaml", "name")
 
 
 @click.command()
-@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME…]")
+@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME…]", type=ObjectWord("any"))
 @click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
 @click.option("-l", "--selector", default="", help="Only objects with these labels: a=b,c!=d.")
 @click.option("--field-selector", default="", help="Only objects with these fields: type=Opaque.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
 @click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
+@click.option(
+    "--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in JSON and YAML."
+)
 @connection_options
 def get(
     targets: tuple[str, ...],
@@ -42,12 +51,14 @@ def get(
     output: str,
     no_headers: bool,
     reveal: bool,
+    show_managed_fields: bool,
     connection: Callable[[], ConnectionSettings],
 ) -> None:
     """Show objects, as the server has them now.
 
     TYPE is a plural, singular or short name (configmaps, cm), with its group where needed
-    (deployments.apps).  Values of Secrets are masked unless --reveal is given.
+    (deployments.apps).  Values of Secrets are masked unless --reveal is given, and who manages
+    which field is left out of JSON and YAML unless --show-managed-fields is.
     """
     wanted = parse_targets(targets)
     named = any(target.name for target in wanted)
@@ -56,100 +67,137 @@ def get(
     if named and (selector or field_selector):
         raise click.UsageError("a name needs no selector: leave out one of them")
     options = lazy.options.ListOptions(label_selector=selector, field_selector=field_selector)
-    settings = connection()
+    asking = _Asking(connection(), wanted, options, everywhere=all_namespaces)
     if output in {"table", "wide"}:
-        show = _show_tables(
-            settings,
-            wanted,
-            options,
-            everywhere=all_namespaces,
-            wide=output == "wide",
-            no_headers=no_headers,
+        _show_tables(asking, wide=output == "wide", no_headers=no_headers)
+    elif output == "name":
+        for line in asking.objects(lambda resource, item: f"{resource}/{item.metadata.name}"):
+            click.echo(visible(line))
+    else:
+        one = named and len(wanted) == 1
+        show_all = partial(
+            lazy.server_objects.shown, reveal=reveal, managed_fields=show_managed_fields
         )
-        lazy.asyncio.run(show)
-        return
-    found = lazy.asyncio.run(_fetch(settings, wanted, options, everywhere=all_namespaces))
-    if output == "name":
-        for resource, each in found:
-            click.echo(f"{resource}/{each.metadata.name}")
-        return
-    documents = [each.to_dict() for _, each in found]
-    document: dict[str, Any] = {
-        "apiVersion": "v1",
-        "items": documents,
-        "kind": "List",
-        "metadata": {"resourceVersion": ""},
-    }
-    if named and len(wanted) == 1:
-        (document,) = documents
-    (print_yaml if output == "yaml" else print_json)(document if reveal else masked(document))
+        _show_documents(asking, output, show_all, one=one)
 
 
-async def _client(cluster: Cluster, kind: str, *, everywhere: bool) -> ResourceClient[AnyObject]:
-    resource = await cluster.find(kind)
-    namespace = lazy.client.ALL_NAMESPACES if everywhere else None
-    return cluster.resource(resource, namespace=namespace, raw=True)
+class _Asking:
+    """What is to be asked of a server, and how: nothing is printed before all of it has come."""
 
+    def __init__(
+        self,
+        settings: ConnectionSettings,
+        wanted: list[ObjectTarget],
+        options: ListOptions,
+        *,
+        everywhere: bool,
+    ) -> None:
+        self.namespace = settings.namespace
+        self.everywhere = everywhere
+        self._settings = settings
+        self._wanted = wanted
+        self._options = options
+        self._types = list(dict.fromkeys(target.type for target in wanted))
 
-async def _fetch(
-    settings: ConnectionSettings,
-    wanted: list[ObjectTarget],
-    options: ListOptions,
-    *,
-    everywhere: bool,
-) -> list[tuple[str, AnyObject]]:
-    """Every object that is meant, with the name of its resource."""
-    found: list[tuple[str, AnyObject]] = []
-    async with lazy.cluster.Cluster(settings) as cluster:
-        for target in wanted:
-            client = await _client(cluster, target.type, everywhere=everywhere)
+    def objects(self, take: Callable[[str, AnyObject], T]) -> list[T]:
+        """What *take* makes of each object and the name of its type."""
+        return self._run(partial(self._fetch, take))
+
+    def tables(self) -> list[tuple[Resource, list[Table]]]:
+        """The tables of each type."""
+        return self._run(self._fetch_tables)
+
+    def _run(self, fetch: Callable[[Cluster, Progress], Coroutine[Any, Any, T]]) -> T:
+        async def ask(told: Progress) -> T:
+            async with lazy.cluster.Cluster(self._settings) as cluster:
+                return await fetch(cluster, told)
+
+        with progress(f"listing {', '.join(self._types)}") as told:
+            return lazy.event_loop.run(ask(told))
+
+    async def _client(self, cluster: Cluster, kind: str) -> ResourceClient[AnyObject]:
+        resource = await cluster.find(kind)
+        namespace = lazy.client.ALL_NAMESPACES if self.everywhere else None
+        return cluster.resource(resource, namespace=namespace, raw=True)
+
+    async def _fetch(
+        self, take: Callable[[str, AnyObject], T], cluster: Cluster, told: Progress
+    ) -> list[T]:
+        found: list[T] = []
+        for target in self._wanted:
+            client = await self._client(cluster, target.type)
+            take_one = partial(take, client.resource.type_name)
             if target.name is None:
-                objects: Sequence[AnyObject] = (await client.list(options)).items
+                listing = await client.list_as(take_one, self._options, on_page=told.listing())
+                found += listing.items
             else:
-                objects = [await client.get(target.name)]
-            found += [(client.resource.type_name, each) for each in objects]
-    return found
+                found.append(take_one(await client.get(target.name)))
+        return found
 
-
-async def _show_tables(
-    settings: ConnectionSettings,
-    wanted: list[ObjectTarget],
-    options: ListOptions,
-    *,
-    everywhere: bool,
-    wide: bool,
-    no_headers: bool,
-) -> None:
-    types = list(dict.fromkeys(target.type for target in wanted))
-    shown = 0
-    namespaced = False
-    async with lazy.cluster.Cluster(settings) as cluster:
-        for kind in types:
-            client = await _client(cluster, kind, everywhere=everywhere)
-            namespaced = namespaced or client.resource.namespaced
-            names = [target.name for target in wanted if target.type == kind and target.name]
+    async def _fetch_tables(
+        self, cluster: Cluster, told: Progress
+    ) -> list[tuple[Resource, list[Table]]]:
+        found = []
+        for kind in self._types:
+            client = await self._client(cluster, kind)
+            names = [target.name for target in self._wanted if target.type == kind and target.name]
             if names:
                 tables = [await client.table_of(name) for name in names]
             else:
-                tables = [await client.table(options)]
+                tables = [await client.table(self._options, on_page=told.listing())]
             if any(table.kind != "Table" for table in tables):
                 raise NotAcceptable(
                     f"the server makes no table of {client.resource}: use -o name, json or yaml"
                 )
-            if not any(table.rows for table in tables):
-                continue
-            if shown:
-                click.echo()
-            shown += 1
-            _show(
-                tables,
-                wide=wide,
-                no_headers=no_headers,
-                prefix=f"{client.resource.type_name}/" if len(types) > 1 else "",
-                with_namespace=everywhere and client.resource.namespaced,
-            )
+            found.append((client.resource, tables))
+        return found
+
+
+def _show_documents(
+    asking: _Asking, output: str, show: Callable[[AnyObject], dict[str, Any]], *, one: bool
+) -> None:
+    forms = lazy.server_objects
+    packed = asking.objects(lambda _, item: forms.packed(show(item)))
+    if one:
+        (document,) = packed
+        text = forms.yaml_text if output == "yaml" else forms.json_text
+        click.echo(text(document))
+        return
+    write = forms.write_yaml_list if output == "yaml" else forms.write_json_list
+    # Whoever reads along on the terminal sees how far it is.
+    seen = nullcontext(Progress()) if sys.stdout.isatty() else progress("printing")
+    with seen as told:
+        told.expect(len(packed))
+        # As if it had colours: to look for some to take away costs more than to write.
+        write(_counted(packed, told), partial(click.echo, nl=False, color=True))
+
+
+def _counted(documents: Sequence[bytes], told: Progress) -> Iterator[bytes]:
+    for document in documents:
+        yield document
+        told.add()
+
+
+def _show_tables(asking: _Asking, *, wide: bool, no_headers: bool) -> None:
+    found = asking.tables()
+    shown = 0
+    for resource, tables in found:
+        if not any(table.rows for table in tables):
+            continue
+        if shown:
+            click.echo()
+        shown += 1
+        _show(
+            tables,
+            wide=wide,
+            no_headers=no_headers,
+            prefix=f"{resource.type_name}/" if len(found) > 1 else "",
+            with_namespace=asking.everywhere and resource.namespaced,
+        )
     if not shown:
-        where = f" in {cluster.namespace} namespace" if namespaced and not everywhere else ""
+        namespaced = any(resource.namespaced for resource, _ in found)
+        here = namespaced and not asking.everywhere
+        where = f" in {asking.namespace} namespace" if here else ""
         click.echo(f"No resources found{where}.", err=True)
 
 

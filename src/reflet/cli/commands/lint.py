@@ -13,7 +13,7 @@ from reflet.cli.options.connection_options import ConnectionChoice, connection_o
 from reflet.cli.options.file_options import file_options
 from reflet.cli.options.lint_options import LintChoice, lint_options
 from reflet.cli.output.output import ends_with, print_document, print_json, print_table
-from reflet.cli.output.progress import progress
+from reflet.cli.output.progress import Progress, progress
 from reflet.errors import Forbidden, NotFound, RefletError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def lint(
     """Find in files what would fail at rollout.
 
     The files are read as if they were applied.  With --against cluster, objects that are not in
-    the files are looked up, one by one, and immutable ones are compared.  Exit code 1: there are
+    the files are looked up, and immutable ones are compared.  Exit code 1: there are
     errors; with --strict, or warnings.
 
     A finding is suppressed by the annotation reflet.dev/ignore: RULE,… of its object or pod
@@ -143,8 +143,8 @@ def _gather(
         )
     if settings is None:
         return gathered, {}
-    with progress("asking the server"):
-        live = lazy.asyncio.run(_read(settings, gathered.subjects))
+    with progress("asking the server") as told:
+        live = lazy.event_loop.run(_read(settings, gathered.subjects, told))
     gathered.remarks.extend(lazy.gather_lint.remarks_on_unread(live))
     return gathered, live
 
@@ -158,7 +158,8 @@ def _unread(live: Live) -> list[RefletError]:
     ]
 
 
-async def _read(settings: ConnectionSettings, subjects: Subjects) -> Live:
+async def _read(settings: ConnectionSettings, subjects: Subjects, told: Progress) -> Live:
     wanted = lazy.linting.wanted_from_cluster(subjects)
+    told.expect(len(wanted))
     async with lazy.cluster.Cluster(settings) as cluster:
-        return await lazy.gather.read_objects(cluster, wanted)
+        return await lazy.gather_objects.read_objects(cluster, wanted, on_answer=told.add)

@@ -180,7 +180,7 @@ def node(log_format: str, log_level: str, **given: Any) -> None:
     logging.basicConfig(level=log_level.upper(), handlers=[handler])
     # Containers may be of the same user as this process, which has a token for their Secrets.
     lazy.process_table.refuse_inspection()
-    lazy.asyncio.run(_run(_settings(given), options))
+    lazy.event_loop.run(_run(_settings(given), options))
 
 
 def _options(given: dict[str, Any]) -> NodeOptions:

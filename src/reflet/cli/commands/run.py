@@ -211,7 +211,7 @@ def _run(
     container: str,
 ) -> int:
     try:
-        return lazy.asyncio.run(lazy.running.run_process(opening, options, say=_say))
+        return lazy.event_loop.run(lazy.running.run_process(opening, options, say=_say))
     except lazy.program.NotStarted as error:
         # What the user typed may be shown, what was expanded may not.
         name = f"{options.command[0]}: " if options.command else ""

@@ -59,7 +59,7 @@ def serve(
         tls=tls,
         load=_documents(files),
     )
-    lazy.asyncio.run(_run(server))
+    lazy.event_loop.run(_run(server))
 
 
 def _documents(files: Sources) -> list[LoadedDocument]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import ObjectTarget, parse_targets
+from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
 from reflet.cli.output.output import (
@@ -17,7 +17,7 @@ from reflet.cli.output.output import (
     print_document,
     print_fitting_table,
 )
-from reflet.cli.output.progress import progress
+from reflet.cli.output.progress import Progress, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +34,9 @@ FORMS: Final = ("table", "wide", "json", "yaml")
 
 
 @click.command()
-@click.argument("arguments", nargs=-1, metavar="TYPE/NAME | TYPE NAME")
+@click.argument(
+    "arguments", nargs=-1, metavar="TYPE/NAME | TYPE NAME", type=ObjectWord("configuration")
+)
 @click.option(
     "-A", "--all-namespaces", is_flag=True, help="Objects of that name in all namespaces."
 )
@@ -68,9 +70,9 @@ def used_by(
             )
     else:
         settings = connection()
-        with progress("asking the server"):
-            found = lazy.asyncio.run(
-                _ask(settings, kind, str(target.name), everywhere=all_namespaces)
+        with progress("asking the server") as told:
+            found = lazy.event_loop.run(
+                _ask(settings, kind, str(target.name), told, everywhere=all_namespaces)
             )
     namespaces = found.namespaces() if all_namespaces else (found.namespace,)
     answers = _answers(kind, str(target.name), namespaces, found, key)
@@ -93,10 +95,12 @@ def used_by(
 
 
 async def _ask(
-    settings: ConnectionSettings, kind: ConfigKind, name: str, *, everywhere: bool
+    settings: ConnectionSettings, kind: ConfigKind, name: str, told: Progress, *, everywhere: bool
 ) -> PossibleUsers:
     async with lazy.cluster.Cluster(settings) as cluster:
-        return await lazy.gather_users.possible_users(cluster, kind, name, everywhere=everywhere)
+        return await lazy.gather_users.possible_users(
+            cluster, kind, name, everywhere=everywhere, on_pages=told.listing
+        )
 
 
 def _absences(

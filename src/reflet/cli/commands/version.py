@@ -25,7 +25,7 @@ def version(client: bool, output: str, connection: Callable[[], ConnectionSettin
     """Show the versions of Reflet and of the server."""
     document: dict[str, dict[str, str]] = {"clientVersion": {"version": __version__}}
     if not client:
-        server = lazy.asyncio.run(_ask(connection()))
+        server = lazy.event_loop.run(_ask(connection()))
         document["serverVersion"] = {"version": server.git_version, "platform": server.platform}
     if output == "text":
         click.echo(f"Reflet: {__version__}")

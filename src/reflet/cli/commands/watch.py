@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable
+from contextlib import AsyncExitStack, ExitStack
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import ObjectTarget, parse_targets
+from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import visible
+from reflet.cli.output.progress import progress
 
 if TYPE_CHECKING:
     from reflet.api.resources import Resource
@@ -24,13 +26,16 @@ FORMS = ("table", "json", "yaml", "jsonl")
 
 
 @click.command()
-@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME]")
+@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME]", type=ObjectWord("any"))
 @click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
 @click.option("-l", "--selector", default="", help="Only objects with these labels: a=b,c!=d.")
 @click.option("--field-selector", default="", help="Only objects with these fields: type=Opaque.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
 @click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
+@click.option(
+    "--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in JSON and YAML."
+)
 @connection_options
 def watch(
     targets: tuple[str, ...],
@@ -40,6 +45,7 @@ def watch(
     output: str,
     no_headers: bool,
     reveal: bool,
+    show_managed_fields: bool,
     connection: Callable[[], ConnectionSettings],
 ) -> None:
     """Show objects as they change, whatever happens to the server.
@@ -52,7 +58,7 @@ def watch(
     TYPE is a plural, singular or short name (configmaps, cm), with its group where needed
     (deployments.apps).  Forms other than table are documents {"type": TYPE, "object": OBJECT},
     the object of SYNCED is null; jsonl has one in each line.  Values of Secrets are masked
-    unless --reveal is given.
+    unless --reveal is given, and managedFields are left out unless --show-managed-fields is.
     """
     wanted = parse_targets(targets)
     if len(wanted) > 1:
@@ -68,9 +74,18 @@ def watch(
 
     def form(resource: Resource) -> ChangeOutput:
         with_namespace = all_namespaces and resource.namespaced
-        return _form(output, with_namespace, no_headers=no_headers, reveal=reveal)
+        if output != "table":
+            return lazy.change_output.DocumentOutput(
+                output, reveal=reveal, managed_fields=show_managed_fields
+            )
+        return lazy.change_output.TableOutput(
+            with_namespace=with_namespace,
+            no_headers=no_headers,
+            columns=shutil.get_terminal_size().columns,
+            now=lambda: datetime.now().astimezone(),
+        )
 
-    lazy.asyncio.run(
+    lazy.event_loop.run(
         _watch(
             connection(),
             target,
@@ -87,17 +102,6 @@ def _check_selectors(label_selector: str, field_selector: str) -> None:
     lazy.options.WatchOptions(label_selector=label_selector, field_selector=field_selector)
 
 
-def _form(output: str, with_namespace: bool, *, no_headers: bool, reveal: bool) -> ChangeOutput:
-    if output != "table":
-        return lazy.change_output.DocumentOutput(output, reveal=reveal)
-    return lazy.change_output.TableOutput(
-        with_namespace=with_namespace,
-        no_headers=no_headers,
-        columns=shutil.get_terminal_size().columns,
-        now=lambda: datetime.now().astimezone(),
-    )
-
-
 async def _watch(
     settings: ConnectionSettings,
     target: ObjectTarget,
@@ -110,10 +114,15 @@ async def _watch(
     """Print changes until cancelled, or until something makes it pointless to go on."""
     # The same things are said on stderr in this command's own words.
     logging.getLogger("reflet").addHandler(logging.NullHandler())
-    async with lazy.cluster.Cluster(settings) as cluster:
-        resource = await lazy.following.find_patiently(cluster, target.type, say=_say)
+    async with AsyncExitStack() as stack:
+        # Until there is something to read: then the line goes away for good.
+        waiting = stack.enter_context(ExitStack())
+        waiting.enter_context(progress(f"listing {target.type}"))
+        write, say = (_after(waiting, tell) for tell in (_write, _say))
+        cluster = await stack.enter_async_context(lazy.cluster.Cluster(settings))
+        resource = await lazy.following.find_patiently(cluster, target.type, say=say)
         namespace = lazy.client.ALL_NAMESPACES if everywhere else None
-        following = lazy.following.Following(resource, form(resource), write=_write, say=_say)
+        following = lazy.following.Following(resource, form(resource), write=write, say=say)
         reflector = lazy.reflector.Reflector(
             cluster.resource(resource, namespace=namespace, raw=True),
             following,
@@ -124,6 +133,14 @@ async def _watch(
             on_connection=following.connection_changed,
         )
         await following.run(reflector.run())
+
+
+def _after(waiting: ExitStack, tell: Callable[[str], None]) -> Callable[[str], None]:
+    def told(text: str) -> None:
+        waiting.close()
+        tell(text)
+
+    return told
 
 
 def _write(text: str) -> None:

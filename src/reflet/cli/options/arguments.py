@@ -1,4 +1,7 @@
-"""What people type behind a command: ``TYPE/NAME`` as kubectl reads it, and names of files."""
+"""What people type behind a command: ``TYPE/NAME`` as kubectl reads it, and names of files.
+
+And what Tab makes of it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from reflet.cli import lazy
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from reflet.cli.options.tab_words import Section, Types
 
     Text = click.ParamType[str]
 else:
@@ -70,3 +75,56 @@ class FileName(Text):
 
 
 FILE_NAME: Final = FileName()
+
+
+class ObjectWord(Text):
+    """One of the words that name objects, ``TYPE``, ``NAME`` or ``TYPE/NAME``, for Tab."""
+
+    name = "text"
+
+    def __init__(self, types: Types) -> None:
+        self._types = types
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Offer types, and names that the server or the files have."""
+        before = ctx.params.get(str(param.name)) or ()
+        return _items(lazy.tab_words.object_words(self._types, ctx.params, before, incomplete))
+
+
+class NamespaceName(Text):
+    """The name of a namespace, for Tab."""
+
+    name = "text"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002 - click's shape
+        incomplete: str,
+    ) -> list[CompletionItem[str]]:
+        """Offer those that the server has."""
+        return _items(lazy.tab_words.namespace_words(ctx.params, incomplete))
+
+
+class KubeconfigName(Text):
+    """The name of a context, cluster or user of the kubeconfig, for Tab."""
+
+    name = "text"
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002 - click's shape
+        incomplete: str,
+    ) -> list[CompletionItem[str]]:
+        """Offer those that the files have."""
+        return _items(lazy.tab_words.kubeconfig_words(self._section, ctx.params, incomplete))
+
+
+def _items(words: Sequence[str]) -> list[CompletionItem[str]]:
+    return [lazy.shell_completion.CompletionItem(word) for word in words]

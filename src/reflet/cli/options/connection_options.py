@@ -4,25 +4,38 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 import click
 
 from reflet.cli import lazy
-from reflet.cli.options.arguments import FILE_NAME
+from reflet.cli.options.arguments import FILE_NAME, KubeconfigName, NamespaceName
 
 if TYPE_CHECKING:
+    from reflet.cli.options.tab_words import Section
     from reflet.transport.config.settings import ConnectionSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+KUBECONFIG_SECTIONS: Final[dict[str, Section]] = {
+    "context": "contexts",
+    "cluster": "clusters",
+    "user": "users",
+}
 
 _OPTIONS = (
     click.option(
         "--kubeconfig", default="", type=FILE_NAME, metavar="FILE", help="Kubeconfig file to use."
     ),
-    click.option("--context", default="", help="Kubeconfig context to use."),
-    click.option("--cluster", default="", help="Kubeconfig cluster to use."),
-    click.option("--user", default="", help="Kubeconfig user to use."),
+    *(
+        click.option(
+            f"--{what}",
+            default="",
+            type=KubeconfigName(section),
+            help=f"Kubeconfig {what} to use.",
+        )
+        for what, section in KUBECONFIG_SECTIONS.items()
+    ),
     click.option("-s", "--server", default="", metavar="URL", help="Address of the API server."),
     click.option(
         "--token",
@@ -61,7 +74,13 @@ _OPTIONS = (
         metavar="TIME",
         help="Longest time for one request, as 10s or 1m; 0 for none.",
     ),
-    click.option("-n", "--namespace", default="", help="Namespace; the context's when not given."),
+    click.option(
+        "-n",
+        "--namespace",
+        default="",
+        type=NamespaceName(),
+        help="Namespace; the context's when not given.",
+    ),
 )
 _NAMES = (
     "kubeconfig",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.options.arguments import ObjectWord
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
 from reflet.cli.output.output import visible
@@ -28,7 +29,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 
 _OPTIONS = (
-    click.argument("arguments", nargs=-1, metavar="[TYPE/NAME | TYPE NAME | POD]"),
+    click.argument(
+        "arguments", nargs=-1, metavar="[TYPE/NAME | TYPE NAME | POD]", type=ObjectWord("pods")
+    ),
     click.option("-l", "--selector", default="", help="The one pod with these labels: a=b,c!=d."),
     click.option("-A", "--all-namespaces", is_flag=True, help="With -l: in all namespaces."),
 )
@@ -70,7 +73,7 @@ class PodChoice:
             with progress("reading files"):
                 return self.read_files(refused=refused)
         with progress("asking the server"):
-            return lazy.asyncio.run(self._ask(needs))
+            return lazy.event_loop.run(self._ask(needs))
 
     def read_files(self, *, refused: bool = False) -> PodInputs:
         """Read the files, again if they have been read before."""

@@ -6,15 +6,18 @@ never shows a value, only names: the object may be a Secret.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Protocol
 
+import msgspec
+
+from reflet.api.json_reader import FAILURES, refuse
 from reflet.api.unstructured import AnyObject
 from reflet.api.yaml.text import write_yaml
-from reflet.cli.output.masking import masked
 from reflet.cli.output.output import GAP, visible, width_of
+from reflet.cli.output.server_objects import json_line, json_text, shown
 from reflet.informer.handlers.changes import Change
 
 WIDEST_NAMESPACE: Final = 20
@@ -101,16 +104,14 @@ class TableOutput:
 class DocumentOutput:
     """Documents for programs: ``{"type": …, "object": …}``, the object null for SYNCED."""
 
-    def __init__(self, form: str, *, reveal: bool) -> None:
+    def __init__(self, form: str, *, reveal: bool, managed_fields: bool = False) -> None:
         self._write = _FORMS[form]
-        self._reveal = reveal
+        self._shown = partial(shown, reveal=reveal, managed_fields=managed_fields)
 
     def changed(self, changes: Sequence[Change[AnyObject]]) -> Iterator[str]:
         """Give a document for each change; of a deletion, the last state that was known."""
         for change in changes:
-            document = change.object.to_dict()
-            shown = document if self._reveal else masked(document)
-            yield self._write({"type": change.type, "object": shown})
+            yield self._write({"type": change.type, "object": self._shown(change.object)})
 
     def synced(self, count: int) -> str:  # noqa: ARG002 - a program has counted
         """Give a document without an object."""
@@ -118,11 +119,11 @@ class DocumentOutput:
 
 
 def _indented(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=4, ensure_ascii=False) + "\n"
+    return json_text(msgspec.json.encode(document)) + "\n"
 
 
 def _one_line(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json_line(msgspec.json.encode(document)) + "\n"
 
 
 def _yaml(document: dict[str, Any]) -> str:
@@ -162,27 +163,52 @@ _HEAD: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def details(change: Change[AnyObject]) -> str:
-    """The facts worth a line: the object's state, and what is different from before."""
+    """The facts worth a line: the object's state, and what is different from before.
+
+    Raises ``DecodeError`` for an object whose parts cannot be decoded.
+    """
     if change.type == "DELETED":
         return "while the server was away" if change.stale else ""
-    facts = [_state(change.object)]
-    if change.type == "UPDATED" and change.old is not None:
-        facts.append(", ".join(_differences(change.old, change.object)))
+    try:
+        facts = [_state(change.object)]
+        if change.type == "UPDATED" and change.old is not None:
+            facts.append(", ".join(_differences(change.old, change.object)))
+    except FAILURES as error:
+        refuse(error, repr(change.object))
     return "; ".join(filter(None, facts))
+
+
+Members = Mapping[str, msgspec.Raw]
+"""An object's members, each still the bytes that came: what nobody asks for is never decoded."""
+
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ABSENT: Final = msgspec.Raw(b"null")
+
+
+def _members(item: AnyObject) -> Members:
+    # Not item.content: an object keeps that, several times the size of its bytes, as long as it
+    # is kept itself, and a watch keeps every object.
+    return _MEMBERS.decode(item.to_json())
+
+
+def _member(members: Members, name: str) -> Any:
+    return msgspec.json.decode(members.get(name, _ABSENT))
 
 
 def _state(item: AnyObject) -> str:
     if item.metadata.deletion_timestamp is not None:
         return "is being deleted"
-    status = item.status
-    if item.kind == "Pod":
-        return " ".join(filter(None, (_text(status.get("phase")), _ready_containers(status))))
+    members = _members(item)
     if item.kind in {"ConfigMap", "Secret"}:
-        keys = sum(len(bag) for name in BAGS if isinstance(bag := item.get(name), Mapping))
+        keys = sum(len(bag) for name in BAGS if isinstance(bag := _member(members, name), dict))
         return f"{keys} key{'' if keys == 1 else 's'}"
     if item.kind == "Event":
-        return " ".join(filter(None, (_text(item.get("type")), _text(item.get("reason")))))
-    wanted = item.spec.get("replicas")
+        facts = (_text(_member(members, "type")), _text(_member(members, "reason")))
+        return " ".join(filter(None, facts))
+    status = _mapping(_member(members, "status"))
+    if item.kind == "Pod":
+        return " ".join(filter(None, (_text(status.get("phase")), _ready_containers(status))))
+    wanted = _mapping(_member(members, "spec")).get("replicas")
     if isinstance(wanted, int):
         return f"{status.get('readyReplicas') or 0}/{wanted} ready"
     return _text(status.get("phase")) or _readiness(status)
@@ -194,32 +220,40 @@ def _text(value: object) -> str:
 
 def _ready_containers(status: Mapping[str, Any]) -> str:
     containers = status.get("containerStatuses")
-    if not isinstance(containers, tuple):
+    if not isinstance(containers, list):
         return ""
-    ready = sum(isinstance(each, Mapping) and each.get("ready") is True for each in containers)
+    ready = sum(isinstance(each, dict) and each.get("ready") is True for each in containers)
     return f"{ready}/{len(containers)} ready"
 
 
 def _readiness(status: Mapping[str, Any]) -> str:
     conditions = status.get("conditions")
-    for condition in conditions if isinstance(conditions, tuple) else ():
-        if isinstance(condition, Mapping) and condition.get("type") == "Ready":
+    for condition in conditions if isinstance(conditions, list) else ():
+        if isinstance(condition, dict) and condition.get("type") == "Ready":
             return "ready" if condition.get("status") == "True" else "not ready"
     return ""
 
 
 def _differences(old: AnyObject, new: AnyObject) -> Iterator[str]:
     """Name what differs: keys of bags with a sign, other members by their name."""
-    before, after = old.content, new.content
+    before, after = _members(old), _members(new)
     for name in BAGS:
-        keys = list(_changed_keys(before.get(name), after.get(name)))
-        if keys:
-            yield " ".join(keys)
+        if _differ(before, after, name):
+            keys = list(_changed_keys(_member(before, name), _member(after, name)))
+            if keys:
+                yield " ".join(keys)
     members = (before.keys() | after.keys()) - _HEAD - set(BAGS)
-    yield from sorted(name for name in members if before.get(name) != after.get(name))
-    metadata, changed = _mapping(before.get("metadata")), _mapping(after.get("metadata"))
+    yield from sorted(name for name in members if _differ(before, after, name))
+    metadata = _mapping(_member(before, "metadata"))
+    changed = _mapping(_member(after, "metadata"))
     members = (metadata.keys() | changed.keys()) - _NOISE
     yield from sorted(name for name in members if metadata.get(name) != changed.get(name))
+
+
+def _differ(before: Members, after: Members, name: str) -> bool:
+    old, new = before.get(name, _ABSENT), after.get(name, _ABSENT)
+    # Other bytes may mean the same: a server that is another version writes in another order.
+    return bytes(old) != bytes(new) and msgspec.json.decode(old) != msgspec.json.decode(new)
 
 
 def _changed_keys(before: object, after: object) -> Iterator[str]:

@@ -222,7 +222,7 @@ def watch_files(choice: PodChoice, names: Sequence[str], folder: Path, *, verbos
     # The same things are said on stderr in this command's own words.
     logging.getLogger("reflet").addHandler(logging.NullHandler())
     freshness = Freshness(inputs, folder, verbose=verbose)
-    return asyncio.run(_watch_cluster(choice.connection(), inputs, names, freshness))
+    return lazy.event_loop.run(_watch_cluster(choice.connection(), inputs, names, freshness))
 
 
 class Freshness:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -18,6 +19,8 @@ import pytest
 
 from reflet.cli.commands.completion import SHELLS
 from reflet.cli.main import COMMANDS, reflet, run
+from reflet.testing.pytest_plugin import running_server
+from tests.integration.plain_client import Client
 
 PROGRAMS: Final = Path(sys.executable).parent
 PATIENCE: Final = 20.0  # seconds for one answer
@@ -44,6 +47,7 @@ def after_tab(shell: str, typed: str, shown: str, folder: Path) -> str:
         "HOME": str(folder),
         "TERM": "dumb",
         "LC_ALL": "C.UTF-8",
+        "REFLET_COMPLETION_TIMEOUT": str(PATIENCE),  # this machine may have much to do
     }
     process = subprocess.Popen(
         command,
@@ -77,6 +81,18 @@ def read_until(terminal: int, wanted: str) -> str:
     return seen
 
 
+DEPLOYMENT: Final = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "web"}]},
+        },
+    },
+}
 LINES: Final = [
     ("reflet api-r", "api-resources"),
     ("reflet get --all-name", "--all-namespaces"),
@@ -95,6 +111,56 @@ def test_tab_completes(shell: str, typed: str, completed: str, tmp_path: Path) -
     finished = typed.rpartition(" ")[0] + f" {completed}"
 
     assert finished in after_tab(shell, typed, finished, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.time_limit(120)
+@pytest.mark.parametrize(
+    ("typed", "finished"),
+    [
+        ("reflet get --context ar", "reflet get --context arn:aws:eks:dev/one"),
+        ("reflet get --context arn:aws:e", "reflet get --context arn:aws:eks:dev/one"),
+        ("reflet get --context=arn:aws:e", "reflet get --context=arn:aws:eks:dev/one"),
+        ("reflet get -l 'a b' --context othe", "reflet get -l 'a b' --context other"),
+        ("reflet get -l 'a b' -o na", "reflet get -l 'a b' -o name"),
+    ],
+)
+def test_bash_completes_what_it_takes_for_several_words(
+    typed: str, finished: str, tmp_path: Path
+) -> None:
+    names = ("arn:aws:eks:dev/one", "other")
+    config = {"contexts": [{"name": name, "context": {"cluster": "here"}} for name in names]}
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(json.dumps(config))
+
+    assert finished in after_tab("bash", typed, finished, tmp_path)
+
+
+@pytest.mark.time_limit(120)
+@pytest.mark.parametrize("shell", STARTED)
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("reflet env deploy/we", "deploy/web"),
+        ("reflet get deployments we", "web"),
+        ("reflet get cm -n kube-sy", "kube-system"),
+    ],
+)
+def test_tab_knows_what_the_server_has(
+    shell: str, typed: str, completed: str, tmp_path: Path
+) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    finished = typed.rpartition(" ")[0] + f" {completed}"
+
+    with running_server({"tls": False}) as server:
+        client = Client(server.url, server.token)
+        made = client.request("POST", "/apis/apps/v1/namespaces/default/deployments", DEPLOYMENT)
+        assert made.code == 201, made.message
+        (tmp_path / ".kube").mkdir()
+        shutil.copy(server.kubeconfig, tmp_path / ".kube" / "config")
+
+        assert finished in after_tab(shell, typed, finished, tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
@@ -175,6 +241,18 @@ def test_kubectl_is_told_words_with_their_meaning_and_no_files() -> None:
 
 def test_kubectl_is_told_where_files_belong() -> None:
     assert answer_to_kubectl("serve", "-f", "") == [":0"]
+
+
+def test_kubectl_is_told_what_the_server_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFLET_COMPLETION_TIMEOUT", str(PATIENCE))
+    with running_server({"tls": False}) as server:
+        shutil.copy(server.kubeconfig, tmp_path / "config")
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+
+        assert answer_to_kubectl("get", "-n", "kube-sy") == ["kube-system", ":4"]
+        assert answer_to_kubectl("get", "namespaces", "kube-sy") == ["kube-system", ":4"]
 
 
 def test_kubectl_that_knows_nothing_yet_gets_every_command() -> None:

@@ -239,6 +239,29 @@ def test_names_can_be_given_to_the_next_command(get: Any) -> None:
     ]
 
 
+def test_names_have_no_power_over_a_terminal(get: Any) -> None:
+    named = {**SETTINGS, "metadata": {"name": "a\x1b[31m\u009b"}}
+
+    shown = get(ScriptedApi({CONFIG_MAPS: listing(named)}), "cm", "-o", "name")
+
+    assert shown.lines == ["configmap/a\\x1b[31m\\x9b"]
+
+
+@pytest.mark.parametrize("flag", [(), ("--show-managed-fields",)])
+@pytest.mark.parametrize("target", ["cm", "cm/settings"])
+def test_who_manages_a_field_is_for_those_who_ask(
+    get: Any, target: str, flag: tuple[str, ...]
+) -> None:
+    metadata = {"name": "settings", "managedFields": [{"manager": "kubectl"}]}
+    managed = {**SETTINGS, "metadata": metadata}
+    api = ScriptedApi({CONFIG_MAPS: listing(managed), f"{CONFIG_MAPS}/settings": managed})
+
+    document = json.loads(get(api, target, "-o", "json", *flag).output)
+
+    (item,) = document.get("items", [document])
+    assert ("managedFields" in item["metadata"]) == bool(flag)
+
+
 @pytest.mark.parametrize("form", ["json", "yaml"])
 @pytest.mark.parametrize("arguments", [("secret/password",), ("secrets",)])
 def test_a_secret_is_masked_unless_asked_for(

@@ -109,3 +109,26 @@ def test_secrets_are_masked_unless_revealed() -> None:
 
     assert "Y2FuYXJ5" not in masked
     assert "Y2FuYXJ5" in shown
+
+
+def test_a_line_leaves_nothing_behind_in_the_object() -> None:
+    change = added("a", data={"k": "v"})
+    other = Change("UPDATED", added("a", data={"k": "w"}).object, change.object)
+
+    lines = [*table().changed([change, other])]
+
+    assert len(lines) == 2
+    # What a watch keeps of an object is its bytes, and not the several times larger content.
+    assert change.object._content is None
+    assert other.object._content is None
+
+
+def test_managed_fields_are_for_those_who_ask() -> None:
+    managed = [{"manager": "kubectl"}]
+    change = added("a", metadata={"name": "a", "managedFields": managed})
+
+    (hidden,) = DocumentOutput("jsonl", reveal=False).changed([change])
+    (told,) = DocumentOutput("jsonl", reveal=False, managed_fields=True).changed([change])
+
+    assert "managedFields" not in json.loads(hidden)["object"]["metadata"]
+    assert json.loads(told)["object"]["metadata"]["managedFields"] == managed

@@ -6,6 +6,7 @@ import pytest
 
 from reflet.api.unstructured import AnyObject
 from reflet.cli.output.change_output import details
+from reflet.errors import DecodeError
 from reflet.informer.handlers.changes import Change
 
 
@@ -99,3 +100,24 @@ def test_a_deletion_that_was_missed_says_so() -> None:
 
     assert details(Change("DELETED", gone, gone)) == ""
     assert details(Change("DELETED", gone, gone, stale=True)) == "while the server was away"
+
+
+def test_other_bytes_of_the_same_meaning_are_no_difference() -> None:
+    old = AnyObject(b'{"kind":"Widget","metadata":{"name":"a"},"spec":{"a":1,"b":2}}')
+    new = AnyObject(b'{"kind":"Widget","metadata":{"name":"a"},"spec":{"b":2, "a":1}}')
+
+    assert updated(old, new) == ""
+
+
+def test_a_member_that_is_null_is_one_that_is_not_there() -> None:
+    old = AnyObject(b'{"kind":"ConfigMap","metadata":{"name":"a"},"data":null}')
+    new = AnyObject(b'{"kind":"ConfigMap","metadata":{"name":"a"}}')
+
+    assert updated(old, new) == "0 keys"
+
+
+def test_a_part_that_cannot_be_decoded_is_an_error_that_names_the_object() -> None:
+    item = AnyObject(b'{"kind":"Pod","metadata":{"name":"a"},"status":{"phase":1e999}}')
+
+    with pytest.raises(DecodeError, match="Pod a"):
+        added(item)
