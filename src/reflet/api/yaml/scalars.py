@@ -26,6 +26,8 @@ _NOT_FINITE: Final[Mapping[str, float]] = MappingProxyType(
     | dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf)
     | dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf)
 )
+# What a word begins with that may be something else than text; an empty one has no letter.
+FIRST_LETTERS: Final = frozenset({*(word[:1] for word in _WORDS), *"+-.0123456789"})
 _INTEGER: Final = re.compile(
     r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))", re.ASCII
 )
@@ -74,8 +76,14 @@ def key_text(key: Scalar) -> str | None:
     if isinstance(key, bool):
         return "true" if key else "false"
     if isinstance(key, float):
-        return None if not math.isfinite(key) else repr(key)
+        return repr(key) if math.isfinite(key) else _not_finite_text(key)
     return None if key is None else str(key)
+
+
+def _not_finite_text(number: float) -> str:
+    if math.isnan(number):
+        return ".nan"
+    return ".inf" if number > 0 else "-.inf"
 
 
 def needs_quotes(text: str) -> bool:
