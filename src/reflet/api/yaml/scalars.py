@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from reflet.gotext.lazy_patterns import lazy_pattern
+
 Scalar: TypeAlias = str | int | float | bool | None
 
 _WORDS: Final[Mapping[str, bool | None]] = MappingProxyType(
@@ -28,11 +30,11 @@ _NOT_FINITE: Final[Mapping[str, float]] = MappingProxyType(
 )
 # What a word begins with that may be something else than text; an empty one has no letter.
 FIRST_LETTERS: Final = frozenset({*(word[:1] for word in _WORDS), *"+-.0123456789"})
-_INTEGER: Final = re.compile(
+_INTEGER: Final = lazy_pattern(
     r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))", re.ASCII
 )
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
-_OTHER_READERS_SEE_MORE: Final = re.compile(
+_FLOAT: Final = lazy_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_OTHER_READERS_SEE_MORE: Final = lazy_pattern(
     r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"  # hours and minutes: 12:30
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*"  # dates
     r"|=|<<",
