@@ -104,15 +104,17 @@ def test_the_command_line_looks_for_cycles_rarely_but_does() -> None:
         [
             sys.executable,
             "-c",
-            "import gc, sys, reflet.cli.main as entry\n"
-            "before = gc.get_threshold()\n"
-            "sys.argv = ['reflet', '--version']\n"
-            "try:\n"
-            "    entry.main()\n"
-            "except SystemExit:\n"
-            "    after = gc.get_threshold()\n"
-            "    print(after[0] > before[0], after[1:] == before[1:], gc.isenabled())\n"
-            "    print(gc.get_freeze_count() > 0)\n",
+            (
+                "import gc, sys, reflet.cli.main as entry\n"
+                "before = gc.get_threshold()\n"
+                "sys.argv = ['reflet', '--version']\n"
+                "try:\n"
+                "    entry.main()\n"
+                "except SystemExit:\n"
+                "    after = gc.get_threshold()\n"
+                "    print(after[0] > before[0], after[1:] == before[1:], gc.isenabled())\n"
+                "    print(gc.get_freeze_count() > 0)\n"
+            ),
         ],
         capture_output=True,
         check=True,
