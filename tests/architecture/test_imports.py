@@ -47,7 +47,8 @@ SHARED_WITH_CLIENTS: Final = frozenset(
         "reflet.api.quantities",
         "reflet.api.selectors.fields",
         "reflet.api.selectors.labels",
-        "reflet.api.yaml.nodes",
+        "reflet.api.yaml.dialects",
+        "reflet.api.yaml.documents",
     }
 )
 

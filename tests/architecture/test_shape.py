@@ -37,7 +37,6 @@ NAMED_AFTER: Final[Mapping[str, str]] = {
 # Names of files that occur more than once all the same, with the reason.
 SHARED_FILE_NAMES: Final[Mapping[str, str]] = {
     "admission.py": "the API server's and the kubelet's, each called so there",
-    "nodes.py": "the kind Node, and the nodes of a YAML document",
     "options.py": "options of requests, of informers and of the node agent, each in its own room",
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -63,6 +64,65 @@ except SystemExit as ended:
     )
 
     assert loaded <= what_only_click_loads()
+
+
+MANIFEST: Final = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web, env: [{name: MODE, value: dark}]}]}
+"""
+
+
+@pytest.mark.parametrize("command", [["lint"], ["env", "deploy/web"]])
+def test_a_command_on_files_loads_the_readers_of_files_alone(
+    tmp_path: Path, command: list[str]
+) -> None:
+    path = tmp_path / "web.yaml"
+    path.write_text(MANIFEST)
+
+    loaded = heavy_modules_after(
+        f"""
+sys.argv = ["reflet", *{command!r}, "-f", {str(path)!r}]
+from reflet.cli.main import main
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code, ended.code
+"""
+    )
+
+    assert loaded - what_only_click_loads() == {"msgspec", "yaml"}
+
+
+def test_the_command_line_looks_for_cycles_rarely_but_does() -> None:
+    finished = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            (
+                "import gc, sys, reflet.cli.main as entry\n"
+                "before = gc.get_threshold()\n"
+                "sys.argv = ['reflet', '--version']\n"
+                "try:\n"
+                "    entry.main()\n"
+                "except SystemExit:\n"
+                "    after = gc.get_threshold()\n"
+                "    print(after[0] > before[0], after[1:] == before[1:], gc.isenabled())\n"
+                "    print(gc.get_freeze_count() > 0)\n"
+            ),
+        ],
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=30,
+    )
+
+    assert finished.stdout.split()[-4:] == ["True"] * 4
 
 
 @pytest.mark.parametrize(

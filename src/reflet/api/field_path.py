@@ -6,7 +6,9 @@ Upstream: apimachinery/pkg/util/validation/field/path.go, Path
 import re
 from typing import Final
 
-STEP: Final = re.compile(r'\.?([^.\[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]')
+from reflet.gotext.lazy_patterns import lazy_pattern
+
+STEP: Final = lazy_pattern(r'\.?([^.\[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]')
 
 _ESCAPED: Final = str.maketrans(
     {"\\": "\\\\", '"': '\\"'} | {chr(code): f"\\x{code:02x}" for code in (*range(32), 127)}

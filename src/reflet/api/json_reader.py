@@ -30,6 +30,7 @@ from reflet.api import field_path
 from reflet.api.frozen import MayBeNumber
 from reflet.api.meta import MicroTime
 from reflet.errors import DecodeError
+from reflet.gotext.lazy_patterns import lazy_pattern
 
 T = TypeVar("T")
 
@@ -51,10 +52,10 @@ WORDS: Final = {
     "MicroTime": "a time",
 }
 
-_PLACE: Final = re.compile(r"^(.*) - at `(?:key` in `)?\$([^`]*)`$", re.DOTALL)
-_EXPECTED: Final = re.compile(r"^Expected `(.+)`, got `(.+)`$")
-_MISSING: Final = re.compile(r"^Object missing required field `(.+)`$")
-_STEP: Final = re.compile(r"\.([^.\[]+)|\[(\d+)\]|\[(\.\.\.)\]")
+_PLACE: Final = lazy_pattern(r"^(.*) - at `(?:key` in `)?\$([^`]*)`$", re.DOTALL)
+_EXPECTED: Final = lazy_pattern(r"^Expected `(.+)`, got `(.+)`$")
+_MISSING: Final = lazy_pattern(r"^Object missing required field `(.+)`$")
+_STEP: Final = lazy_pattern(r"\.([^.\[]+)|\[(\d+)\]|\[(\.\.\.)\]")
 
 
 def decode_hook(kind: type, value: Any) -> Any:

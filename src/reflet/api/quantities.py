@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import enum
 import math
-import re
 from collections.abc import Mapping
 from typing import Final, final
 
 from reflet.errors import ParseError
+from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.gotext.quoting import excerpt
 
 LARGEST_BINARY: Final = 2**63 - 1  # Kubernetes caps amounts with a binary suffix here
@@ -50,10 +50,10 @@ _BINARY_SUFFIXES: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _BINARY_EXPONENTS: Final[Mapping[str, int]] = {
     suffix: 10 * power for power, suffix in enumerate(_BINARY_SUFFIXES) if suffix
 }
-_QUANTITY: Final = re.compile(
+_QUANTITY: Final = lazy_pattern(
     r"([+-]?)([0-9]*)\.?([0-9]*)(?:([numkMGTPE]?|[KMGTPE]i)|[eE]([+-]?[0-9]+))"
 )
-_NUMBER: Final = re.compile(r"[+-]?[0-9]*\.?[0-9]*")
+_NUMBER: Final = lazy_pattern(r"[+-]?[0-9]*\.?[0-9]*")
 # Enough digits after the point that what follows them can only matter by not being zero: with
 # them, every whole number of nanos is on the grid of what 2**60 times such a fraction can be.
 _FRACTION_DIGITS: Final = 70

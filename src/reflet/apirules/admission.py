@@ -11,9 +11,10 @@ apiserver/pkg/storage/names/generate.go
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+
+import msgspec
 
 from reflet.apirules import refusals
 from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
@@ -40,8 +41,7 @@ NAMESPACE_MISMATCH: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """What the outside world contributes: time, identity, chance and free addresses.
 
     ``chance`` gives a number below the one it is given.

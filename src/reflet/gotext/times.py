@@ -5,15 +5,16 @@ Upstream: time/format.go, Parse; apimachinery/pkg/apis/meta/v1/time.go and micro
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from reflet.gotext.lazy_patterns import lazy_pattern
 
 SECONDS_LAYOUT: Final = "2006-01-02T15:04:05Z07:00"
 MICROSECONDS_LAYOUT: Final = "2006-01-02T15:04:05.000000Z07:00"
 
-_FRACTION: Final = re.compile(r"[.,][0-9]+")
-_ZONE: Final = re.compile(r"Z|[+-][0-9]{2}:[0-9]{2}")
+_FRACTION: Final = lazy_pattern(r"[.,][0-9]+")
+_ZONE: Final = lazy_pattern(r"Z|[+-][0-9]{2}:[0-9]{2}")
 _ELEMENTS: Final = (
     ("2006", 4),
     ("-", 0),

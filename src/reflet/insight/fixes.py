@@ -1,7 +1,6 @@
 """What to do about a problem, in one sentence, and which name was meant when one was mistyped."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Final, final
 
 from reflet.api.frozen import EMPTY
@@ -204,6 +203,8 @@ def near_miss(name: str, candidates: Iterable[str], *, alike: float = ALIKE) -> 
 
     Names that differ only in case and separators (``db.password``, ``DB_PASSWORD``) come first.
     """
+    from difflib import get_close_matches  # noqa: PLC0415 - only needed to explain a mistake
+
     others = [candidate for candidate in candidates if candidate != name]
     plain = _plain(name)
     for candidate in others:

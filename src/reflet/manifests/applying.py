@@ -78,9 +78,9 @@ class _Reading:
     def take(self, document: ManifestDocument) -> None:
         """Take a document of a built-in kind; others wait until all definitions were read."""
         placed = document.placed
-        self._repeated += [
-            Remark(f"{document.source}:{each.line}", each.message) for each in placed.warnings
-        ]
+        for each in placed.warnings:
+            told = self._repeated if each.kind == "repeated key" else self._remarks
+            told.append(Remark(f"{document.source}:{each.line}", each.message))
         if document.folder and is_placeholder(_metadata(placed).get("name")):
             self._reader.skip(document, Because.TEMPLATE)
             return

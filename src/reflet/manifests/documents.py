@@ -180,7 +180,7 @@ class DocumentReader:
             self.skipped.append(Skipped(text.name, Because.NO_MANIFEST))
             return
         try:
-            found = [*read_values(text.content, source=text.name)]
+            found = [*read_values(text.content, source=text.name, only_mappings=True)]
         except DecodeError as error:
             self._take_unreadable(text, error)
             return

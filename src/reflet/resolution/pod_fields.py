@@ -18,6 +18,7 @@ from reflet.api.core.containers import ObjectFieldSelector
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
+from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.gotext.quoting import quoted, quoted_map
 from reflet.resolution.problems import Refused, Unknown
 
@@ -57,13 +58,13 @@ NEVER_EMPTY: Final[Mapping[str, str]] = MappingProxyType(
 
 Address = IPv4Address | IPv6Address
 """Either family; an IPv4 address inside an IPv6 one counts as IPv4."""
-_FOUR_NUMBERS: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
+_FOUR_NUMBERS: Final = lazy_pattern(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
 _LONGEST: Final = 255  # characters; no address is longer, zeros in front included
 _NAME_PATTERN: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_PATTERN: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _PREFIX_PATTERN: Final = rf"{_LABEL_PATTERN}(\.{_LABEL_PATTERN})*"
-_NAME: Final = re.compile(_NAME_PATTERN)
-_PREFIX: Final = re.compile(_PREFIX_PATTERN)
+_NAME: Final = lazy_pattern(_NAME_PATTERN)
+_PREFIX: Final = lazy_pattern(_PREFIX_PATTERN)
 _LONGEST_NAME: Final = 63
 _LONGEST_PREFIX: Final = 253
 _NAME_RULE: Final = (

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
-from msgspec import structs
+import msgspec
 
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
@@ -48,8 +48,7 @@ def no_reference(_: Pod, __: Reference) -> bool:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True):
     """What somebody wants to know of a pod, so that nothing else is asked for.
 
     ``references`` tells which of the pod's ConfigMaps and Secrets are read; ``tokens`` asks the
@@ -70,8 +69,7 @@ ONLY_THE_POD: Final = Needs(references=no_reference, services=False, node=False)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class RefusedObject:
+class RefusedObject(msgspec.Struct, frozen=True):
     """An object of the files that an API server would not take, and its words."""
 
     place: str
@@ -189,10 +187,10 @@ class PodInputs:
         if not any(_was_not_asked_for(file) for file in contents.files.values()):
             return contents
         files = {
-            path: structs.replace(file, known=False) if _was_not_asked_for(file) else file
+            path: msgspec.structs.replace(file, known=False) if _was_not_asked_for(file) else file
             for path, file in contents.files.items()
         }
-        return structs.replace(contents, files=files)
+        return msgspec.structs.replace(contents, files=files)
 
     def volumes(self, names: Sequence[str] = ()) -> dict[str, VolumeContents]:
         """Return the named volumes, or all that hold configuration, by their names."""

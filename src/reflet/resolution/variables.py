@@ -6,7 +6,6 @@ Kubernetes 1.19.
 Upstream: apimachinery/pkg/util/validation/validation.go, IsRelaxedEnvVarName and IsEnvVarName
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,11 +13,12 @@ from msgspec import structs
 
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.api.meta import Hidden
+from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.resolution.origins import Origin
 from reflet.resolution.places import Place
 from reflet.resolution.problems import Problem, SkippedNames
 
-_HALF_CHARACTERS: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_HALF_CHARACTERS: Final = lazy_pattern("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def exact_bytes(text: str) -> bytes:
@@ -119,8 +119,8 @@ class Environment(Frozen, frozen=True, kw_only=True):
         return {exact_bytes(name): exact_bytes(value) for name, value in self.values.items()}
 
 
-_PRINTABLE: Final = re.compile(r"[ -<>-~]+")
-_NARROW: Final = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+_PRINTABLE: Final = lazy_pattern(r"[ -<>-~]+")
+_NARROW: Final = lazy_pattern(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 
 
 def is_valid(name: str) -> bool:

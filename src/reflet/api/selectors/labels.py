@@ -10,13 +10,13 @@ Upstream: apimachinery/pkg/labels/selector.go, Parse, Requirement
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, assert_never, final
 
 import msgspec
 
 from reflet.errors import ParseError
+from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.gotext.quoting import excerpt
 
 LONGEST_NAME: Final = 63  # characters of a label value, and of a label key after its prefix
@@ -24,9 +24,9 @@ LONGEST_PREFIX: Final = 253  # characters of a label key's prefix
 LONGEST_QUOTE: Final = 120  # characters of a malformed selector that a message repeats
 
 _INT64: Final = range(-(2**63), 2**63)
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_NAME: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
-_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_INTEGER: Final = lazy_pattern(r"[+-]?[0-9]+")
+_NAME: Final = lazy_pattern(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_SUBDOMAIN: Final = lazy_pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _NAME_RULE: Final = (
     "letters, digits, '-', '_' and '.', beginning and ending with a letter or a digit, "
     f"at most {LONGEST_NAME} characters"
@@ -274,7 +274,7 @@ class _LabelToken(NamedTuple):
     is_word: bool = False
 
 
-_TOKEN: Final = re.compile(r"(!=|==|[=!(),<>])|([^ \t\r\n=!(),<>]+)")
+_TOKEN: Final = lazy_pattern(r"(!=|==|[=!(),<>])|([^ \t\r\n=!(),<>]+)")
 
 
 class _LabelParser:

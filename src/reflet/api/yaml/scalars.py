@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from reflet.gotext.lazy_patterns import lazy_pattern
+
 Scalar: TypeAlias = str | int | float | bool | None
 
 _WORDS: Final[Mapping[str, bool | None]] = MappingProxyType(
@@ -26,11 +28,13 @@ _NOT_FINITE: Final[Mapping[str, float]] = MappingProxyType(
     | dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf)
     | dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf)
 )
-_INTEGER: Final = re.compile(
+# What a word begins with that may be something else than text; an empty one has no letter.
+FIRST_LETTERS: Final = frozenset({*(word[:1] for word in _WORDS), *"+-.0123456789"})
+_INTEGER: Final = lazy_pattern(
     r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))", re.ASCII
 )
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
-_OTHER_READERS_SEE_MORE: Final = re.compile(
+_FLOAT: Final = lazy_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_OTHER_READERS_SEE_MORE: Final = lazy_pattern(
     r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"  # hours and minutes: 12:30
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*"  # dates
     r"|=|<<",
@@ -78,8 +82,14 @@ def key_text(key: Scalar) -> str | None:
     if isinstance(key, bool):
         return "true" if key else "false"
     if isinstance(key, float):
-        return None if not math.isfinite(key) else repr(key)
+        return repr(key) if math.isfinite(key) else _not_finite_text(key)
     return None if key is None else str(key)
+
+
+def _not_finite_text(number: float) -> str:
+    if math.isnan(number):
+        return ".nan"
+    return ".inf" if number > 0 else "-.inf"
 
 
 def needs_quotes(text: str) -> bool:

@@ -6,21 +6,20 @@ came from, and kubectl's way of printing.  Takes text, reads no files.
 Upstream: cli-runtime/pkg/resource/visitor.go; cli-runtime/pkg/printers/yaml.go
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from reflet.api import codec, field_path
 from reflet.api.meta import TypedObject
 from reflet.api.unstructured import AnyObject
-from reflet.api.yaml.nodes import ManifestDialect, YamlNode, documents
+from reflet.api.yaml.dialects import ManifestDialect, YamlWarning
+from reflet.api.yaml.documents import NESTED_LISTS, YamlDocument, documents
+from reflet.api.yaml.json_text import json_documents
 from reflet.api.yaml.scalars import CONTROLS, needs_quotes
 from reflet.errors import DecodeError
-
-NESTED_LISTS: Final = 10  # levels of lists in lists
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,26 +36,23 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlacedValue(msgspec.Struct, frozen=True, gc=False):
-    """What should be an object: its plain value, its line, and how to find lines inside."""
+    """What should be an object: its plain value, its line, and how to find lines inside.
+
+    ``warnings`` are about what Kubernetes reads although its author hardly meant it.
+    """
 
     value: dict[str, Any]
     line: int
     line_of: Callable[[str], int]
-    warnings: tuple[Any, ...] = ()
-
-
-class _Found(msgspec.Struct, frozen=True, gc=False):
-    """A document, or an item of one: its value, its line, and how to find lines inside."""
-
-    value: Any
-    line: int
-    line_of: Callable[[str], int]
+    warnings: tuple[YamlWarning, ...] = ()
 
 
 def read_manifests(text: str | bytes, *, source: str = "<text>") -> tuple[Manifest, ...]:
-    """Return the objects of a YAML or JSON text, in order; lists give their items.
+    r"""Return the objects of a YAML or JSON text, in order; lists give their items.
 
-    Raises ``DecodeError`` whose message starts with ``source`` and the line.
+    What kubectl accepts is accepted: of a key that is there twice the last one counts, and
+    ``\'`` in double quotes is ``'``.  Raises ``DecodeError`` whose message starts with ``source``
+    and the line.
     """
     return tuple(
         Manifest(object=_decoded(placed, source), source=source, line=placed.line)
@@ -64,16 +60,21 @@ def read_manifests(text: str | bytes, *, source: str = "<text>") -> tuple[Manife
     )
 
 
-def read_values(text: str | bytes, *, source: str = "<text>") -> Iterator[PlacedValue]:
+def read_values(
+    text: str | bytes, *, source: str = "<text>", only_mappings: bool = False
+) -> Iterator[PlacedValue]:
     """Yield what a YAML or JSON text holds, in order, before it becomes objects.
 
-    Lists give their items.  Raises ``DecodeError`` as ``read_manifests`` does.
+    Lists give their items.  Raises ``DecodeError`` as ``read_manifests`` does, but not with
+    *only_mappings* for documents that are none; what that accepts in silence is among the warnings
+    here.
     """
     if isinstance(text, bytes):
         text = _as_text(text, source)
     for document in _documents(text.removeprefix("\ufeff"), source):
-        if document.value is not None:
-            yield from _placed(document, source)
+        if document.value is None or (only_mappings and not isinstance(document.value, dict)):
+            continue
+        yield from _placed(document, source)
 
 
 def write_yaml(value: Any) -> str:
@@ -111,15 +112,15 @@ def _as_text(data: bytes, source: str) -> str:
         raise DecodeError(f"{source}:{line}: not valid UTF-8") from None
 
 
-def _documents(text: str, source: str) -> list[_Found]:
+def _documents(text: str, source: str) -> list[YamlDocument]:
     not_json: DecodeError | None = None
     if text.lstrip()[:1] == "{":
         try:
-            return _json_documents(text, source)
+            return json_documents(text, source)
         except DecodeError as error:
             not_json = error
     try:
-        return [_found(node) for node in documents(text, ManifestDialect(source))]
+        return list(documents(text, ManifestDialect(source, repeated_keys=True)))
     except DecodeError:
         # YAML stumbles over the tabs that JSON may be indented with, not over the mistake.
         if not_json is not None and "\t" in text:
@@ -127,33 +128,46 @@ def _documents(text: str, source: str) -> list[_Found]:
         raise
 
 
-def _found(node: YamlNode) -> _Found:
-    return _Found(node.value, node.line, node.line_of)
-
-
-def _placed(found: _Found, source: str, level: int = 0) -> Iterator[PlacedValue]:
+def _placed(found: YamlDocument, source: str, level: int = 0) -> Iterator[PlacedValue]:
     value = found.value
     if not isinstance(value, dict):
         raise DecodeError(f"{source}:{found.line}: expected an object with apiVersion and kind")
     items = value.get("items")
     is_list = str(value.get("kind", "")).endswith("List") and isinstance(items, list | None)
     if not is_list or "items" not in value:
-        yield PlacedValue(value, found.line, found.line_of)
+        yield PlacedValue(*found)
         return
     if level == NESTED_LISTS:
         raise DecodeError(f"{source}:{found.line}: too many lists inside lists")
+    warnings = _by_item(found.warnings, level)
     for index, item in enumerate(items or ()):
-        yield from _placed(_item(found, index, item, value), source, level + 1)
+        inner = _item(found, index, item, tuple(warnings.get(index, ())))
+        yield from _placed(inner, source, level + 1)
 
 
-def _item(found: _Found, index: int, item: Any, listing: dict[str, Any]) -> _Found:
+def _by_item(warnings: tuple[YamlWarning, ...], level: int) -> dict[int, list[YamlWarning]]:
+    """Sort the warnings by the item they are about; those about the list go with the first."""
+    sorted_out: dict[int, list[YamlWarning]] = {}
+    for warning in warnings:
+        index = warning.items[level] if level < len(warning.items) else 0
+        sorted_out.setdefault(index, []).append(warning)
+    return sorted_out
+
+
+def _item(
+    found: YamlDocument, index: int, item: Any, warnings: tuple[YamlWarning, ...]
+) -> YamlDocument:
     """Return one item of a list, saying what it is if only its list does."""
-    place = f"items[{index}]"
+    place, listing = f"items[{index}]", found.value
     kind = str(listing["kind"]).removesuffix("List")
     if kind and isinstance(item, dict):
         item = {"apiVersion": listing.get("apiVersion"), "kind": kind} | item
     outer = found.line_of
-    return _Found(item, outer(place), lambda path: outer(field_path.joined(place, path)))
+
+    def line_of(path: str) -> int:
+        return outer(field_path.joined(place, path))
+
+    return YamlDocument(item, outer(place), line_of, warnings)
 
 
 def _decoded(found: PlacedValue, source: str) -> TypedObject | AnyObject:
@@ -164,56 +178,6 @@ def _decoded(found: PlacedValue, source: str) -> TypedObject | AnyObject:
         raise DecodeError(f"{source}:{line}: {error}", path=error.path) from error
     except (UnicodeEncodeError, RecursionError):
         raise DecodeError(f"{source}:{found.line}: not valid Unicode text") from None
-
-
-def _json_documents(text: str, source: str) -> list[_Found]:
-    """Return the objects of a JSON text; raise ``DecodeError`` if it is something else."""
-    # Not msgspec: this one says where a document ends and shows equal keys.
-    import json  # noqa: PLC0415
-
-    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused)
-    found: list[_Found] = []
-    position = _next_letter(text, 0)
-    while position < len(text):
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            raise DecodeError(f"{source}:{error.lineno}: malformed JSON: {error.msg}") from None
-        except (ValueError, RecursionError):
-            raise DecodeError(f"{source}: a key twice, or nested too deeply") from None
-        line = text.count("\n", 0, position) + 1
-        found.append(_Found(value, line, _json_lines(text[position:end], line, source)))
-        position = _next_letter(text, end)
-    return found
-
-
-def _next_letter(text: str, position: int) -> int:
-    match = re.compile(r"[ \t\r\n]*").match(text, position)
-    return match.end() if match else position
-
-
-def _json_lines(text: str, first: int, source: str) -> Callable[[str], int]:
-    """Return how to find lines in a JSON document: by reading it once more, as YAML."""
-
-    def line_of(path: str) -> int:
-        try:
-            node = next(documents(text, ManifestDialect(source)))
-        except DecodeError:  # JSON that is not quite YAML, with tabs: its first line must do.
-            return first
-        return first - 1 + node.line_of(path)
-
-    return line_of
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("a key is there twice")
-    return members
-
-
-def _refused(constant: str) -> Any:
-    raise ValueError(f"{constant} is not JSON")
 
 
 @cache

@@ -13,19 +13,19 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, final
 
 from reflet.api.quantities import Quantity
 from reflet.apirules.schema.schemas import Schema, Structure
 from reflet.errors import DecodeError, ParseError
+from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.gotext.printing import json_type
 from reflet.gotext.times import MalformedTime, read_micro_time, read_time
 
 Document = dict[str, Any]
 
-QUANTITY_FORM: Final = re.compile(r"[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*")
+QUANTITY_FORM: Final = lazy_pattern(r"[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*")
 QUANTITY_MALFORMED: Final = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
@@ -45,7 +45,7 @@ _ZEROS: Final[Mapping[str, Any]] = {
     "quantity": "0",
     "intOrString": 0,
 }
-_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_BASE64: Final = lazy_pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
 @final

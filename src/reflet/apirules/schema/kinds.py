@@ -10,7 +10,6 @@ apimachinery/pkg/version/helpers.go, CompareKubeAwareVersionStrings
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -24,6 +23,7 @@ from reflet.apirules.schema.served_kind import (
     ServedKind,
     Subresource,
 )
+from reflet.gotext.lazy_patterns import lazy_pattern
 
 # The order in which the real server lists the verbs of custom kinds.
 CUSTOM_VERBS: Final = (
@@ -36,7 +36,7 @@ CUSTOM_VERBS: Final = (
     "update",
     "watch",
 )
-_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_VERSION: Final = lazy_pattern(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _MATURITY: Final = {"alpha": 2, "beta": 1}
 _SHAPES: Final[Mapping[str, Shape]] = {
     "string": "string",

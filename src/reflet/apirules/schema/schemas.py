@@ -7,9 +7,9 @@ a running program.  Custom kinds are described in the same vocabulary, and patch
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, Final, Literal, final
 
@@ -68,7 +68,7 @@ class TypeFacts(msgspec.Struct, frozen=True, rename="camel"):
 
 class _Recording(msgspec.Struct, frozen=True):
     source: str
-    types: dict[str, TypeFacts]
+    types: dict[str, msgspec.Raw]
 
 
 @final
@@ -212,7 +212,7 @@ ANYTHING: Final = Schema("anything", list_type="atomic", preserves_unknown=True)
 class Schemas:
     """The recorded types by name, each made ready when it is first asked for."""
 
-    def __init__(self, types: Mapping[str, TypeFacts], *, source: str = "") -> None:
+    def __init__(self, types: Mapping[str, TypeFacts | msgspec.Raw], *, source: str = "") -> None:
         self.source = source
         self._types = types
         self._structures: dict[str, Structure] = {}
@@ -243,7 +243,7 @@ class Schemas:
         return found
 
     def _assembled(self, type_name: str) -> Structure:
-        facts = self._types[type_name]
+        facts = self._facts(type_name)
         fields: dict[str, Schema] = {}
         wire: dict[int, tuple[str, Schema]] = {}
         for field in facts.fields:
@@ -258,10 +258,17 @@ class Schemas:
             type_name, fields, required=facts.required, map_type=facts.map_type, wire=wire
         )
 
+    def _facts(self, type_name: str) -> TypeFacts:
+        facts = self._types[type_name]
+        if isinstance(facts, TypeFacts):
+            return facts
+        # A command needs a few of the hundreds.
+        return msgspec.json.decode(facts, type=TypeFacts)
+
     def _dissolve(
         self, field: FieldFacts, path: tuple[str, ...], fields: dict[str, Schema]
     ) -> None:
-        for inner in self._types[field.type].fields:
+        for inner in self._facts(field.type).fields:
             if inner.embedded:
                 self._dissolve(inner, (*path, inner.embedded), fields)
             else:
@@ -291,6 +298,7 @@ class Schemas:
 
 @cache
 def _recorded() -> Schemas:
-    content = resources.files("reflet.apirules").joinpath("data/schemas.json").read_bytes()
-    recording = msgspec.json.decode(content, type=_Recording)
+    # Not importlib.resources: importing it takes longer than reading this.
+    content = pkgutil.get_data("reflet.apirules", "data/schemas.json")
+    recording = msgspec.json.decode(content or b"", type=_Recording)
     return Schemas(recording.types, source=recording.source)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
+
+import msgspec
 
 from reflet.apirules.schema.schemas import Schema
 
@@ -31,8 +32,7 @@ _PACKAGES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Subresource:
+class Subresource(msgspec.Struct, frozen=True):
     """A part or a view of an object with a path of its own; no group means the object's."""
 
     name: str
@@ -42,8 +42,7 @@ class Subresource:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PrinterColumn:
+class PrinterColumn(msgspec.Struct, frozen=True):
     """One column that a custom kind adds to its table."""
 
     name: str
@@ -54,8 +53,7 @@ class PrinterColumn:
     priority: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ScalePaths:
+class ScalePaths(msgspec.Struct, frozen=True):
     """Where a custom kind keeps what the scale subresource shows; JSON paths."""
 
     spec_replicas: str
@@ -63,8 +61,7 @@ class ScalePaths:
     label_selector: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CustomFacts:
+class CustomFacts(msgspec.Struct, frozen=True):
     """What only kinds made by a CustomResourceDefinition have."""
 
     definition: str  # the definition's name
@@ -75,12 +72,12 @@ class CustomFacts:
     storage_version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ServedKind:
+class ServedKind(msgspec.Struct, frozen=True, eq=False):
     """One kind in one version.
 
     ``storage_key`` names the place where its objects are kept, whatever version they came in;
-    ``read_schema`` makes the structure when it is first needed.
+    ``read_schema`` makes the structure when it is first needed.  Two are equal when they say the
+    same of a kind, wherever the structure comes from.
     """
 
     group: str
@@ -90,7 +87,7 @@ class ServedKind:
     singular: str
     namespaced: bool
     type_name: str
-    read_schema: Callable[[], Schema] = field(repr=False, compare=False)
+    read_schema: Callable[[], Schema]
     list_kind: str = ""
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
@@ -98,16 +95,29 @@ class ServedKind:
     subresources: tuple[Subresource, ...] = ()
     storage_key: str = ""
     storage_version: str = ""
-    custom: CustomFacts | None = field(default=None, compare=False)
+    custom: CustomFacts | None = None
 
     def __post_init__(self) -> None:
-        set_once = object.__setattr__
+        set_once = msgspec.structs.force_setattr
         if not self.list_kind:
             set_once(self, "list_kind", f"{self.kind}List")
         if not self.storage_key:
             set_once(self, "storage_key", self.qualified_resource)
         if not self.storage_version:
             set_once(self, "storage_version", self.version)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ServedKind) and self._facts() == other._facts()
+
+    def __hash__(self) -> int:
+        return hash((self.group, self.version, self.kind))
+
+    def _facts(self) -> tuple[Any, ...]:
+        return tuple(
+            getattr(self, name)
+            for name in self.__struct_fields__
+            if name not in {"read_schema", "custom"}
+        )
 
     @property
     def schema(self) -> Schema:

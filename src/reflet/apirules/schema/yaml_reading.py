@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from reflet.api.yaml.nodes import YamlProblem, documents
+from reflet.api.yaml.dialects import YamlProblem
+from reflet.api.yaml.documents import documents
 from reflet.errors import DecodeError
 
 # The real server reads 10,000 levels.  Python's own stack ends earlier, and no real object has
@@ -35,6 +36,7 @@ _WORDS: Final[Mapping[YamlProblem, str]] = MappingProxyType(
         YamlProblem.UNKNOWN_ANCHOR: f"{_TO_JSON}yaml: unknown anchor '{{0}}' referenced",
         YamlProblem.CONTAINS_ITSELF: f"{_TO_JSON}yaml: anchor '{{0}}' value contains itself",
         YamlProblem.TOO_MANY_ALIASES: f"{_TO_JSON}yaml: document contains excessive aliasing",
+        YamlProblem.INCOMPATIBLE: f"{_TO_JSON}yaml: found incompatible YAML document",
     }
 )
 _GO_TYPES: Final[Mapping[type, str]] = MappingProxyType(

@@ -12,16 +12,17 @@ from functools import lru_cache
 from typing import Any, Final
 
 from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.gotext.times import MalformedTime, read_time
 
 Rules = Mapping[str, Any]
 
 _FORMATS: Final[Mapping[str, re.Pattern[str]]] = {
-    "date": re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"),
-    "email": re.compile(r"[^@\s]+@[^@\s]+"),
-    "ipv4": re.compile(r"((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)"),
-    "uuid": re.compile(r"(?i)[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}"),
-    "byte": re.compile(r"([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"),
+    "date": lazy_pattern(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"),
+    "email": lazy_pattern(r"[^@\s]+@[^@\s]+"),
+    "ipv4": lazy_pattern(r"((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)"),
+    "uuid": lazy_pattern(r"(?i)[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}"),
+    "byte": lazy_pattern(r"([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"),
 }
 
 

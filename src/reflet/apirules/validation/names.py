@@ -7,8 +7,9 @@ Upstream: apimachinery/pkg/util/validation/validation.go
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from reflet.gotext.lazy_patterns import lazy_pattern
 
 LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
@@ -19,15 +20,15 @@ CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 HTTP_HEADER: Final = "[-A-Za-z0-9]+"
 PERCENT: Final = "[0-9]+%"
 
-_LABEL: Final = re.compile(LABEL)
-_SUBDOMAIN: Final = re.compile(SUBDOMAIN)
-_DNS_1035_LABEL: Final = re.compile(DNS_1035_LABEL)
-_QUALIFIED: Final = re.compile(QUALIFIED)
-_LABEL_VALUE: Final = re.compile(LABEL_VALUE)
-_CONFIG_KEY: Final = re.compile(CONFIG_KEY)
-_HTTP_HEADER: Final = re.compile(HTTP_HEADER)
-_PERCENT: Final = re.compile(PERCENT)
-_PORT_NAME: Final = re.compile("[-a-z0-9]+")
+_LABEL: Final = lazy_pattern(LABEL)
+_SUBDOMAIN: Final = lazy_pattern(SUBDOMAIN)
+_DNS_1035_LABEL: Final = lazy_pattern(DNS_1035_LABEL)
+_QUALIFIED: Final = lazy_pattern(QUALIFIED)
+_LABEL_VALUE: Final = lazy_pattern(LABEL_VALUE)
+_CONFIG_KEY: Final = lazy_pattern(CONFIG_KEY)
+_HTTP_HEADER: Final = lazy_pattern(HTTP_HEADER)
+_PERCENT: Final = lazy_pattern(PERCENT)
+_PORT_NAME: Final = lazy_pattern("[-a-z0-9]+")
 
 _QUALIFIED_RULE: Final = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "

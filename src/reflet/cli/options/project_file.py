@@ -14,7 +14,8 @@ from typing import Any, Final, final
 import msgspec
 
 from reflet.api.frozen import Frozen
-from reflet.api.yaml.nodes import ManifestDialect, YamlNode, documents
+from reflet.api.yaml.dialects import ManifestDialect
+from reflet.api.yaml.documents import YamlDocument, documents
 from reflet.errors import ConfigurationError, DecodeError
 from reflet.insight.lint.assumptions import Assumption
 from reflet.insight.lint.rules import rules_named
@@ -30,12 +31,6 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _FIELD: Final = re.compile(r" - at `\$\.?(.*)`$")
 _INDEX: Final = re.compile(r"\[\d+\]")
-
-
-class _Dialect(ManifestDialect):
-    """What is there twice was meant to be added up, which it is not."""
-
-    repeated_keys = False
 
 
 class LintSettings(Frozen, frozen=True, kw_only=True):
@@ -80,7 +75,7 @@ def read_project_file(file: Path) -> ProjectFile:
     """Read a file.  Raises ConfigurationError for one that cannot be read or is wrong."""
     source = os.path.relpath(file)
     try:
-        found = list(documents(file.read_text(encoding="utf-8-sig"), _Dialect(source)))
+        found = list(documents(file.read_text(encoding="utf-8-sig"), ManifestDialect(source)))
     except OSError as error:
         raise ConfigurationError(f"cannot read {source}: {error.strerror}") from error
     except UnicodeDecodeError:
@@ -95,7 +90,7 @@ def read_project_file(file: Path) -> ProjectFile:
     return _project_file(nodes[0], source, file.parent)
 
 
-def _project_file(node: YamlNode, source: str, folder: Path) -> ProjectFile:
+def _project_file(node: YamlDocument, source: str, folder: Path) -> ProjectFile:
     def mistake(path: str, words: str) -> ConfigurationError:
         return ConfigurationError(f"{source}:{node.line_of(path)}: {words}")
 

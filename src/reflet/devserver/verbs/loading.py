@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from reflet.api.yaml.nodes import ManifestDialect, YamlNode, documents
+from reflet.api.yaml.dialects import ManifestDialect
+from reflet.api.yaml.documents import YamlDocument, documents
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.request.bodies import Body
 from reflet.devserver.request.request_options import WriteOptions
@@ -88,21 +89,23 @@ def _documents(name: str, content: bytes) -> Iterator[LoadedDocument]:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigurationError(f"{name}:{line}: not valid UTF-8") from error
     try:
-        for node in documents(text.removeprefix("\ufeff"), ManifestDialect(name)):
-            if node.value is not None:
-                yield from _objects(name, node)
+        for found in documents(text.removeprefix("\ufeff"), ManifestDialect(name)):
+            if found.value is not None:
+                yield from _objects(name, found, found.value)
     except DecodeError as error:
         raise ConfigurationError(str(error)) from error
 
 
-def _objects(name: str, node: YamlNode) -> Iterator[LoadedDocument]:
-    place, document = f"{name}:{node.line}", node.value
-    if not isinstance(document, dict) or not isinstance(node.parts, dict):
+def _objects(
+    name: str, found: YamlDocument, document: Any, path: str = ""
+) -> Iterator[LoadedDocument]:
+    place = f"{name}:{found.line_of(path)}"
+    if not isinstance(document, dict):
         raise ConfigurationError(f"{place}: not an object with apiVersion, kind and metadata")
-    items = node.parts.get("items")
-    if str(document.get("kind", "")).endswith("List") and items and isinstance(items.parts, list):
-        for item in items.parts:
-            yield from _objects(name, item)
+    items = document.get("items")
+    if str(document.get("kind", "")).endswith("List") and items and isinstance(items, list):
+        for index, item in enumerate(items):
+            yield from _objects(name, found, item, f"{path}.items[{index}]")
         return
     yield LoadedDocument(place, document)
 

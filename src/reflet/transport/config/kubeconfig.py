@@ -277,7 +277,7 @@ def _with_user(
             auth_provider=None,
             exec=None,
         )
-        user = dataclasses.replace(user, value=only_certificate)
+        user = msgspec.structs.replace(user, value=only_certificate)
     settings = dataclasses.replace(settings, client_certificate=client_certificate(user))
     return dataclasses.replace(
         settings,

@@ -15,7 +15,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -23,12 +22,15 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import msgspec
 
 from reflet.errors import ConfigurationError
+from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.transport.setting_files import why_unreadable
 
 if TYPE_CHECKING:
     import yaml
 
-_FIELD_PATH: Final = re.compile(r"^(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$\.?(?P<path>.*)`)?$")
+_FIELD_PATH: Final = lazy_pattern(
+    r"^(?P<what>.*?)(?: - at (?P<key>`key` in )?`\$\.?(?P<path>.*)`)?$"
+)
 
 _DEEPEST: Final = 100  # levels; the fields of a kubeconfig end at 7, its extensions are small
 _TOO_DEEP: Final = "it is nested without end"
@@ -160,8 +162,7 @@ class _KubeconfigFile(msgspec.Struct, frozen=True, rename="kebab"):
 T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry(Generic[T_co]):
+class Entry(msgspec.Struct, Generic[T_co], frozen=True):
     """A named cluster, user or context, and the file that it is written in."""
 
     kind: str
@@ -184,8 +185,7 @@ class Entry(Generic[T_co]):
         return Path(os.path.normpath(Path(os.path.abspath(self.file)).parent / reference))  # noqa: PTH100 - resolve() would follow links
 
 
-@dataclass(frozen=True, slots=True)
-class Kubeconfig:
+class Kubeconfig(msgspec.Struct, frozen=True):
     """Several kubeconfig files as one.  ``files`` are those that were there."""
 
     files: tuple[Path, ...]
@@ -352,7 +352,7 @@ def _loader() -> type[yaml.SafeLoader]:
     return loader
 
 
-_DECIMAL: Final = re.compile(r"^[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*)$")
+_DECIMAL: Final = lazy_pattern(r"^[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*)$")
 
 
 def _plain(value: object, *, nulls: bool = False) -> object:

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -26,13 +26,6 @@ from reflet.transport.auth.credentials import (
     TokenFile,
     is_sendable,
 )
-from reflet.transport.auth.exec_plugin import (
-    API_VERSIONS,
-    ClusterInfo,
-    ExecCredentials,
-    ExecPlugin,
-    InteractiveMode,
-)
 from reflet.transport.config.kubeconfig_loader import (
     Entry,
     ExecConfig,
@@ -40,6 +33,9 @@ from reflet.transport.config.kubeconfig_loader import (
     KubeconfigUser,
 )
 from reflet.transport.config.settings import ConnectionSettings, Impersonation
+
+if TYPE_CHECKING:
+    from reflet.transport.auth.exec_plugin import ClusterInfo, ExecPlugin
 
 # The name under which a cluster keeps data for exec plugins.
 EXEC_EXTENSION: Final = "client.authentication.k8s.io/exec"
@@ -105,6 +101,8 @@ def credentials(
     if fields.username or fields.password:
         return BasicAuth(fields.username, fields.password)
     if fields.exec is not None and settings.client_certificate is None:
+        from reflet.transport.auth.exec_plugin import ExecCredentials  # noqa: PLC0415 - costs start-up time
+
         info = _cluster_info(cluster, settings) if fields.exec.provide_cluster_info else None
         return ExecCredentials(_plugin(user, fields.exec), environ=environ, cluster=info, now=now)
     return NoCredentials()
@@ -134,6 +132,12 @@ def impersonation(
 
 
 def _plugin(user: Entry[KubeconfigUser], fields: ExecConfig) -> ExecPlugin:
+    from reflet.transport.auth.exec_plugin import (  # noqa: PLC0415 - costs start-up time
+        API_VERSIONS,
+        ExecPlugin,
+        InteractiveMode,
+    )
+
     modes = [mode.value for mode in InteractiveMode]
     written = fields.interactive_mode
     if not written and fields.api_version == API_VERSIONS[1]:
@@ -155,6 +159,8 @@ def _plugin(user: Entry[KubeconfigUser], fields: ExecConfig) -> ExecPlugin:
 
 
 def _cluster_info(cluster: Entry[KubeconfigCluster], settings: ConnectionSettings) -> ClusterInfo:
+    from reflet.transport.auth.exec_plugin import ClusterInfo  # noqa: PLC0415 - costs start-up time
+
     config = next(
         (item.extension for item in cluster.value.extensions if item.name == EXEC_EXTENSION), None
     )

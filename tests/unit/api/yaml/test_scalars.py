@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from reflet.api.yaml.scalars import Scalar, key_text, needs_quotes, resolved
+from reflet.api.yaml.scalars import FIRST_LETTERS, Scalar, key_text, needs_quotes, resolved
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,12 @@ def test_everything_else_is_text(text: str) -> None:
     assert resolved(text) == text
 
 
+@pytest.mark.parametrize("word", ["", "~", "yes", "Off", "null", "0x1F", "+7", "-1", ".5", ".inf"])
+def test_what_is_no_text_begins_with_one_of_a_few_letters(word: str) -> None:
+    assert not isinstance(resolved(word), str)
+    assert word[:1] in FIRST_LETTERS
+
+
 def test_a_number_beyond_64_bits_loses_its_last_digits_as_in_go() -> None:
     assert resolved("123456789012345678901234") == 1.2345678901234568e23
 
@@ -72,7 +78,9 @@ def test_infinity_is_not_text() -> None:
         (1.5, "1.5"),
         ("a", "a"),
         (None, None),
-        (math.inf, None),
+        (math.inf, ".inf"),
+        (-math.inf, "-.inf"),
+        (math.nan, ".nan"),
     ],
 )
 def test_keys_become_text(key: Scalar, expected: str | None) -> None:

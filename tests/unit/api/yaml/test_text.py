@@ -139,7 +139,6 @@ def test_emoji_in_json_escapes_survive() -> None:
     ("text", "message"),
     [
         ('{"apiVersion": "v1",\n"kind": "ConfigMap",\n"metadata": {"name": 5}}', "f.yaml:3: Conf"),
-        ('{"a": 1,\n"a": 2}', 'f.yaml:2: the key "a" is there twice'),
         ('{"a": "\\ud800"}', "f.yaml:1: "),
         ('{"a": [' + "[" * 100_000, "f.yaml:1: nested too deeply"),
         ('{\n\t"a": 1\n\t"b": 2}', "f.yaml:3: malformed JSON"),
@@ -239,3 +238,47 @@ def test_what_has_power_over_a_terminal_is_written_as_escapes(text: str) -> None
 
 def test_a_date_in_several_lines_stays_a_block() -> None:
     assert write_yaml({"a": "2026-01-01\nb\n"}) == "a: |\n  2026-01-01\n  b\n"
+
+
+def test_what_kubectl_accepts_is_accepted() -> None:
+    text = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+        'data:\n  k: old\n  k: new\n  q: "it\\\'s"\n'
+    )
+
+    (manifest,) = read_manifests(text)
+
+    assert isinstance(manifest.object, ConfigMap)
+    assert manifest.object.data == {"k": "new", "q": "it's"}
+    (placed,) = read_values(text)
+    assert [(warning.line, warning.kind) for warning in placed.warnings] == [
+        (6, "repeated key"),
+        (7, "escape"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: List\nkind: List\nitems:\n- {kind: A}\n- kind: B\n  b: 1\n  b: 2\n- {kind: C}\n",
+        (
+            '{"kind": "List",\n"kind": "List", "items": [\n\t{"kind": "A"},\n'
+            '\t{"kind": "B",\n"b": 1,\n"b": 2},\n{"kind": "C"}]}'
+        ),
+    ],
+)
+def test_a_warning_goes_with_the_item_it_is_in_or_else_with_the_first(text: str) -> None:
+    found = {placed.value["kind"]: placed.warnings for placed in read_values(text)}
+
+    assert [warning.line for warning in found["A"]] == [2]
+    assert [warning.line for warning in found["B"]] == [7 if "\t" not in text else 6]
+    assert found["C"] == ()
+
+
+def test_the_warnings_of_a_list_in_a_list_stay_with_their_item() -> None:
+    text = (
+        "kind: List\nitems:\n- kind: A\n- kind: List\n  items:\n"
+        "  - kind: B\n  - {kind: C, c: 1, c: 2}\n"
+    )
+
+    assert [len(placed.warnings) for placed in read_values(text)] == [0, 0, 1]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import msgspec
+
 from tests.unit.devserver.object_scene import kind_of
 
 
@@ -41,3 +43,13 @@ def test_reviews_are_not_stored() -> None:
 def test_the_hash_of_the_stored_version_is_the_real_servers() -> None:
     assert kind_of("configmaps").storage_version_hash == "qFsyl6wFWjQ="
     assert kind_of("events", "events.k8s.io").storage_version_hash == "r2yiGXH7wu8="
+
+
+def test_kinds_are_equal_that_say_the_same_wherever_their_structure_comes_from() -> None:
+    kind = kind_of("deployments", "apps")
+    same = msgspec.structs.replace(kind, read_schema=lambda: kind.schema)
+
+    assert same == kind
+    assert len({kind, same}) == 1
+    assert msgspec.structs.replace(kind, short_names=()) != kind
+    assert kind != "deployments"

@@ -89,6 +89,14 @@ def test_of_several_merged_maps_the_first_wins() -> None:
     assert read_yaml(text)[2] == {"a": 1, "b": 2}
 
 
+def test_what_is_merged_counts_more_than_what_came_before_it() -> None:
+    assert read_yaml(b"a: 1\n<<: {a: 2}\nb: 3\n") == {"a": 2, "b": 3}
+
+
+def test_an_escaped_quote_in_double_quotes_is_a_quote() -> None:
+    assert read_yaml(b'a: "it\\\'s"\n') == {"a": "it's"}
+
+
 def test_a_quoted_merge_sign_is_a_key() -> None:
     assert read_yaml(b"'<<': {a: 1}\n") == {"<<": {"a": 1}}
 
@@ -105,6 +113,7 @@ def test_a_quoted_merge_sign_is_a_key() -> None:
         ("a: !!int b\n", "yaml: cannot decode !!str `b` as a !!int"),
         ("a: 1\n  b: 2\n", "yaml: line 2: mapping values are not allowed in this context"),
         ("- a\nb: c\n", "yaml: line 1: did not find expected '-' indicator"),
+        ("%YAML 1.2\n---\na: 1\n", "yaml: found incompatible YAML document"),
         ("a: \x01\n", "yaml: control characters are not allowed"),
     ],
 )

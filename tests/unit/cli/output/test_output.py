@@ -10,7 +10,8 @@ from typing import Any
 import click
 import pytest
 
-from reflet.api.yaml.nodes import ManifestDialect, documents
+from reflet.api.yaml.dialects import ManifestDialect
+from reflet.api.yaml.documents import documents
 from reflet.cli.output.output import (
     clipped,
     ends_with,

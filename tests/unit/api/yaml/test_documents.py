@@ -1,6 +1,7 @@
 import pytest
 
-from reflet.api.yaml.nodes import ManifestDialect, documents
+from reflet.api.yaml.dialects import ManifestDialect
+from reflet.api.yaml.documents import documents
 from reflet.errors import DecodeError
 
 
@@ -25,6 +26,11 @@ def values(text: str) -> list[object]:
         ("a: !!binary aGk=", [{"a": "hi"}]),
         ("a: 2026-01-02", [{"a": "2026-01-02"}]),
         ("%YAML 1.1\n---\na: b", [{"a": "b"}]),
+        # As Kubernetes' reader has it: what is merged later counts more than what was there.
+        ("b: {k: 3, <<: {k: 1}, m: 2}", [{"b": {"k": 1, "m": 2}}]),
+        ("b: {!!merge <<: {k: 1}}", [{"b": {"k": 1}}]),
+        (".inf: a", [{".inf": "a"}]),
+        ("\ufeff{a: b}", [{"a": "b"}]),
     ],
 )
 def test_documents_become_values(text: str, expected: list[object]) -> None:
@@ -42,6 +48,10 @@ def test_documents_become_values(text: str, expected: list[object]) -> None:
         ("a: &a [*a]", "f.yaml:1: a value that contains itself"),
         ("? [a]\n: b", "f.yaml:1: a key must be"),
         ("~: b", "f.yaml:1: a key must be"),
+        ("? {a: b}\n: c", "f.yaml:1: a key must be"),
+        ("a: &x [{k: 1}]\nb: {<<: *x}", "f.yaml:2: only mappings"),
+        ("a: b\n---\n%YAML 1.2\n---\nc: d", "f.yaml:3: "),
+        ("a: b\n...\n%YAML 1.2\n---\nc: d", "f.yaml:3: Kubernetes reads YAML 1.1"),
         ("a: &x [1]\n*x : b", "f.yaml:2: a key must be"),
         ("a: {<<: 5}", "f.yaml:1: only mappings"),
         ("a: .nan", "f.yaml:1: .nan is not a number"),
@@ -117,3 +127,71 @@ def test_a_path_has_a_line(path: str, line: int) -> None:
     (node,) = documents(text, ManifestDialect("f.yaml"))
 
     assert node.line_of(path) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        ("a: 1\n---\n\nb:\n  c: 2\n", "b.c", 5),  # in the second document
+        ("# x\n   a:\n     b: 1\n   c: 2\n", "c", 4),  # indented from the first line on
+        ("--- {a: 1,\n b: 2}\n", "b", 2),
+        ("%YAML 1.1\n---\na: 1\nb: 2\n", "b", 4),
+        ("a: &x\n  k: 1\nb: *x\n", "b.k", 2),
+        ("a: &x 1\nb: *x\n", "b", 2),
+        ("a: {k: 1}\nb:\n  <<: {m: 2}\n  n: 3\n", "b.m", 3),
+        ("a: 1\na:\n  b: 2\n", "a.b", 3),
+        ("é: 1\r\nb: 2\r\n---\r\nc:\r\n  d: 3\r\n", "c.d", 5),
+        ("\ufeffa: 1\nb: 2\n", "b", 2),
+        ('a: "it\\\'s"\nb: 2\n', "b", 2),
+    ],
+)
+def test_lines_are_those_of_the_whole_text(text: str, path: str, line: int) -> None:
+    *_, last = documents(text, ManifestDialect("f.yaml", repeated_keys=True))
+
+    assert last.line_of(path) == line
+
+
+def warned(text: str) -> list[tuple[int, str, str, tuple[int, ...]]]:
+    return [
+        (warning.line, warning.kind, warning.message, warning.items)
+        for document in documents(text, ManifestDialect("f.yaml", repeated_keys=True))
+        for warning in document.warnings
+    ]
+
+
+def test_a_repeated_key_may_be_accepted_with_a_warning() -> None:
+    text = "a: 1\nb:\n- {c: 1, c: 2}\na: 3\n---\nx: 1\n---\nyes: 1\non: 2\n"
+    accepting = ManifestDialect("f.yaml", repeated_keys=True)
+
+    assert [document.value for document in documents(text, accepting)] == [
+        {"a": 3, "b": [{"c": 2}]},
+        {"x": 1},
+        {"true": 2},
+    ]
+    assert warned(text) == [
+        (3, "repeated key", 'the key "c" is there twice; the last one counts', ()),
+        (4, "repeated key", 'the key "a" is there twice; the last one counts', ()),
+        (9, "repeated key", 'the key "true" is there twice; the last one counts', ()),
+    ]
+
+
+def test_a_warning_knows_the_item_it_is_in() -> None:
+    text = 'items:\n- {a: 1}\n- items: [{}, {b: {c: 1, c: 2, d: "\\\'"}}]\nother: [{e: 1, e: 1}]\n'
+
+    assert [(kind, items) for _, kind, _, items in warned(text)] == [
+        ("repeated key", (1, 1)),
+        ("escape", (1, 1)),
+        ("repeated key", ()),
+    ]
+
+
+def test_what_replaces_a_merged_key_is_no_repetition() -> None:
+    assert warned("a: &x {k: 1}\nb: {<<: *x, k: 2}\n") == []
+    assert len(warned("a: &x {k: 1}\nb: {<<: *x, k: 2, k: 3}\n")) == 1
+
+
+def test_many_inline_mappings_are_merged_in_linear_time() -> None:
+    count = 10_000
+    text = f"a:\n  <<: [{', '.join(f'{{k{n}: 1}}' for n in range(count))}]\n"
+
+    assert len(values(text)[0]["a"]) == count  # type: ignore[index]  # it is a mapping
