@@ -8,7 +8,7 @@ values of a map, ``*`` in a step stands for any letters, ``**`` for any number o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final
@@ -51,7 +51,7 @@ def member_names(document: Any) -> frozenset[str]:
     return frozenset(names)
 
 
-def may_lead_somewhere(path: str, names: Collection[str]) -> bool:
+def may_lead_somewhere(path: str, names: frozenset[str]) -> bool:
     """Whether an object with members of those names can have something at a path.
 
     Most paths lead nowhere in most objects, and looking there costs a walk through all of it.
