@@ -180,7 +180,7 @@ def test_kinds_without_rows_and_kinds_that_are_not_known_are_told_when_nobody_is
     assert "does not exist" in errors
     assert "in 1 object of kinds that the reference table does not have" in errors
     assert "looked for: Till" in errors.replace("\n", " ").replace("  ", " ")
-    assert "1 object of kinds that are not known here were not looked into" in errors
+    assert "not looked into, being of kinds that are not known here: 1 object\n" in errors
 
 
 def test_what_another_system_makes_need_not_exist(used_by: Any) -> None:
