@@ -105,8 +105,10 @@ def test_lists_that_are_forbidden_are_noted_and_the_rest_goes_on(
 
     document = json.loads(capsys.readouterr().out)
     assert (code, [user["name"] for user in document["users"]]) == (0, ["web"])
-    assert len(document["notes"]) == 9
+    # Seven kinds of workloads and pods, four of the table, and whether the Secret exists.
+    assert len(document["notes"]) == 12
     assert "pods could not be listed" in document["notes"][0]
+    assert document["exists"] is None
 
 
 async def until_deployments_can_be_listed(config: Path, user: str) -> None:

@@ -6,6 +6,7 @@
 - ``pod_problems``: everything that is wrong with a whole pod, for ``why`` and ``lint``
 - ``fixes``: what to do about a problem, and what was probably meant
 - ``used_by``: who uses an object, key by key, of ``possible_users``
+- ``name_paths``: paths from objects to the names in them
 - ``reference_table``: which objects name ConfigMaps and Secrets outside pods, and which make them
 - ``custom_workloads``: custom resources that hold pod templates, as what makes pods
 - ``rbac``: the smallest role that reads what a pod needs

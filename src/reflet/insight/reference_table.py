@@ -4,10 +4,8 @@ The rows are data: ``data/references.json`` holds those of Kubernetes and of wel
 read once in a process as code is; more come from a configuration file through ``row_from``.  What
 containers name is ``resolution.references``' affair.
 
-A path leads from the object to a name, step by step: ``spec.tls[].secretName``.  ``[]`` goes
-through a list, ``{}`` through the values of a map, ``*`` in a step stands for any letters, ``**``
-for any number of steps, and ``'…'`` quotes a step that has dots.  The namespace, key and kind of
-what is named are members beside the name.
+A path leads from the object to a name: ``name_paths``.  The namespace, key and kind of what is
+named are members beside the name.
 """
 
 from __future__ import annotations
@@ -22,19 +20,13 @@ from typing import Any, Final, cast, final
 
 import msgspec
 
-from reflet.api.field_path import with_field, with_index, with_key
 from reflet.api.frozen import Frozen
 from reflet.apirules.schema.known_kinds import belongs_to_kubernetes
 from reflet.errors import ConfigurationError
+from reflet.insight.name_paths import Found, is_path, may_lead_somewhere, member_names, texts_at
 from reflet.resolution.objects import ConfigKind
 
-_STEP: Final = re.compile(r"'([^']+)'|([^.'\[\]{}]+)|(\[\]|\{\})")
-_PATH: Final = re.compile(
-    r"(?:'[^']+'|[^.'\[\]{}]+)(?:\[\]|\{\})*(?:\.(?:'[^']+'|[^.'\[\]{}]+)(?:\[\]|\{\})*)*"
-)
-_PLAIN: Final = re.compile(r"[\w-]+")
 _ANYBODYS: Final = ("*", "*")
-_DEEPEST: Final = 30  # steps that ** goes down
 # What Kubernetes made a random end of names from, as of tokens before 1.24.
 _TOKEN: Final = re.compile(r".+-token-[bcdfghjklmnpqrstvwxz2456789]{5}")
 _EVERYWHERE: Final = frozenset(
@@ -149,19 +141,17 @@ def references_in(
     The rows for every kind do not take a name that the object has made for a use of it.
     """
     every = _rows_for(document, "references") if rows is None else tuple(rows)
-    own = [row for row in every if row.group != "*"]
-    seen: set[tuple[str, ...]] = set()
-    yield from _named(document, own, seen)
-    seen.update((found.kind, found.name, found.path) for found in made_by(document))
-    yield from _named(document, [row for row in every if row.group == "*"], seen)
+    looking = _Looking(document)
+    yield from looking.by(row for row in every if row.group != "*")
+    looking.leave_out(made_by(document))
+    yield from looking.by(row for row in every if row.group == "*")
 
 
 def made_by(
     document: Mapping[str, Any], rows: Iterable[Row] | None = None
 ) -> Iterator[NamedObject]:
     """Yield every ConfigMap and Secret that some controller makes because of an object."""
-    every = _rows_for(document, "makers") if rows is None else rows
-    yield from _named(document, every, set())
+    yield from _Looking(document).by(_rows_for(document, "makers") if rows is None else rows)
 
 
 def has_rows(api_version: str, kind: str) -> bool:
@@ -217,7 +207,7 @@ def row_from(given: Mapping[str, Any]) -> Row:
         raise ConfigurationError("path: give it, or name, and not both")
     for field in ("path", "when", "unless"):
         for path in _texts(given, field):
-            if not _PATH.fullmatch(path):
+            if not is_path(path):
                 raise ConfigurationError(
                     f"{field}: {path!r} is no path such as spec.tls[].secretName"
                 )
@@ -301,45 +291,54 @@ def _identity(document: Mapping[str, Any]) -> tuple[str, str]:
     return str(document.get("apiVersion") or "").rpartition("/")[0], str(document.get("kind"))
 
 
-def _named(
-    document: Mapping[str, Any], rows: Iterable[Row], seen: set[tuple[str, ...]]
-) -> Iterator[NamedObject]:
-    """Yield what the rows find, each object at each place once: the first row that has it."""
-    identity = _identity(document)
-    given = document.get("metadata")
-    metadata = given if isinstance(given, Mapping) else {}
-    for row in rows:
-        if not _is_about(row, *identity) or not _holds(row, document):
-            continue
-        for found in _by_row(row, document, metadata):
-            key = (found.kind, found.name, found.path)
-            if key not in seen:
-                seen.add(key)
-                yield found
+@final
+class _Looking:
+    """One object that is looked at; what stands at a place is told once, by the first row."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._identity = _identity(document)
+        given = document.get("metadata")
+        self._metadata = given if isinstance(given, Mapping) else {}
+        self._members = member_names(document)
+        self._seen: set[tuple[str, str, str]] = set()
+
+    def by(self, rows: Iterable[Row]) -> Iterator[NamedObject]:
+        for row in rows:
+            if not _is_about(row, *self._identity) or not self._holds(row):
+                continue
+            for found in self._by_row(row):
+                key = (found.kind, found.name, found.path)
+                if key not in self._seen:
+                    self._seen.add(key)
+                    yield found
+
+    def leave_out(self, known: Iterable[NamedObject]) -> None:
+        self._seen.update((found.kind, found.name, found.path) for found in known)
+
+    def _holds(self, row: Row) -> bool:
+        if row.unless and any(self._at(row.unless)):
+            return False
+        return not row.when or any(any(self._at(path)) for path in row.when)
+
+    def _by_row(self, row: Row) -> Iterator[NamedObject]:
+        if row.name:
+            name = row.name.replace("{name}", str(self._metadata.get("name") or ""))
+            yield _object(row, name, self._metadata, {}, "metadata.name")
+        for path in row.paths:
+            for place, name, around in self._at(path):
+                if not row.kind_at or (around.get(row.kind_at) or row.kind_default) == row.names:
+                    yield _object(row, name, self._metadata, around, place)
+
+    def _at(self, path: str) -> Iterator[Found]:
+        if may_lead_somewhere(path, self._members):
+            yield from texts_at(self._document, path)
 
 
 def _is_about(row: Row, group: str, kind: str) -> bool:
     if row.group == "*":
         return not belongs_to_kubernetes(group)
     return row.group == group and kind in row.kinds
-
-
-def _holds(row: Row, document: Mapping[str, Any]) -> bool:
-    if row.unless and any(_found(document, _steps(row.unless), "")):
-        return False
-    return not row.when or any(any(_found(document, _steps(path), "")) for path in row.when)
-
-
-def _by_row(
-    row: Row, document: Mapping[str, Any], metadata: Mapping[str, Any]
-) -> Iterator[NamedObject]:
-    if row.name:
-        name = row.name.replace("{name}", str(metadata.get("name") or ""))
-        yield _object(row, name, metadata, {}, "metadata.name")
-    for path in row.paths:
-        for place, name, around in _found(document, _steps(path), ""):
-            if not row.kind_at or (around.get(row.kind_at) or row.kind_default) == row.names:
-                yield _object(row, name, metadata, around, place)
 
 
 def _object(
@@ -357,55 +356,3 @@ def _object(
         effect=row.change,
         usage=row.usage,
     )
-
-
-_Place = tuple[str, str, Mapping[str, Any]]
-
-
-@cache
-def _steps(path: str) -> tuple[str, ...]:
-    """Split a path; steps through lists and maps are ``[]`` and ``{}``."""
-    return tuple(quoted or plain or through for quoted, plain, through in _STEP.findall(path))
-
-
-def _found(
-    value: Any, steps: tuple[str, ...], place: str, around: Mapping[str, Any] | None = None
-) -> Iterator[_Place]:
-    """Yield each text at the end of the steps, its place, and the mapping that it stands in."""
-    if not steps:
-        if isinstance(value, str) and value:
-            yield place, value, around or {}
-        return
-    step, rest = steps[0], steps[1:]
-    if step == "[]":
-        for index, item in enumerate(value if isinstance(value, list | tuple) else ()):
-            yield from _found(item, rest, with_index(place, index), around)
-    elif step == "**":
-        yield from _anywhere(value, rest, place, _DEEPEST)
-    elif isinstance(value, Mapping):
-        names = value if step == "{}" else _members(value, step)
-        for name in names:
-            yield from _found(value[name], rest, _joined(place, str(name)), value)
-
-
-def _members(value: Mapping[str, Any], step: str) -> list[str]:
-    if "*" not in step:
-        return [step] if step in value else []
-    return [name for name in value if fnmatchcase(str(name), step)]
-
-
-def _anywhere(value: Any, rest: tuple[str, ...], place: str, depth: int) -> Iterator[_Place]:
-    if isinstance(value, Mapping):
-        yield from _found(value, rest, place)
-        inside = [(_joined(place, str(name)), item) for name, item in value.items()]
-    elif isinstance(value, list | tuple):
-        inside = [(with_index(place, index), item) for index, item in enumerate(value)]
-    else:
-        return
-    if depth:
-        for below, item in inside:
-            yield from _anywhere(item, rest, below, depth - 1)
-
-
-def _joined(place: str, name: str) -> str:
-    return with_field(place, name) if _PLAIN.fullmatch(name) else with_key(place, name)

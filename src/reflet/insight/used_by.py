@@ -172,7 +172,11 @@ class _OtherUsers:
             for each in candidates.workloads
             if isinstance(each, CustomWorkload)
         }
+        text = name.encode()
         for item in candidates.objects:
+            # Whoever names it holds the name, or a part of it as their own.
+            if text not in item.to_json() and item.metadata.name not in name:
+                continue
             inside = templates.get(_identity(item), ())
             uses: dict[str, list[Use]] = {}
             for found in references_in(item.content, rows):

@@ -251,7 +251,7 @@ class _Reading:
 
 
 _REQUIRED: Final = "FieldValueRequired"
-_PATCH: Final = re.compile(r"patch|overlay", re.IGNORECASE)
+_PATCH: Final = re.compile(r"patch(?!ed)|^overlays?$", re.IGNORECASE)
 
 
 def _not_meant_as_it_is(document: ManifestDocument, causes: tuple[Cause, ...]) -> Because | None:
@@ -266,12 +266,12 @@ def _not_meant_as_it_is(document: ManifestDocument, causes: tuple[Cause, ...]) -
     if any(is_placeholder(_value_at(value, cause.field)) for cause in causes):
         return Because.TEMPLATE
     if document.is_changed and all(
-        cause.type == _REQUIRED or cause.field.startswith("metadata") for cause in causes
+        cause.type == _REQUIRED or "metadata" in cause.field for cause in causes
     ):
         return Because.KUSTOMIZE
-    lacks = any(cause.type == _REQUIRED for cause in causes)
-    file_and_folder = "/".join(Path(document.source).parts[-2:])
-    return Because.PATCH if lacks and _PATCH.search(file_and_folder) else None
+    if any(map(_PATCH.search, Path(document.source).parts[-2:])):
+        return Because.PATCH
+    return None
 
 
 def _metadata(placed: PlacedValue) -> Mapping[str, Any]:

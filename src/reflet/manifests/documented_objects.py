@@ -33,10 +33,11 @@ _COMMAND: Final = re.compile(
     rf"[\"'`]?{_NAME}"
 )
 _SHOWN: Final = re.compile(
-    r"^[ \t>]*kind:[ \t]*(ConfigMap|Secret|ServiceAccount|PersistentVolumeClaim|PriorityClass|"
-    rf"RuntimeClass)[ \t]*\n(?:.*\n){{0,12}}?[ \t>]*name:[ \t]*[\"']?{_NAME}",
-    re.MULTILINE,
+    r"\bkind:[ \t]*(ConfigMap|Secret|ServiceAccount|PersistentVolumeClaim|PriorityClass|"
+    r"RuntimeClass)[ \t]*\n|\b(configMap|secret)Generator:"
 )
+_SHOWN_NAME: Final = re.compile(rf"\bname:[ \t]*[\"']?{_NAME}")
+_NEAR: Final = 400  # letters from a kind to the name of the object
 _MOST_NAMED: Final = 3
 
 
@@ -90,8 +91,12 @@ def _created(path: Path) -> Iterator[tuple[str, str]]:
         content = path.read_bytes()
     except OSError:
         return  # a document that cannot be read creates nothing
-    if b"create " in content:
-        for kind, name in _COMMAND.findall(content.decode(errors="replace")):
+    if b"create " in content or b"kind:" in content or b"Generator:" in content:
+        text = content.decode(errors="replace")
+        for kind, name in _COMMAND.findall(text):
             yield _KINDS[kind], name
-    if b"kind:" in content:
-        yield from _SHOWN.findall(content.decode(errors="replace"))
+        for shown in _SHOWN.finditer(text):
+            named = _SHOWN_NAME.search(text, shown.end(), shown.end() + _NEAR)
+            if named is not None:
+                generated = {"configMap": "ConfigMap", "secret": "Secret"}
+                yield shown[1] or generated[shown[2]], named[1]

@@ -34,7 +34,7 @@ _MEANT_AS_MANIFEST: Final = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _PLACEHOLDER: Final = re.compile(
-    r"\{\{.*\}\}|\$\{.+\}|\$\(.+\)|^\$[A-Za-z_]|<[A-Za-z][^<>]*>|%[A-Z_]+%"
+    r"\{\{.*\}\}|\$\{.+\}|\$\(.+\)|^\$[A-Za-z_]|\$[A-Z][A-Z0-9_]+|<[A-Za-z][^<>]*>|%[A-Z_]+%"
 )
 
 

@@ -57,7 +57,7 @@ def test_who_makes_an_object_that_is_not_there() -> None:
 
 def test_keys_are_told_and_no_value() -> None:
     metadata = ObjectMeta(name="a", namespace="shop")
-    items = [
+    items: list[ConfigMap | Secret] = [
         ConfigMap(metadata=metadata, data={"b": "1", "a": "2"}),
         Secret(metadata=metadata, data={"key": b"geheim"}),
     ]

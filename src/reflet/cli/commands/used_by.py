@@ -148,7 +148,7 @@ def _print_nobody(what: str, found: PossibleUsers) -> None:
     if found.unread:
         number = counted(found.unread, "object")
         lazy.problem_output.tell(
-            "note", f"{number} of kinds that are not known here were not looked into"
+            "note", f"not looked into, being of kinds that are not known here: {number}"
         )
 
 

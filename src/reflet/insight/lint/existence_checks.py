@@ -13,7 +13,7 @@ from reflet.insight.fixes import near_miss
 from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding, Rule
 from reflet.insight.lint.subjects import Subject
-from reflet.resolution.templates import Workload
+from reflet.resolution.templates import CustomWorkload, Workload
 
 DEFAULT_ACCOUNT: Final = "default"
 """Every namespace has it."""
@@ -45,6 +45,8 @@ def missing_objects(
     subject: Subject, pod: Pod, exists: Exists, names: Callable[[str, str], list[str]]
 ) -> Iterator[Finding]:
     """Yield what the pod names and nobody has; ``names`` lists what a namespace has of a kind."""
+    if isinstance(subject.workload, CustomWorkload):
+        return  # its operator may make them, too
     own = _own_claims(subject.workload)
     for named in _named(pod):
         if named.kind == "PersistentVolumeClaim" and named.volume in own:

@@ -14,7 +14,7 @@ from reflet.insight.fixes import listed
 from reflet.insight.lint import rules
 from reflet.insight.lint.object_register import ObjectRegister
 from reflet.insight.lint.rules import Finding, Severity
-from reflet.insight.lint.subjects import Subject, Subjects
+from reflet.insight.lint.subjects import Subject, Subjects, TwiceThere
 from reflet.resolution.objects import value_bytes
 from reflet.resolution.places import containers_of
 from reflet.resolution.references import references_of
@@ -75,16 +75,29 @@ def repeated_keys(subjects: Subjects) -> Iterator[Finding]:
 def duplicates(subjects: Subjects) -> Iterator[Finding]:
     """Yield objects that stand twice among what is applied together, and say which one counts.
 
-    In two files of one folder they may be alternatives, so that this is only noted.
+    In two files of one folder they may be alternatives, so that this is only noted, once a folder.
     """
-    for later, earlier in subjects.twice:
-        same_set = not later.folder or earlier.rpartition(":")[0] == later.file
+    in_folders: dict[str, list[TwiceThere]] = {}
+    for twice in subjects.twice:
+        later, earlier = twice
+        if later.folder and earlier.rpartition(":")[0] != later.file:
+            in_folders.setdefault(later.folder, []).append(twice)
+            continue
         yield later.finding(
             rules.DUPLICATE_OBJECT,
             f"{later} also stands at {earlier}; applied together, this one counts",
             path="metadata.name",
             fix="remove one of them, or give it another name or namespace",
-            severity=None if same_set else Severity.NOTE,
+        )
+    for folder, twices in in_folders.items():
+        named = [f"{later} ({later.place} and {earlier})" for later, earlier in twices]
+        count = "an object stands" if len(named) == 1 else f"{len(named)} objects stand"
+        yield twices[0].later.finding(
+            rules.DUPLICATE_OBJECT,
+            f"{count} in several files of {folder}, and the last counts where they are applied "
+            f"together: {listed(named)}",
+            path="metadata.name",
+            severity=Severity.NOTE,
         )
 
 

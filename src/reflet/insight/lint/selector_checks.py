@@ -11,7 +11,7 @@ from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.api.unstructured import AnyObject
 from reflet.apirules.schema.known_kinds import belongs_to_kubernetes, group_of
-from reflet.insight.fixes import listed
+from reflet.insight.fixes import listed, near_miss
 from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding
 from reflet.insight.lint.subjects import Subject, Subjects
@@ -65,7 +65,11 @@ def _is_near(selector: _Selector, subject: Subject, pod: Pod) -> bool:
         return False  # its operator adds labels that nobody sees here
     if subject.file == selector.subject.file:
         return True
-    return len(selector.labels) > 1 and _lacks(selector, pod) == 1 and bool(subject.folder)
+    if len(selector.labels) < 2 or _lacks(selector, pod) != 1 or not subject.folder:
+        return False
+    labels = pod.metadata.labels
+    (key,) = (key for key, value in selector.labels.items() if labels.get(key) != value)
+    return key not in labels or near_miss(selector.labels[key], [labels[key]]) is not None
 
 
 def _selectors(subjects: Subjects) -> Iterator[_Selector]:
