@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from reflet.insight import explain, rbac, used_by, why
     from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
-    from reflet.manifests import applying, documents
+    from reflet.manifests import applying, manifest_documents
     from reflet.manifests import files as manifest_files
     from reflet.node import agent as node_agent
     from reflet.node import options as node_options
@@ -93,7 +93,7 @@ _HOMES: Final = {
         "reflet.informer.reflector": "reflector",
         "reflet.insight": "explain rbac used_by why",
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
-        "reflet.manifests": "applying documents",
+        "reflet.manifests": "applying manifest_documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
         "reflet.podconfig": "gather gather_files gather_lint gather_objects gather_users",

@@ -67,7 +67,7 @@ _PLAIN_ADVICE: Final[Mapping[type[Problem], str]] = {
 
 
 @final
-class KnownObjects:
+class KnownNames:
     """Objects that exist, as far as that is known, to be asked for by many."""
 
     __slots__ = ("_names", "_namespaces")
@@ -101,11 +101,11 @@ class Advice:
     def __init__(
         self,
         *,
-        known: KnownObjects | Iterable[ObjectKey] = (),
+        known: KnownNames | Iterable[ObjectKey] = (),
         wanted_keys: Mapping[tuple[ConfigKind, str], tuple[str, ...]] = EMPTY,
         environments: Mapping[str, Environment] = EMPTY,
     ) -> None:
-        self._known = known if isinstance(known, KnownObjects) else KnownObjects(known)
+        self._known = known if isinstance(known, KnownNames) else KnownNames(known)
         self._wanted_keys = wanted_keys
         self._environments = environments
 

@@ -3,7 +3,7 @@
 - ``files``: which files are meant, and their texts
 - ``rendering``: what kustomize and Helm make, by the user's own programs
 - ``kustomizations``: which files beside a kustomization are patches, and what it makes
-- ``documents``: which documents are manifests, and what is left out
+- ``manifest_documents``: which documents are manifests, and what is left out
 - ``documented_objects``: what the documents beside them tell people to create
 - ``acceptance``: a document becomes what the server would store, or a refusal in its words
 - ``applied``: the objects, the refusals and the remarks of several files

@@ -22,7 +22,7 @@ from reflet.api.meta import KubernetesObject
 from reflet.api.unstructured import AnyObject
 from reflet.apirules.schema.known_kinds import belongs_to_kubernetes, group_of
 from reflet.errors import Cause
-from reflet.manifests.documents import Skipped, skipped_summary
+from reflet.manifests.manifest_documents import Skipped, skipped_summary
 from reflet.resolution.placed_objects import ObjectsSeen, PlacedObject, PlacedObjects
 from reflet.resolution.templates import Workload
 from reflet.resolution.trust_bundles import TrustBundle, is_trust_bundle, trust_bundle_of

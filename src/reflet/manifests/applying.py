@@ -26,8 +26,13 @@ from reflet.errors import ApiError, Cause, DecodeError
 from reflet.insight.custom_workloads import workload_in
 from reflet.manifests.acceptance import Accepting, KnownKinds, ObjectKey
 from reflet.manifests.applied import AppliedManifests, AppliedObject, Duplicate, Refusal, Remark
-from reflet.manifests.documents import Because, DocumentReader, ManifestDocument, is_placeholder
 from reflet.manifests.files import Sources, SourceText
+from reflet.manifests.manifest_documents import (
+    Because,
+    DocumentReader,
+    ManifestDocument,
+    is_placeholder,
+)
 from reflet.resolution.templates import WORKLOADS, Workload
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 A folder is read as a person means it: files that end like manifests, all the way down, but not in
 hidden folders nor in those that hold test data and other people's code, as ``include`` and
 ``exclude`` say.  Whether a text is a manifest at all is told by
-``documents``; what ``-k`` and ``--helm`` name is rendered by ``rendering``.
+``manifest_documents``; what ``-k`` and ``--helm`` name is rendered by ``rendering``.
 
 Upstream: cli-runtime/pkg/resource/builder.go, FilenameParam
 """

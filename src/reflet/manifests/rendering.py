@@ -8,8 +8,6 @@ from, as far as its maker says, followed by ``(rendered)``; lines are those of t
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -50,8 +48,10 @@ def kustomization_of(folder: str) -> str:
 def _kustomize(folder: str) -> tuple[str, list[str]]:
     if Path(folder).exists() and not kustomization_of(folder):
         raise ConfigurationError(f"-k {folder}: no {KUSTOMIZATIONS[0]} there; -f reads plain files")
+    from shutil import which  # noqa: PLC0415 - see _output
+
     target = _argument(folder)
-    kustomize, kubectl = shutil.which("kustomize"), shutil.which("kubectl")
+    kustomize, kubectl = which("kustomize"), which("kubectl")
     if kustomize:
         return f"kustomize build {folder}", [kustomize, "build", target]
     if kubectl:
@@ -60,7 +60,9 @@ def _kustomize(folder: str) -> tuple[str, list[str]]:
 
 
 def _helm(chart: HelmChart, namespace: str) -> tuple[str, list[str]]:
-    helm = shutil.which("helm")
+    from shutil import which  # noqa: PLC0415 - see _output
+
+    helm = which("helm")
     if not helm:
         raise ConfigurationError(f"--helm {chart.chart} needs helm on PATH")
     command = [helm, "template", "--include-crds"]
@@ -76,6 +78,9 @@ def _argument(text: str) -> str:
 
 
 def _output(said: str, command: Sequence[str]) -> bytes:
+    # Slow to import, and most commands render nothing.
+    import subprocess  # noqa: PLC0415
+
     try:
         done = subprocess.run(  # noqa: S603 - the user's own program, and no shell
             command, stdin=subprocess.DEVNULL, capture_output=True, check=False

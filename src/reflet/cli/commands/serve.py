@@ -64,7 +64,7 @@ def serve(
 
 def _documents(files: Sources) -> list[LoadedDocument]:
     """Return what the files hold, and say what is left out of it."""
-    documents = lazy.documents
+    documents = lazy.manifest_documents
     reader = documents.DocumentReader(files)
     loaded = [
         lazy.loading.LoadedDocument(

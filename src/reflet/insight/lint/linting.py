@@ -8,7 +8,7 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.services import Service
 from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
-from reflet.insight.fixes import Advice, KnownObjects
+from reflet.insight.fixes import Advice, KnownNames
 from reflet.insight.lint.assumptions import NOTHING, Assumptions
 from reflet.insight.lint.existence_checks import missing_objects
 from reflet.insight.lint.object_checks import (
@@ -91,7 +91,7 @@ def _findings(subjects: Subjects, live: Live, register: ObjectRegister) -> Itera
 
 
 def _pod_findings(subjects: Subjects, live: Live, register: ObjectRegister) -> Iterator[Finding]:
-    known = KnownObjects((*subjects.known(), *_found(live)))
+    known = KnownNames((*subjects.known(), *_found(live)))
     objects = PlacedObjects(
         PlacedObject(subject.place, item) for subject, item in subjects.configurations()
     )

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import DecodeError
-from reflet.manifests.documents import (
+from reflet.manifests.files import Sources, SourceText
+from reflet.manifests.manifest_documents import (
     Because,
     DocumentReader,
     Skipped,
     is_placeholder,
     skipped_summary,
 )
-from reflet.manifests.files import Sources, SourceText
 
 OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
