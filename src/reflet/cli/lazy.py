@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from reflet.devserver import server as devserver
     from reflet.devserver.verbs import loading
     from reflet.informer.reflector import reflector
-    from reflet.insight import explain, rbac, used_by, why
+    from reflet.insight import explain, rbac, reference_table, used_by, why
     from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
     from reflet.manifests import applying, manifest_documents
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from reflet.node.server import serving_certificates
     from reflet.podconfig import (
         gather,
+        gather_existence,
         gather_files,
         gather_lint,
         gather_objects,
@@ -91,12 +92,14 @@ _HOMES: Final = {
         "reflet.client": "client",
         "reflet.devserver.verbs": "loading",
         "reflet.informer.reflector": "reflector",
-        "reflet.insight": "explain rbac used_by why",
+        "reflet.insight": "explain rbac reference_table used_by why",
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.manifests": "applying manifest_documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
-        "reflet.podconfig": "gather gather_files gather_lint gather_objects gather_users",
+        "reflet.podconfig": (
+            "gather gather_existence gather_files gather_lint gather_objects gather_users"
+        ),
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
 
 from msgspec import structs
 
@@ -41,21 +41,38 @@ if TYPE_CHECKING:
 DEFAULT_NAMESPACE: Final = "default"
 
 
+Claims = tuple[str, str]
+"""The ``apiVersion`` and ``kind`` that an object says of itself."""
+
+
+class ServerKinds(NamedTuple):
+    """What a server says of kinds: definitions of custom ones, and those that it does not have."""
+
+    definitions: tuple[dict[str, Any], ...] = ()
+    absent: frozenset[Claims] = frozenset()
+
+
+AskServer = Callable[[frozenset[Claims]], ServerKinds]
+"""Is asked once, for the kinds that nothing is known of."""
+
+
 def read_applied(
     sources: Sources | Sequence[str],
     *,
     namespace: str = DEFAULT_NAMESPACE,
     on_text: Callable[[SourceText], None] | None = None,
+    ask_server: AskServer | None = None,
 ) -> AppliedManifests:
     """Read files, folders and ``-``, and what kustomize and Helm make, and take it for applied.
 
     ``namespace`` is that of objects which do not name one.  ``on_text`` is told every text that is
-    read.  Raises ConfigurationError for what cannot be read or rendered, and DecodeError, with file
-    and line, for what is given by name and no manifest.
+    read; ``ask_server`` is asked for kinds that nothing is known of.  Raises ConfigurationError for
+    what cannot be read or rendered, and DecodeError, with file and line, for what is given by name
+    and no manifest.
     """
     chosen = Sources.of(sources)
     reader = DocumentReader(chosen, namespace=namespace, on_text=on_text)
-    reading = _Reading(namespace, reader)
+    reading = _Reading(namespace, reader, ask_server)
     for document in reader.documents():
         reading.take(document)
     return reading.result()
@@ -65,7 +82,11 @@ def read_applied(
 class _Reading:
     """The objects so far, each with its place; a later one of the same set and name replaces."""
 
-    def __init__(self, namespace: str, reader: DocumentReader) -> None:
+    def __init__(
+        self, namespace: str, reader: DocumentReader, ask_server: AskServer | None
+    ) -> None:
+        self._ask_server = ask_server
+        self._absent: frozenset[Claims] = frozenset()
         self._namespace = namespace
         self._reader = reader
         self._kinds = KnownKinds()
@@ -97,6 +118,7 @@ class _Reading:
 
     def result(self) -> AppliedManifests:
         """Take what waited, and return everything."""
+        self._learn_kinds()
         for document in self._later:
             kind = self._kinds.of(document.placed.value)
             if kind is not None:
@@ -121,6 +143,19 @@ class _Reading:
             unchecked=dict(self._unchecked),
             made=frozenset(self._reader.made),
         )
+
+    def _learn_kinds(self) -> None:
+        unknown = frozenset(
+            (str(value["apiVersion"]), str(value["kind"]))
+            for value in (document.placed.value for document in self._later)
+            if self._kinds.of(value) is None
+        )
+        if self._ask_server is None or not unknown:
+            return
+        answer = self._ask_server(unknown)
+        self._absent = answer.absent
+        for definition in answer.definitions:
+            self._kinds.define(definition)
 
     def _workload_of(self, item: AppliedObject) -> Workload | None:
         """Return what makes pods: the object itself, or the templates of a custom resource."""
@@ -191,6 +226,11 @@ class _Reading:
             field = "kind" if judgement.standing is KindStanding.UNKNOWN else "apiVersion"
             causes = (Cause(message=judgement.message, field=field),)
             self._refuse(document, judgement.message, causes, fix=judgement.fix)
+            return
+        if (version, kind) in self._absent:
+            said = f'no matches for kind "{kind}" in version "{version}"'
+            fix = "install its CustomResourceDefinition first"
+            self._refuse(document, said, (Cause(message=said, field="kind"),), fix=fix)
             return
         metadata = _metadata(document.placed)
         if metadata and not metadata.get("namespace") and judgement.standing is KindStanding.CUSTOM:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import msgspec
 
-from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.services import Service
 from reflet.errors import ConfigurationError, NotFound, RefletError
 from reflet.insight.lint.ignore_comments import Comments, ignored_lines
 from reflet.insight.lint.subjects import Subject, Subjects, TwiceThere
 from reflet.manifests.applied import AppliedManifests, AppliedObject
-from reflet.manifests.applying import read_applied
+from reflet.manifests.applying import AskServer, read_applied
 from reflet.manifests.documented_objects import DocumentedObjects
 from reflet.manifests.files import Sources, SourceText
-from reflet.resolution.objects import ObjectKey
 
 
 @final
@@ -33,17 +31,26 @@ class LintSubjects(msgspec.Struct, frozen=True):
     documented: DocumentedObjects = DocumentedObjects()
 
 
-def lint_subjects_from_files(sources: Sources | Sequence[str], *, namespace: str) -> LintSubjects:
+def lint_subjects_from_files(
+    sources: Sources | Sequence[str],
+    *,
+    namespace: str,
+    on_file: Callable[[int], None] | None = None,
+    ask_server: AskServer | None = None,
+) -> LintSubjects:
     """Return what lint looks at in the files.
 
-    Raises ConfigurationError where there is nothing to check.
+    *on_file* is told of every text that is read, *ask_server* asked for kinds that nothing is known
+    of.  Raises ConfigurationError where there is nothing to check.
     """
     comments: dict[str, Mapping[int, frozenset[str]]] = {}
 
     def read(text: SourceText) -> None:
         comments[text.name] = ignored_lines(text.content)
+        if on_file is not None:
+            on_file(1)
 
-    applied = read_applied(sources, namespace=namespace, on_text=read)
+    applied = read_applied(sources, namespace=namespace, on_text=read, ask_server=ask_server)
     if sum(applied.unchecked.values()) == len(applied.objects) and not applied.refusals:
         # In a pipe, whoever was to write them has most likely failed.
         words = "; ".join(("nothing was checked", *applied.left_out))
@@ -106,10 +113,11 @@ def _refused(applied: AppliedManifests) -> Iterator[Subject]:
         )
 
 
-def remarks_on_unread(live: Mapping[ObjectKey, ConfigMap | Secret | RefletError]) -> list[str]:
+def remarks_on_unread(live: Mapping[Any, object]) -> list[str]:
     """Say which objects of the cluster could not be read and are therefore not checked."""
     return [
-        f"{kind} {namespace}/{name} could not be read, so it is not checked: {answer}"
+        f"{kind} {f'{namespace}/' if namespace else ''}{name} could not be read, so it is not "
+        f"checked: {answer}"
         for (kind, namespace, name), answer in live.items()
         if isinstance(answer, RefletError) and not isinstance(answer, NotFound)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -17,11 +17,12 @@ from reflet.cli.output.progress import Progress, progress
 from reflet.errors import Forbidden, NotFound, RefletError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reflet.cli.output.lint_output import LintReport
-    from reflet.insight.lint.linting import Live
+    from reflet.insight.lint.linting import Live, Others
     from reflet.insight.lint.subjects import Subjects
+    from reflet.manifests.applying import Claims, ServerKinds
     from reflet.manifests.files import Sources
     from reflet.podconfig.gather_lint import LintSubjects
     from reflet.transport.config.settings import ConnectionSettings
@@ -77,11 +78,12 @@ def lint(
     sources = choice.sources(files, arguments)
     if not sources:
         raise click.UsageError("name the files to check: FILE, FOLDER or - for standard input")
-    gathered, live = _gather(sources, against=against, connection=connection)
-    unread = _unread(live) if unreadable == "fail" else []
+    gathered, live, others = _gather(sources, against=against, connection=connection)
+    unread = [*_unread(live), *_unread(others)] if unreadable == "fail" else []
     report = choice.report(
         gathered,
         live,
+        others,
         is_whole=any(Path(path).is_dir() for path in sources.paths),
         complete=not unread,
     )
@@ -133,23 +135,31 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 def _gather(
     files: Sources, *, against: str, connection: ConnectionChoice
-) -> tuple[LintSubjects, Live]:
+) -> tuple[LintSubjects, Live, Others]:
     """Return what is in the files, with remarks, and what a cluster has of what they name."""
     settings = connection() if against == "cluster" else None
     namespace = connection.namespace or lazy.gather_files.FILES_NAMESPACE
-    with progress("reading files"):
+
+    def ask_server(claims: frozenset[Claims]) -> ServerKinds:
+        return lazy.event_loop.run(_ask_kinds(connection(), claims))
+
+    with progress("reading files") as told:
         gathered = lazy.gather_lint.lint_subjects_from_files(
-            files, namespace=namespace if settings is None else settings.namespace
+            files,
+            namespace=namespace if settings is None else settings.namespace,
+            on_file=told.add,
+            ask_server=None if settings is None else ask_server,
         )
     if settings is None:
-        return gathered, {}
+        return gathered, {}, {}
     with progress("asking the server") as told:
-        live = lazy.event_loop.run(_read(settings, gathered.subjects, told))
-    gathered.remarks.extend(lazy.gather_lint.remarks_on_unread(live))
-    return gathered, live
+        live, others = lazy.event_loop.run(_read(settings, gathered.subjects, told))
+    for answers in (live, others):
+        gathered.remarks.extend(lazy.gather_lint.remarks_on_unread(answers))
+    return gathered, live, others
 
 
-def _unread(live: Live) -> list[RefletError]:
+def _unread(live: Mapping[Any, object]) -> list[RefletError]:
     """Return why objects could not be read that may be there."""
     return [
         answer
@@ -158,8 +168,17 @@ def _unread(live: Live) -> list[RefletError]:
     ]
 
 
-async def _read(settings: ConnectionSettings, subjects: Subjects, told: Progress) -> Live:
+async def _ask_kinds(settings: ConnectionSettings, claims: frozenset[Claims]) -> ServerKinds:
+    async with lazy.cluster.Cluster(settings) as cluster:
+        return await lazy.gather_existence.server_kinds(cluster, claims)
+
+
+async def _read(
+    settings: ConnectionSettings, subjects: Subjects, told: Progress
+) -> tuple[Live, Others]:
     wanted = lazy.linting.wanted_from_cluster(subjects)
+    others = lazy.linting.others_wanted(subjects)
     told.expect(len(wanted))
     async with lazy.cluster.Cluster(settings) as cluster:
-        return await lazy.gather_objects.read_objects(cluster, wanted, on_answer=told.add)
+        live = await lazy.gather_objects.read_objects(cluster, wanted, on_answer=told.add)
+        return live, await lazy.gather_existence.existing(cluster, others)

@@ -10,6 +10,7 @@ from reflet.cli import lazy
 from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
+from reflet.cli.options.project_options import project_options
 from reflet.cli.output.output import (
     API_VERSION,
     counted,
@@ -22,6 +23,7 @@ from reflet.cli.output.progress import Progress, progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from reflet.cli.options.project_file import ProjectFile
     from reflet.insight.possible_users import PossibleUsers
     from reflet.insight.used_by import Use, UsedBy, User
     from reflet.manifests.files import Sources
@@ -44,6 +46,7 @@ FORMS: Final = ("table", "wide", "json", "yaml")
 @file_options("Look for users in these files, and ask no server; may be repeated.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
 @click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@project_options
 @connection_options
 def used_by(
     arguments: tuple[str, ...],
@@ -52,6 +55,7 @@ def used_by(
     files: Sources,
     output: str,
     no_headers: bool,
+    project: ProjectFile,
     connection: ConnectionChoice,
 ) -> None:
     """Show who uses a ConfigMap or Secret, and who needs a restart.
@@ -75,7 +79,7 @@ def used_by(
                 _ask(settings, kind, str(target.name), told, everywhere=all_namespaces)
             )
     namespaces = found.namespaces() if all_namespaces else (found.namespace,)
-    answers = _answers(kind, str(target.name), namespaces, found, key)
+    answers = _answers(kind, str(target.name), namespaces, found, key, project)
     if output in {"json", "yaml"}:
         namespace = None if all_namespaces else found.namespace
         document = _document(kind, namespace, str(target.name), answers, found)
@@ -171,9 +175,18 @@ def _config_kind(text: str) -> ConfigKind:
 
 
 def _answers(
-    kind: ConfigKind, name: str, namespaces: Sequence[str], found: PossibleUsers, key: str
+    kind: ConfigKind,
+    name: str,
+    namespaces: Sequence[str],
+    found: PossibleUsers,
+    key: str,
+    project: ProjectFile,
 ) -> list[UsedBy]:
-    answers = lazy.used_by.used_by_each(kind, namespaces, name, found.candidates, key=key)
+    more = project.tables().references
+    rows = (*lazy.reference_table.built_in().references, *more) if more else None
+    answers = lazy.used_by.used_by_each(
+        kind, namespaces, name, found.candidates, key=key, rows=rows
+    )
     return [answer for answer in answers if answer.users]
 
 

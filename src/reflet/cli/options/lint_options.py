@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reflet.cli.output.lint_output import LintReport
     from reflet.insight.lint.assumptions import Assumptions
     from reflet.insight.lint.baselines import Baseline, KnownFinding
-    from reflet.insight.lint.linting import Live
+    from reflet.insight.lint.linting import Live, Others
     from reflet.manifests.files import Sources
     from reflet.podconfig.gather_lint import LintSubjects
 
@@ -122,7 +122,13 @@ class LintChoice:
         )
 
     def report(
-        self, gathered: LintSubjects, live: Live, *, is_whole: bool, complete: bool = True
+        self,
+        gathered: LintSubjects,
+        live: Live,
+        others: Others,
+        *,
+        is_whole: bool,
+        complete: bool = True,
     ) -> LintReport:
         """Look at what was gathered, and tell what counts of it.
 
@@ -131,7 +137,14 @@ class LintChoice:
         """
         assume = lazy.assumptions.Assumptions(self._assume)
         baseline = self._read_baseline()
-        found = lazy.linting.lint(gathered.subjects, live=live, chosen=self.chosen, assume=assume)
+        found = lazy.linting.lint(
+            gathered.subjects,
+            live=live,
+            others=others,
+            chosen=self.chosen,
+            assume=assume,
+            more=self.project.tables(),
+        )
         prints = lazy.fingerprints.fingerprints(found, self._names.name_of)
         sifted = lazy.suppressions.Suppressions(
             gathered.subjects,
@@ -160,7 +173,12 @@ class LintChoice:
 
     def _needless(self, assume: Assumptions, *, is_whole: bool) -> list[str]:
         rules = lazy.lint_rules
-        if not {rules.MISSING_OBJECT, rules.MISSING_KEY, rules.MASKED} <= self.chosen:
+        missing = {
+            *(rules.MISSING_OBJECT, rules.MISSING_KEY, rules.MASKED, rules.MISSING_PULL_SECRET),
+            *(rules.MISSING_SERVICE_ACCOUNT, rules.MISSING_PRIORITY_CLASS),
+            *(rules.MISSING_CLAIM, rules.MISSING_RUNTIME_CLASS),
+        }
+        if not missing <= self.chosen:
             return []  # nobody has asked
         return [
             f"assumption {text}"

@@ -20,6 +20,7 @@ from reflet.errors import ConfigurationError, DecodeError
 from reflet.insight.lint.assumptions import Assumption
 from reflet.insight.lint.rules import rules_named
 from reflet.insight.lint.suppressions import Suppression
+from reflet.insight.reference_table import Tables, row_from
 
 NAME: Final = ".reflet.yaml"
 
@@ -57,6 +58,13 @@ class ProjectFile(Frozen, frozen=True, kw_only=True):
     makers: tuple[Mapping[str, Any], ...] = ()
     references: tuple[Mapping[str, Any], ...] = ()
     source: str = ""
+
+    def tables(self) -> Tables:
+        """Return the rows of ``makers`` and ``references``, which were read without a mistake."""
+        return Tables(
+            references=tuple(map(row_from, self.references)),
+            makers=tuple(map(row_from, self.makers)),
+        )
 
 
 def find_project_file(start: Path) -> Path | None:
@@ -115,6 +123,13 @@ def _project_file(node: YamlDocument, source: str, folder: Path) -> ProjectFile:
         plain = _FIELD.sub("", words).replace("`", "").lower()
         raise mistake(path, f"{path}: {plain}" if path else plain) from None
     _check_values(project.lint, mistake)
+    for section in ("makers", "references"):
+        for index, row in enumerate(getattr(project, section)):
+            try:
+                row_from(row)
+            except ConfigurationError as error:
+                path = f"{section}[{index}]"
+                raise mistake(path, f"{path}: {error}") from None
     if project.lint.baseline:
         # Below the folder of the file, wherever the command is run.
         baseline = os.path.relpath(folder / project.lint.baseline)

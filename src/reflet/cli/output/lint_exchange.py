@@ -9,7 +9,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from reflet._version import __version__
-from reflet.cli.output.lint_output import LintReport
+from reflet.cli.output.lint_output import LintReport, source_of
 from reflet.insight.lint.fingerprints import VERSION
 from reflet.insight.lint.rules import RULES, Finding, Severity
 from reflet.insight.lint.suppressions import Suppressed
@@ -80,6 +80,7 @@ def sarif_document(report: LintReport) -> dict[str, Any]:
 def _sarif_result(
     finding: Finding, report: LintReport, suppressions: list[dict[str, str]] | None
 ) -> dict[str, Any]:
+    file, line = source_of(finding)
     result: dict[str, Any] = {
         "ruleId": finding.rule.id,
         "ruleIndex": RULES.index(finding.rule),
@@ -88,8 +89,8 @@ def _sarif_result(
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(finding.file)},
-                    "region": {"startLine": max(finding.line, 1)},
+                    "artifactLocation": {"uri": _uri(file)},
+                    "region": {"startLine": line},
                 },
                 "logicalLocations": [
                     {"fullyQualifiedName": f"{finding.subject} {finding.path}".rstrip()}
@@ -126,9 +127,10 @@ def gitlab_document(report: LintReport) -> list[dict[str, Any]]:
             "check_name": f"{finding.rule.id} {finding.rule.name}",
             "fingerprint": report.prints[finding],
             "severity": _GITLAB_LEVELS[finding.severity],
-            "location": {"path": finding.file, "lines": {"begin": max(finding.line, 1)}},
+            "location": {"path": file, "lines": {"begin": line}},
         }
         for finding in report.findings
+        for file, line in [source_of(finding)]
     ]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, final
 from reflet.cli.output.output import API_VERSION, counted, paragraph, styled, visible
 from reflet.insight.lint.rules import RULES, Finding, Severity
 from reflet.insight.lint.suppressions import Suppressed
+from reflet.manifests.rendering import RENDERED
 
 _COLOURS: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _GITHUB_LEVELS: Final = {
@@ -136,10 +137,18 @@ def github_lines(report: LintReport) -> Iterator[str]:
         level = _GITHUB_LEVELS[finding.severity]
         title = f"{finding.rule.id} {finding.rule.name}"
         fix = f"\nfix: {finding.fix}" if finding.fix else ""
+        file, line = source_of(finding)
         yield (
-            f"::{level} file={_property(finding.file)},line={finding.line},"
+            f"::{level} file={_property(file)},line={line},"
             f"title={_property(title)}::{_data(finding.message + fix)}"
         )
+
+
+def source_of(finding: Finding) -> tuple[str, int]:
+    """Return the file and line for tools that open it: of what was rendered, its source."""
+    if finding.file.endswith(RENDERED):
+        return finding.file.removesuffix(RENDERED), 1
+    return finding.file, max(finding.line, 1)
 
 
 def _data(text: str) -> str:

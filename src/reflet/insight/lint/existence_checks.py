@@ -5,13 +5,13 @@ neither in the files nor in a cluster that was asked.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from reflet.api.core.pods import Pod
 from reflet.api.core.workloads import StatefulSet
 from reflet.insight.fixes import near_miss
 from reflet.insight.lint import rules
-from reflet.insight.lint.rules import Finding, Rule
+from reflet.insight.lint.rules import Finding, Rule, Severity
 from reflet.insight.lint.subjects import Subject
 from reflet.resolution.templates import CustomWorkload, Workload
 
@@ -41,10 +41,24 @@ def _own_claims(workload: Workload | None) -> frozenset[str]:
     return frozenset(each.metadata.name for each in workload.spec.volume_claim_templates)
 
 
-def missing_objects(
-    subject: Subject, pod: Pod, exists: Exists, names: Callable[[str, str], list[str]]
-) -> Iterator[Finding]:
-    """Yield what the pod names and nobody has; ``names`` lists what a namespace has of a kind."""
+class Known(Protocol):
+    """Knows more of what exists."""
+
+    def names(self, kind: str, namespace: str) -> list[str]:
+        """Return what the files have of a kind in a namespace."""
+
+    def is_certain(self, kind: str, namespace: str, name: str) -> bool:
+        """Tell whether a cluster was asked, and does not have it."""
+
+
+def named_objects(pod: Pod) -> Iterator[tuple[str, str, str]]:
+    """Yield what a pod names besides configuration: kind, namespace and name."""
+    for named in _named(pod):
+        yield named.kind, pod.metadata.namespace if named.namespaced else "", named.name
+
+
+def missing_objects(subject: Subject, pod: Pod, exists: Exists, known: Known) -> Iterator[Finding]:
+    """Yield what the pod names and nobody has: an error where a cluster was asked."""
     if isinstance(subject.workload, CustomWorkload):
         return  # its operator may make them, too
     own = _own_claims(subject.workload)
@@ -55,13 +69,15 @@ def missing_objects(
         if exists(named.kind, namespace, named.name):
             continue
         where = f" in namespace {namespace}" if namespace else ""
-        close = near_miss(named.name, names(named.kind, namespace))
+        close = near_miss(named.name, known.names(named.kind, namespace))
+        certain = known.is_certain(named.kind, namespace, named.name)
         create = f"create {named.kind} {named.name}{where}"
         yield subject.finding(
             named.rule,
             f"{named.kind} {named.name} does not exist{where}: {named.effect}",
             path=subject.path_of(named.path),
             fix=f"did you mean {close}? Otherwise {create}" if close else create,
+            severity=Severity.ERROR if certain else None,
         )
 
 

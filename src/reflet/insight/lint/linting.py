@@ -10,7 +10,7 @@ from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
 from reflet.insight.fixes import Advice, KnownNames
 from reflet.insight.lint.assumptions import NOTHING, Assumptions
-from reflet.insight.lint.existence_checks import missing_objects
+from reflet.insight.lint.existence_checks import missing_objects, named_objects
 from reflet.insight.lint.object_checks import (
     changed_immutables,
     duplicates,
@@ -32,6 +32,8 @@ from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references import references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 
+Others = Mapping[tuple[str, str, str], bool | RefletError]
+"""Whether a cluster has an object of a kind, namespace and name, or why that is not known."""
 NO_ROWS: Final = Tables()
 Live = Mapping[ObjectKey, ConfigMap | Secret | RefletError]
 """What a cluster answered for an object: the object, or why there is none."""
@@ -41,7 +43,7 @@ def lint(
     subjects: Subjects | Iterable[Subject],
     *,
     live: Live = EMPTY,
-    others: Mapping[tuple[str, str, str], bool] = EMPTY,
+    others: Others = EMPTY,
     chosen: Iterable[Rule] = RULES,
     assume: Assumptions = NOTHING,
     more: Tables = NO_ROWS,
@@ -72,6 +74,13 @@ def wanted_from_cluster(subjects: Subjects | Iterable[Subject]) -> tuple[ObjectK
         for reference in references_of(pod):
             wanted[reference.kind, pod.metadata.namespace, reference.name] = None
     return tuple(wanted)
+
+
+def others_wanted(subjects: Subjects) -> tuple[tuple[str, str, str], ...]:
+    """Return what pods name besides configuration and the files do not have, to ask a cluster."""
+    there = {(each.kind, each.namespace, each.name) for each in subjects.every}
+    named = (key for _, pod in subjects.pods() for key in named_objects(pod))
+    return tuple(dict.fromkeys(key for key in named if key not in there))
 
 
 def _findings(subjects: Subjects, live: Live, register: ObjectRegister) -> Iterator[Finding]:
@@ -112,7 +121,7 @@ def _pod_findings(subjects: Subjects, live: Live, register: ObjectRegister) -> I
             subject, problems, advice, partial(register.is_elsewhere, subject)
         )
         exists = partial(register.exists, subject)
-        yield from missing_objects(subject, pod, exists, register.names)
+        yield from missing_objects(subject, pod, exists, register)
         yield from shadowed_variables(subject, problems)
         yield from hidden_files(subject, problems)
         yield from mounts(subject, problems)

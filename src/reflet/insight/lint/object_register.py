@@ -7,6 +7,7 @@ from reflet.api import codec
 from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.unstructured import AnyObject
 from reflet.apirules.schema.known_kinds import belongs_to_kubernetes, group_of
+from reflet.errors import RefletError
 from reflet.insight.lint.assumptions import Assumptions
 from reflet.insight.lint.subjects import Subject, Subjects
 from reflet.insight.reference_table import (
@@ -30,7 +31,7 @@ class ObjectRegister:
     def __init__(
         self,
         subjects: Subjects,
-        others: Mapping[tuple[str, str, str], bool],
+        others: Mapping[tuple[str, str, str], bool | RefletError],
         assume: Assumptions,
         more: Tables,
     ) -> None:
@@ -63,7 +64,8 @@ class ObjectRegister:
         In folders, an object that names no namespace gets that of whoever applies it.
         """
         key = (kind, namespace, name)
-        if key in self._there or self._others.get(key, False):
+        # Of what could not be asked, nothing is said here.
+        if key in self._there or self._others.get(key, False) is not False:
             return True
         if namespace and self.is_loosely_there(subject, kind, name):
             return True
@@ -75,6 +77,10 @@ class ObjectRegister:
             return False
         moves = subject.is_changed or not subject.has_namespace
         return (kind, name) in (self._everywhere if moves else self._loose)
+
+    def is_certain(self, kind: str, namespace: str, name: str) -> bool:
+        """Tell whether a cluster was asked, and does not have it."""
+        return self._others.get((kind, namespace, name)) is False
 
     def names(self, kind: str, namespace: str) -> list[str]:
         """Return what the files have of a kind in a namespace."""

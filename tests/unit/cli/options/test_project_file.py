@@ -35,8 +35,8 @@ lint:
     reason: the operator makes it
   - rules: [RFL003, masked-by-optional]
 references:
-- {kind: Gateway, path: spec.secret}
-makers: [{kind: ExternalSecret}]
+- {kind: Gateway, names: Secret, path: spec.secret}
+makers: [{kind: Vault, names: Secret, name: '{name}-key'}]
 """
 
 
@@ -73,8 +73,8 @@ def test_everything_that_can_be_written_is_read(folder: Path) -> None:
                 Suppression(rules=("RFL003", "masked-by-optional"), place=".reflet.yaml:16"),
             ),
         ),
-        references=({"kind": "Gateway", "path": "spec.secret"},),
-        makers=({"kind": "ExternalSecret"},),
+        references=({"kind": "Gateway", "names": "Secret", "path": "spec.secret"},),
+        makers=({"kind": "Vault", "names": "Secret", "name": "{name}-key"},),
         source=".reflet.yaml",
     )
 
@@ -112,6 +112,7 @@ def test_a_baseline_is_beside_the_file(folder: Path, monkeypatch: pytest.MonkeyP
         ("lint:\n  ignore: RFL001\n", ":2: lint.ignore: expected array, got str"),
         ("lint:\n  ignore:\n  - RFL001\n  - 7\n", ":4: lint.ignore[1]: expected str, got int"),
         ("lint:\n  strict: maybe\n", ":2: lint.strict: expected bool, got str"),
+        ("makers:\n- {kind: Vault}\n", ":2: makers[0]: names: missing"),
         ("references: [a]\n", ":1: references[0]: expected object, got str"),
         ("lint:\n  select:\n  - RFL999\n", ":3: there is no rule 'RFL999'"),
         ("lint:\n  suppress:\n  - {rule: x}\n", ":3: there is no rule 'x'"),

@@ -168,3 +168,17 @@ def test_junit_is_xml_whatever_the_files_hold(odd: str) -> None:
 
     assert failure is not None
     assert (failure.get("message") or "").startswith("<&\"'\\u")
+
+
+def test_what_was_rendered_is_placed_in_the_file_that_it_was_made_from() -> None:
+    rendered = finding(file="web/templates/a.yaml (rendered)", line=12)
+    report = LintReport([rendered], prints={rendered: "x"})
+
+    (result,) = sarif_document(report)["runs"][0]["results"]
+    physical = result["locations"][0]["physicalLocation"]
+    assert physical == {
+        "artifactLocation": {"uri": "web/templates/a.yaml"},
+        "region": {"startLine": 1},
+    }
+    (issue,) = gitlab_document(report)
+    assert issue["location"] == {"path": "web/templates/a.yaml", "lines": {"begin": 1}}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.meta import ObjectMeta
 from reflet.errors import Forbidden, RefletError
+from reflet.insight.lint import rules
+from reflet.insight.lint.linting import lint
+from reflet.manifests.applying import read_applied
+from reflet.podconfig.gather_lint import subjects_of
 from reflet.resolution.objects import ObjectKey
 from tests.unit.insight.lint.conftest import Linted
 
@@ -124,3 +129,54 @@ def test_short_values_are_equal_by_chance(linted: Linted) -> None:
     pod = POD + "    env:\n    - {name: PASSWORD, value: abc}\n"
 
     assert linted(SECRET.replace(CANARY, "abc") + pod) == ()
+
+
+def test_an_object_that_stands_twice_in_a_file_is_a_warning_that_says_which_one_counts(
+    linted: Linted, tmp_path: Path
+) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+
+    (finding,) = linted(f"{text}---\n{text}")
+
+    assert (finding.rule.id, finding.severity.value, finding.line) == ("RFL026", "warning", 7)
+    assert finding.message == (
+        f"ConfigMap default/a also stands at {tmp_path}/a.yaml:1; applied together, this one counts"
+    )
+
+
+def test_in_several_files_of_a_folder_it_is_one_note(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n"
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"
+        )
+
+    (finding,) = lint(subjects_of(read_applied([str(tmp_path)])), chosen=[rules.DUPLICATE_OBJECT])
+
+    assert (finding.severity.value, Path(finding.file).name) == ("note", "b.yaml")
+    assert finding.message.startswith(
+        f"2 objects stand in several files of {tmp_path}, and the last counts"
+    )
+
+
+def test_values_that_are_no_secrets_may_stand_elsewhere(linted: Linted) -> None:
+    text = (
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"
+        "stringData: {url: https://example.com/x, username: postgres, token: hunter2hunter2}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n"
+        "    image: i\n    env:\n    - {name: A, value: https://example.com/x}\n"
+        "    - {name: B, value: postgres}\n    - {name: C, value: hunter2hunter2}\n"
+    )
+
+    (finding,) = linted(text)
+
+    assert (finding.rule.id, finding.line) == ("RFL023", 16)
+
+
+def test_a_key_that_stands_twice_is_a_warning(linted: Linted) -> None:
+    (finding,) = linted(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {}\ndata: {a: b}\n"
+    )
+
+    assert (finding.rule.id, finding.line) == ("RFL025", 5)
+    assert finding.message == 'the key "data" is there twice; the last one counts'
