@@ -26,17 +26,19 @@ _KINDS: Final = {
     "priorityclass": "PriorityClass",
     "pc": "PriorityClass",
 }
-_NAME: Final = r"([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)"
+# Of bytes: to decode thousands of documents takes longer than to search them.
+_NAME: Final = rb"([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)"
 _COMMAND: Final = re.compile(
-    r"\bcreate\s+(?:-\S+\s+\S+\s+)*?(secret|configmap|cm|serviceaccount|sa|priorityclass|pc)\s+"
-    r"(?:(?:generic|tls|docker-registry)\s+)?(?:\\\s*)?(?:--?[\w-]+(?:=\S+|\s+\S+)\s+)*"
-    rf"[\"'`]?{_NAME}"
+    rb"\bcreate\s+(?:-\S+\s+\S+\s+)*?(secret|configmap|cm|serviceaccount|sa|priorityclass|pc)\s+"
+    rb"(?:(?:generic|tls|docker-registry)\s+)?(?:\\\s*)?(?:--?[\w-]+(?:=\S+|\s+\S+)\s+)*"
+    rb"[\"'`]?" + _NAME
 )
 _SHOWN: Final = re.compile(
-    r"\bkind:[ \t]*(ConfigMap|Secret|ServiceAccount|PersistentVolumeClaim|PriorityClass|"
-    r"RuntimeClass)[ \t]*\n|\b(configMap|secret)Generator:"
+    rb"\bkind:[ \t]*(ConfigMap|Secret|ServiceAccount|PersistentVolumeClaim|PriorityClass|"
+    rb"RuntimeClass)[ \t]*\n|\b(configMap|secret)Generator:"
 )
-_SHOWN_NAME: Final = re.compile(rf"\bname:[ \t]*[\"']?{_NAME}")
+_SHOWN_NAME: Final = re.compile(rb"\bname:[ \t]*[\"']?" + _NAME)
+_GENERATED: Final = {b"configMap": "ConfigMap", b"secret": "Secret"}
 _NEAR: Final = 400  # letters from a kind to the name of the object
 _MOST_NAMED: Final = 3
 
@@ -91,12 +93,12 @@ def _created(path: Path) -> Iterator[tuple[str, str]]:
         content = path.read_bytes()
     except OSError:
         return  # a document that cannot be read creates nothing
-    if b"create " in content or b"kind:" in content or b"Generator:" in content:
-        text = content.decode(errors="replace")
-        for kind, name in _COMMAND.findall(text):
-            yield _KINDS[kind], name
-        for shown in _SHOWN.finditer(text):
-            named = _SHOWN_NAME.search(text, shown.end(), shown.end() + _NEAR)
+    if b"create " in content:
+        for kind, name in _COMMAND.findall(content):
+            yield _KINDS[kind.decode()], name.decode()
+    if b"kind:" in content or b"Generator:" in content:
+        for shown in _SHOWN.finditer(content):
+            named = _SHOWN_NAME.search(content, shown.end(), shown.end() + _NEAR)
             if named is not None:
-                generated = {"configMap": "ConfigMap", "secret": "Secret"}
-                yield shown[1] or generated[shown[2]], named[1]
+                kind = shown[1].decode() if shown[1] else _GENERATED[shown[2]]
+                yield kind, named[1].decode()

@@ -5,7 +5,7 @@ all labels but one.  What a kustomization changes, or a custom resource may make
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
@@ -36,22 +36,53 @@ class _Selector(NamedTuple):
     labels: Labels
 
 
+_Placed = tuple[Subject, Pod]
+
+
 def selectors(subjects: Subjects) -> Iterator[Finding]:
     """Yield selectors that match no pod, and names of ports that no matched container has."""
-    by_namespace: dict[str, list[tuple[Subject, Pod]]] = {}
-    for subject, pod in subjects.pods():
-        by_namespace.setdefault(pod.metadata.namespace, []).append((subject, pod))
+    pods = _PodsByLabel(subjects)
     customs = [each.object for each in subjects.every if _may_make_pods(each)]
     for selector in _selectors(subjects):
-        here = by_namespace.get(selector.subject.namespace, [])
-        matched = [(subject, pod) for subject, pod in here if _lacks(selector, pod) == 0]
+        matched = pods.matched_by(selector)
         if matched:
             if not any(subject.is_changed for subject, _ in matched):
                 yield from _port_names(selector.subject, [pod for _, pod in matched])
         elif not any(_could_match(selector.labels, custom) for custom in customs):
-            near = [subject for subject, pod in here if _is_near(selector, subject, pod)]
+            near = [
+                subject for subject, pod in pods.near(selector) if _is_near(selector, subject, pod)
+            ]
             if near:
                 yield _matches_nothing(selector, near)
+
+
+@final
+class _PodsByLabel:
+    """Pods to be found by a label or by their file, so that nobody goes through all of them."""
+
+    def __init__(self, subjects: Subjects) -> None:
+        self._by_label: dict[tuple[str, str, str], list[_Placed]] = {}
+        self._by_file: dict[tuple[str, str], list[_Placed]] = {}
+        for placed in subjects.pods():
+            subject, pod = placed
+            namespace = pod.metadata.namespace
+            self._by_file.setdefault((namespace, subject.file), []).append(placed)
+            for key, value in pod.metadata.labels.items():
+                self._by_label.setdefault((namespace, key, value), []).append(placed)
+
+    def matched_by(self, selector: _Selector) -> list[_Placed]:
+        key, value = next(iter(selector.labels.items()))
+        candidates = self._by_label.get((selector.subject.namespace, key, value), ())
+        return [placed for placed in candidates if _lacks(selector, placed[1]) == 0]
+
+    def near(self, selector: _Selector) -> list[_Placed]:
+        """Return the pods of the same file, and those that have one of two labels at least."""
+        namespace = selector.subject.namespace
+        found = [*self._by_file.get((namespace, selector.subject.file), ())]
+        if len(selector.labels) > 1:
+            for key, value in [*selector.labels.items()][:2]:
+                found += self._by_label.get((namespace, key, value), ())
+        return found
 
 
 def _lacks(selector: _Selector, pod: Pod) -> int:
@@ -63,13 +94,16 @@ def _lacks(selector: _Selector, pod: Pod) -> int:
 def _is_near(selector: _Selector, subject: Subject, pod: Pod) -> bool:
     if isinstance(subject.object, AnyObject):
         return False  # its operator adds labels that nobody sees here
-    if subject.file == selector.subject.file:
-        return True
-    if len(selector.labels) < 2 or _lacks(selector, pod) != 1 or not subject.folder:
-        return False
     labels = pod.metadata.labels
+    if subject.file == selector.subject.file and selector.subject.kind == "Service":
+        # Labels that no pod has may be set while it runs, as that of a leader.
+        return selector.labels.keys() <= labels.keys()
+    if len(selector.labels) < 2 and subject.file != selector.subject.file:
+        return False
+    if _lacks(selector, pod) != 1:
+        return False
     (key,) = (key for key, value in selector.labels.items() if labels.get(key) != value)
-    return key not in labels or near_miss(selector.labels[key], [labels[key]]) is not None
+    return key in labels and near_miss(selector.labels[key], [labels[key]]) is not None
 
 
 def _selectors(subjects: Subjects) -> Iterator[_Selector]:

@@ -51,7 +51,9 @@ def test_a_selector_that_matches_no_pod_of_its_file_is_told(tmp_path: Path) -> N
 
 
 def test_a_budget_selects_too(tmp_path: Path) -> None:
-    assert ids(linted(tmp_path, one=BUDGET + pod())) == ["RFL031"]
+    assert ids(linted(tmp_path, one=BUDGET.replace("wbe", "website") + pod("app: websites"))) == [
+        "RFL031"
+    ]
 
 
 def test_pods_that_are_elsewhere_are_not_missed(tmp_path: Path) -> None:
@@ -67,6 +69,14 @@ def test_all_labels_but_one_are_near_in_another_file(tmp_path: Path) -> None:
         "RFL031"
     ]
     assert linted(tmp_path, one=service("app: web, tier: database"), two=pod(labels)) == []
+
+
+def test_a_label_that_is_set_while_a_pod_runs_is_not_missed(tmp_path: Path) -> None:
+    assert linted(tmp_path, one=service("app: web, role: leader") + pod()) == []
+
+
+def test_a_budget_for_pods_that_are_switched_off_is_not_told(tmp_path: Path) -> None:
+    assert linted(tmp_path, one=BUDGET.replace("wbe", "broker") + pod()) == []
 
 
 def test_labels_of_controllers_and_pods_of_the_control_plane_are_not_judged(
