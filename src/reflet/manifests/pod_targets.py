@@ -12,6 +12,7 @@ from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.errors import ConfigurationError, Invalid, ParseError
+from reflet.insight.fixes import near_miss
 from reflet.manifests.applied import AppliedManifests, Refusal
 from reflet.resolution.custom_templates import guessed_resource, no_template
 from reflet.resolution.templates import (
@@ -239,7 +240,9 @@ def _unclear(
         ask = "say which namespace with -n" if same else "say which one"
         return ConfigurationError(f"the files hold several pods: {_listed(found)}; {ask}")
     wanted = "" if target is None else f" {'/'.join(part for part in target if part)}"
-    return ConfigurationError(f"the files hold no{wanted or ' pod'}{where}; {_there(candidates)}")
+    close = near_miss(target[1], [each.name for each in candidates]) if target and target[1] else ""
+    hint = f"; did you mean {close}?" if close else f"; {_there(candidates)}"
+    return ConfigurationError(f"the files hold no{wanted or ' pod'}{where}{hint}")
 
 
 def _there(candidates: Sequence[PodTarget | Refusal]) -> str:
