@@ -135,7 +135,7 @@ def test_no_value_of_a_secret_is_told(pod: Pod) -> None:
             kind=item.kind,
             namespace="shop",
             name=item.metadata.name,
-            line_of=len,
+            find_line=len,
             object=item,
         )
         for item in (*every, pod)

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
 from typing import Any, Final, cast, final
 
 import msgspec
@@ -123,8 +122,11 @@ class Tables(Frozen, frozen=True, kw_only=True):
 @cache
 def built_in() -> Tables:
     """Return the rows that come with the package."""
-    data = resources.files("reflet.insight").joinpath("data/references.json").read_bytes()
-    tables: dict[str, list[dict[str, Any]]] = msgspec.json.decode(data)
+    # Not importlib.resources, which takes longer to import than this takes to read.
+    import pkgutil  # noqa: PLC0415 - most commands have no need of the table
+
+    data = pkgutil.get_data("reflet.insight", "data/references.json")
+    tables: dict[str, list[dict[str, Any]]] = msgspec.json.decode(data or b"")
     holders = (msgspec.convert(each, WorkloadKinds) for each in tables["workloads"])
     return Tables(
         references=tuple(map(row_from, tables["references"])),
