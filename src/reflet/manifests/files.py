@@ -167,7 +167,8 @@ def _in_folder(top: str, sources: Sources) -> list[FoundFile]:
     if not files:
         ends = f"ends in {', '.join(SUFFIXES)}"
         wanted = f"matches {', '.join(sources.include)}" if sources.include else ends
-        raise ConfigurationError(f"{top} has no file that {wanted}")
+        left = ", and is not excluded" if sources.exclude else ""
+        raise ConfigurationError(f"{top} has no file that {wanted}{left}")
     return files
 
 

@@ -222,8 +222,8 @@ def refused_objects(subject: Subject) -> Iterator[Finding]:
         if bad_volumes and cause.type == "FieldValueNotFound" and ".volumeMounts[" in cause.field:
             continue  # the volume that is mounted is the one that is wrong
         rule, fix = _rule_for_cause(cause)
-        # Of unknown fields, the words themselves name the field.
-        named = not cause.field or f'"{cause.field}"' in cause.message
+        # Of unknown fields and kinds, the words themselves name the field.
+        named = cause.field in {"", "apiVersion", "kind"} or f'"{cause.field}"' in cause.message
         words = cause.message if named else f"{cause.field}: {cause.message}"
         what = f"the API server refuses {subject}" if subject.kind else "kubectl cannot read it"
         yield subject.finding(

@@ -8,6 +8,7 @@ import pytest
 from reflet.cli.options.connection_options import ConnectionChoice
 from reflet.cli.options.pod_options import PodChoice, choose_container, pod_target, tell_default
 from reflet.errors import ConfigurationError
+from reflet.manifests.files import Sources
 from tests.unit.resolution.scenes import pod_with
 
 TWO = pod_with(
@@ -20,7 +21,11 @@ def choice(
 ) -> PodChoice:
     connection = ConnectionChoice({"namespace": ""})
     return PodChoice(
-        arguments, connection, files=files, selector=selector, all_namespaces=everywhere
+        arguments,
+        connection,
+        files=Sources(paths=files),
+        selector=selector,
+        all_namespaces=everywhere,
     )
 
 

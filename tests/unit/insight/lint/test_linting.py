@@ -11,7 +11,7 @@ from reflet.errors import Forbidden, NotFound
 from reflet.insight.lint.assumptions import Assumptions
 from reflet.insight.lint.linting import lint, wanted_from_cluster
 from reflet.insight.lint.rules import MISSING_KEY, MISSING_OBJECT, chosen_rules
-from reflet.insight.lint.subjects import Subject
+from reflet.insight.lint.subjects import Subjects
 from reflet.manifests.applying import read_applied
 from reflet.podconfig.gather_lint import subjects_of
 from tests.unit.insight.lint.conftest import Linted
@@ -36,7 +36,7 @@ SETTINGS: Any = ("ConfigMap", "default", "settings")
 CREDENTIALS: Any = ("Secret", "default", "credentials")
 
 
-def subjects(folder: Path, text: str = POD) -> list[Subject]:
+def subjects(folder: Path, text: str = POD) -> Subjects:
     path = folder / "a.yaml"
     path.write_text(text)
     return subjects_of(read_applied([str(path)]))
