@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, final
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.errors import RefletError
-from reflet.resolution.objects import ConfigKind, ObjectKey, missing
+from reflet.resolution.objects import ConfigKind, ObjectKey, missing, value_bytes
 
 _SEPARATOR: Final = "/"
 
@@ -53,6 +53,17 @@ class PlacedObjects:
         if len(variants) == 1:
             return variants[0].object
         return max(reversed(variants), key=lambda each: _nearness(each.place, place)).object
+
+    def are_several(self, key: ObjectKey, place: str) -> bool:
+        """Tell whether several variants are equally near and differ, so that it is a guess."""
+        variants = self._variants.get(key, ())
+        if len(variants) < 2:
+            return False
+        ranks = [_nearness(each.place, place) for each in variants]
+        nearest = max(ranks)
+        best = [each for each, rank in zip(variants, ranks, strict=True) if rank == nearest]
+        values = value_bytes(best[0].object)
+        return any(value_bytes(each.object) != values for each in best[1:])
 
     def seen_from(self, place: str) -> "ObjectsSeen":
         """Return the objects as a pod at a place means them."""

@@ -6,6 +6,7 @@ import pytest
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.errors import NotFound
+from reflet.resolution.objects import ObjectKey
 from reflet.resolution.placed_objects import PlacedObject, PlacedObjects
 from tests.unit.resolution.scenes import config_map
 
@@ -59,3 +60,17 @@ def test_secrets_are_found_too() -> None:
     objects = PlacedObjects([PlacedObject("a.yaml:1", secret)])
 
     assert objects.seen_from("b.yaml:1").secret("", "") == secret
+
+
+def test_variants_that_are_equally_near_and_differ_are_several() -> None:
+    places = ("cm/one.yaml:1", "cm/two.yaml:1", "near/cm.yaml:1")
+    objects = PlacedObjects(
+        PlacedObject(place, config_map("settings", place=place)) for place in places
+    )
+    key: ObjectKey = ("ConfigMap", "shop", "settings")
+
+    assert objects.are_several(key, "cm/pod.yaml:1")
+    assert not objects.are_several(key, "cm/one.yaml:9")
+    assert not objects.are_several(key, "near/pod.yaml:1")
+    same = PlacedObjects(PlacedObject(place, config_map("settings")) for place in places)
+    assert not same.are_several(key, "cm/pod.yaml:1")
