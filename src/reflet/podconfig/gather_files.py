@@ -7,7 +7,7 @@ the files hold it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.unstructured import AnyObject
 from reflet.manifests.applied import AppliedManifests
 from reflet.manifests.applying import read_applied
-from reflet.manifests.files import FoundFile, Sources, read_text, walk
+from reflet.manifests.files import FoundFile, Sources, SourceText, read_text, walk
 from reflet.manifests.kustomizations import read_kustomization
 from reflet.manifests.pod_targets import PodTarget, choose_pod, no_pods, pod_targets
 from reflet.manifests.rendering import kustomization_of
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 FILES_NAMESPACE: Final = "default"
 """The namespace of objects in files that name none, when nobody else does."""
 
+OnFile = Callable[[int], None]
+"""Is told how many more texts were read."""
 Fingerprint = frozenset[tuple[str, int, int, int]]
 
 
@@ -42,6 +44,7 @@ def pod_inputs_from_files(
     *,
     namespace: str = "",
     refused: bool = False,
+    on_file: OnFile | None = None,
 ) -> PodInputs:
     """Get a pod, or the pod that a workload makes, and everything its containers get, from files.
 
@@ -55,12 +58,22 @@ def pod_inputs_from_files(
     Raises ConfigurationError and DecodeError for mistakes in files or names, and Invalid for a pod
     that an API server would refuse.  With *refused*, such a pod is returned as it was written, if
     it can be read at all, and the server's words are among the ``refusals``: enough for whoever
-    looks at what it names.
+    looks at what it names.  *on_file* is told of every text that is read.
     """
-    applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
+    applied = _applied(paths, namespace, on_file)
     wanted = parse_target(target) if target else None
     chosen = choose_pod(applied, wanted, namespace or None, refused=refused)
     return _inputs_of(chosen, applied)
+
+
+def _applied(
+    paths: Sources | Sequence[str], namespace: str, on_file: OnFile | None
+) -> AppliedManifests:
+    def told(_: SourceText) -> None:
+        if on_file is not None:
+            on_file(1)
+
+    return read_applied(paths, namespace=namespace or FILES_NAMESPACE, on_text=told)
 
 
 def inputs_of_every_pod(
@@ -127,7 +140,7 @@ def _node_of(pod: Pod, applied: AppliedManifests) -> tuple[NodeInHand, tuple[str
 
 
 def possible_users_from_files(
-    paths: Sources | Sequence[str], *, namespace: str = ""
+    paths: Sources | Sequence[str], *, namespace: str = "", on_file: OnFile | None = None
 ) -> PossibleUsers:
     """Take the objects of files as if they were applied."""
     # Only those who ask for users need the table of references.
@@ -138,7 +151,7 @@ def possible_users_from_files(
     )
     from reflet.insight.reference_table import may_name  # noqa: PLC0415 - see above
 
-    applied = read_applied(paths, namespace=namespace or FILES_NAMESPACE)
+    applied = _applied(paths, namespace, on_file)
     return PossibleUsers(
         candidates=Candidates(
             pods=applied.pods(),

@@ -68,9 +68,9 @@ def used_by(
     target = _one_target(arguments)
     kind = _config_kind(target.type)
     if files:
-        with progress("reading files"):
+        with progress("reading files") as told:
             found = lazy.gather_files.possible_users_from_files(
-                files, namespace=connection.namespace
+                files, namespace=connection.namespace, on_file=told.add
             )
     else:
         settings = connection()

@@ -70,15 +70,21 @@ class PodChoice:
         ConfigurationError, from a server too.
         """
         if self.files:
-            with progress("reading files"):
-                return self.read_files(refused=refused)
+            with progress("reading files") as told:
+                return self.read_files(refused=refused, on_file=told.add)
         with progress("asking the server"):
             return lazy.event_loop.run(self._ask(needs))
 
-    def read_files(self, *, refused: bool = False) -> PodInputs:
+    def read_files(
+        self, *, refused: bool = False, on_file: Callable[[int], None] | None = None
+    ) -> PodInputs:
         """Read the files, again if they have been read before."""
         return lazy.gather_files.pod_inputs_from_files(
-            self.files, self.target, namespace=self.connection.namespace, refused=refused
+            self.files,
+            self.target,
+            namespace=self.connection.namespace,
+            refused=refused,
+            on_file=on_file,
         )
 
     async def _ask(self, needs: Needs | None) -> PodInputs:
