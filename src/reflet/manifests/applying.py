@@ -227,6 +227,10 @@ class _Reading:
             causes = (Cause(message=judgement.message, field=field),)
             self._refuse(document, judgement.message, causes, fix=judgement.fix)
             return
+        if judgement.standing is KindStanding.SERVED:  # a list whose items are none
+            said = "items: expected a list"
+            self._refuse(document, said, (Cause(message=said, field="items"),))
+            return
         if (version, kind) in self._absent:
             said = f'no matches for kind "{kind}" in version "{version}"'
             fix = "install its CustomResourceDefinition first"

@@ -28,9 +28,10 @@ _MOST_NAMED: Final = 3  # files that the summary names
 _NEEDED: Final = (b"kind", b"apiVersion")
 _TEMPLATED: Final = b"{{"
 _NAME: Final = re.compile(rb"^\s*name:\s*[\"']?([a-z0-9][a-z0-9.-]*)[\"']?\s*$", re.MULTILINE)
+_JSON_KEYS: Final = (b'"apiVersion"', b'"kind"')
 _MEANT_AS_MANIFEST: Final = re.compile(
-    rb"^[\s{]*[\"']?apiVersion[\"']?\s*:.*^[\s{,]*[\"']?kind[\"']?\s*:"
-    rb"|^[\s{]*[\"']?kind[\"']?\s*:.*^[\s{,]*[\"']?apiVersion[\"']?\s*:",
+    rb"^[\"']?apiVersion[\"']?\s*:.*^[\"']?kind[\"']?\s*:"
+    rb"|^[\"']?kind[\"']?\s*:.*^[\"']?apiVersion[\"']?\s*:",
     re.MULTILINE | re.DOTALL,
 )
 _PLACEHOLDER: Final = re.compile(
@@ -197,12 +198,18 @@ class DocumentReader:
             self.skipped.append(Skipped(text.name, Because.TEMPLATE))
             names = {each.decode(errors="replace") for each in _NAME.findall(text.content)}
             self.made |= {(kind, name) for name in names for kind in ("ConfigMap", "Secret")}
-        elif _MEANT_AS_MANIFEST.search(text.content):
+        elif _is_meant_as_manifest(text.content):
             place, _, message = str(error).removeprefix(f"{text.name}:").partition(": ")
             line = int(place) if place.isdigit() else 1
             self.unreadable.append(UnreadableText(text.name, line, message or str(error)))
         else:
             self.skipped.append(Skipped(text.name, Because.NO_MANIFEST))
+
+
+def _is_meant_as_manifest(content: bytes) -> bool:
+    if content.lstrip().startswith(b"{"):
+        return all(key in content for key in _JSON_KEYS)
+    return _MEANT_AS_MANIFEST.search(content) is not None
 
 
 def _check_claims(placed: PlacedValue, source: str) -> None:

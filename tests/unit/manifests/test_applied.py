@@ -429,3 +429,9 @@ def test_a_template_that_cannot_be_read_is_remarked_on(tmp_path: Path) -> None:
     assert any(
         "the template at spec.template cannot be read" in str(each) for each in found.remarks
     )
+
+
+def test_a_list_without_a_list_of_items_is_refused(tmp_path: Path) -> None:
+    (refusal,) = applied(tmp_path, "apiVersion: v1\nkind: List\nitems: {}\n").refusals
+
+    assert refusal.message == "items: expected a list"

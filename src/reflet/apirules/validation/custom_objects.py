@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.pattern_costs import is_bearable
 from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.gotext.times import MalformedTime, read_time
 
@@ -98,13 +99,15 @@ def _check_text(rules: Rules, value: str, path: str, errors: FieldErrors) -> Non
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     try:
         return re.compile(pattern.replace(r"\z", r"\Z"))
-    except re.error:
+    except (re.error, RecursionError, OverflowError):
         return None  # written for another engine: what we cannot read we do not enforce
 
 
 def _matches(pattern: str, value: str) -> bool:
     compiled = _compiled(pattern)
-    return compiled is None or compiled.search(value) is not None
+    if compiled is None or not is_bearable(compiled.pattern, len(value)):
+        return True
+    return compiled.search(value) is not None
 
 
 def _has_format(form: str, value: str) -> bool:
