@@ -204,7 +204,7 @@ async def test_the_printed_role_lets_run_follow_the_pod(config: Path, namespace:
         async with followed, asyncio.timeout(PATIENCE):
             await followed.synced(fail_on=(Forbidden,))
 
-        assert list(followed.keys()) == [f"{namespace}/web"]
+        assert list(followed.keys()) == ["web"]
 
 
 @pytest.mark.usefixtures("granted")
