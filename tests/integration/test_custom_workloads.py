@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import reflet
+from reflet.cli.options.missing_targets import missing_target
 from reflet.errors import ConfigurationError
 from reflet.podconfig.gather_users import possible_users
 from reflet.supervisor.configuration_sources import cluster_configuration
@@ -178,3 +179,14 @@ async def test_watched_files_follow_the_rollout_and_outlive_a_broken_one(
             await process.communicate()
 
     assert (first, second) == (b"volume files: +shop\n", b"volume files: +new -shop\n")
+
+
+async def test_a_custom_workload_that_is_not_there_is_told_with_those_that_are(
+    server: RunningServer,
+) -> None:
+    async with argo(server, rollout("website", {"template": template()})) as cluster:
+        error = await missing_target(cluster, "rollout/websites")
+
+    assert str(error) == (
+        "there is no rollout/websites in namespace default; did you mean rollout/website?"
+    )

@@ -24,7 +24,7 @@ async def missing_target(cluster: Client, target: str, *, bare: bool = False) ->
     *bare* says that its type was not typed: a lone word that names a type was perhaps meant as one.
     """
     typed, name = parse_target(target)
-    resource = pod_resource(typed)
+    resource = await _resource(cluster, typed)
     words = f"there is no {resource.kind.lower()}/{name} in namespace {cluster.namespace}"
     meant = _as_type(name) if bare else None
     if meant is not None:
@@ -49,6 +49,14 @@ async def missing_target(cluster: Client, target: str, *, bare: bool = False) ->
     return ConfigurationError(
         words if there is None else f"{words}, which has no {resource.plural}"
     )
+
+
+async def _resource(cluster: Client, typed: str) -> Resource:
+    """Return the resource of a type, custom ones included: the server was asked for it before."""
+    try:
+        return pod_resource(typed)
+    except ConfigurationError:
+        return await cluster.find(typed)
 
 
 def _as_type(word: str) -> Resource | None:
