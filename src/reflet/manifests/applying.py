@@ -107,7 +107,9 @@ class _Reading:
         for each in placed.warnings:
             told = self._repeated if each.kind == "repeated key" else self._remarks
             told.append(Remark(f"{document.source}:{each.line}", each.message))
-        if document.folder and is_placeholder(_metadata(placed).get("name")):
+        name = _metadata(placed).get("name", "")
+        # Nothing behind "name:" is a word that YAML takes for a comment: ##NAME##.
+        if document.folder and (name is None or is_placeholder(name)):
             self._reader.skip(document, Because.TEMPLATE)
             return
         kind = self._kinds.of(placed.value)
