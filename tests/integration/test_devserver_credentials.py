@@ -63,6 +63,13 @@ def test_without_tls_whoever_shows_nothing_is_the_administrator(
     assert client.with_token("").get(NAMESPACES, **headers).code == code
 
 
+@pytest.mark.parametrize("path", ["/version", "/livez", "/livez/ping", NAMESPACES])
+def test_a_wrong_token_opens_no_page(client: Client, path: str) -> None:
+    codes = [client.with_token(token).get(path).code for token in ("wrong", "\xff.\xff")]
+
+    assert codes == [401, 401]
+
+
 def test_a_web_page_with_the_token_is_let_in(client: Client) -> None:
     assert client.get(NAMESPACES, Origin="http://localhost:3000").code == 200
 

@@ -287,10 +287,8 @@ def _reviews() -> Iterator[Scene]:
             headers={"Authorization": "Basic YTpi"},
             differs=dict.fromkeys(("code", "body"), "strangers"),
         ),
-        get(
-            "/version",
-            headers={"Authorization": "Bearer nobody's"},
-            differs=dict.fromkeys(("code", "body"), "strangers"),
-        ),
+        get("/version", headers={"Authorization": "Bearer nobody's"}),
+        get("/livez", headers={"Authorization": "Bearer nobody's"}),
+        get("/livez", headers={"Authorization": "Basic YTpi"}),
         get("/nonsense", headers={"Authorization": "Bearer nobody's"}),
     )

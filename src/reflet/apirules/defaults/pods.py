@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from reflet.apirules.defaults.image_references import DEFAULT_TAG, image_tag
+
 Defaulter = Callable[[dict[str, Any]], None]
 
 _CORE: Final = "io.k8s.api.core.v1."
@@ -35,11 +37,7 @@ def _unless_set(**defaults: Any) -> Defaulter:
 
 def pull_policy(image: str) -> str:
     """Say when an image is pulled by default: always if its tag is ``latest`` or missing."""
-    reference = image.rpartition("/")[2]
-    if "@" in reference:
-        return "IfNotPresent"
-    _, _, tag = reference.partition(":")
-    return "Always" if tag in {"", "latest"} else "IfNotPresent"
+    return "Always" if image_tag(image) == DEFAULT_TAG else "IfNotPresent"
 
 
 def _container(document: dict[str, Any]) -> None:

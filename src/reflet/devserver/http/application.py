@@ -142,6 +142,9 @@ class Application:
     def _user(self, request: web.BaseRequest, asked: ApiRequest) -> UserInfo:
         user = self._authenticator.user(request.headers)
         if user is None:
+            scheme = request.headers.get("Authorization", "").partition(" ")[0]
+            if scheme.lower() == "bearer":  # a wrong token, which opens not even an open page
+                raise refusals.unauthorized()
             if asked.path in OPEN_PATHS or asked.path.startswith(("/livez/", "/readyz/")):
                 return UserInfo("system:anonymous", groups=("system:unauthenticated",))
             raise refusals.unauthorized()

@@ -108,7 +108,7 @@ class TokenIssuer:
     def recognize(self, token: str, now: datetime) -> TokenOwner | None:
         """Say whose token it is; None when it is not ours, not for us, or has expired."""
         signed, _, signature = token.rpartition(".")
-        if not hmac.compare_digest(self._signature(signed).encode(), signature.encode()):
+        if not hmac.compare_digest(self._signature(signed).encode(), _bytes(signature)):
             return None
         try:
             payload = json.loads(_decoded(signed.partition(".")[2]))
@@ -123,7 +123,7 @@ class TokenIssuer:
             return None
 
     def _signature(self, text: str) -> str:
-        digest = hmac.digest(self._secret, text.encode("utf-8", "replace"), hashlib.sha256)
+        digest = hmac.digest(self._secret, _bytes(text), hashlib.sha256)
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
@@ -159,7 +159,7 @@ class Authenticator:
 
     def owner(self, token: str) -> UserInfo | None:
         """Say whose a token is; None when it is not a good one."""
-        if hmac.compare_digest(token.encode(), self.token.encode()):
+        if hmac.compare_digest(_bytes(token), self.token.encode()):
             return ADMIN
         account = self._issuer.recognize(token, self._now())
         if account is None:
@@ -187,6 +187,11 @@ def _comes_from_a_page(headers: Mapping[str, str]) -> bool:
     host = headers.get("Host", "")
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
     return "Origin" in headers or not is_loopback(name.removeprefix("[").removesuffix("]"))
+
+
+def _bytes(text: str) -> bytes:
+    """Give the bytes that a header had; what is not UTF-8 in it was kept as surrogates."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _encoded(document: dict[str, Any]) -> str:

@@ -99,7 +99,7 @@ class Writing:
     def create(self, document: Document, *, managed: Any = None) -> ObjectAnswer:
         """Store a new object.  ``managed`` are its managers, if an apply found them already."""
         metadata = document.get("metadata") or {}
-        if metadata.get("resourceVersion"):
+        if _is_version(metadata.get("resourceVersion") or ""):
             raise refusals.unexpected("resourceVersion should not be set on objects to be created")
         self._check_namespace(metadata)
         for attempt in range(MOST_GENERATED_NAMES):
@@ -258,6 +258,11 @@ class Writing:
             raise refusals.unexpected(f'strconv.ParseUint: parsing "{version}": invalid syntax')
         if int(version) != stored.revision:
             raise refusals.modified(self.kind.plural, self.name, group=self.kind.group)
+
+
+def _is_version(text: str) -> bool:
+    """Whether it is a version of some object: a number, as Go reads an uint64, and not zero."""
+    return text.isascii() and text.isdecimal() and 0 < int(text) < 2**64
 
 
 def _set_managed(made: Document, managed: Any) -> None:

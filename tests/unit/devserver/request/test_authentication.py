@@ -33,7 +33,10 @@ def test_the_administrator_is_known_by_the_token(header: str) -> None:
     assert credentials().user({"Authorization": header}) is ADMIN
 
 
-@pytest.mark.parametrize("header", ["", "Bearer", "Bearer wrong", "Basic admin-token", "Bearer ü"])
+@pytest.mark.parametrize(
+    "header",
+    ["", "Bearer", "Bearer wrong", "Basic admin-token", "Bearer ü", "Bearer \udcff.\udcff"],
+)
 def test_others_are_nobody(header: str) -> None:
     assert credentials().user({**HERE, "Authorization": header}) is None
 
