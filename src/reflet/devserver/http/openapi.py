@@ -208,8 +208,8 @@ def _operation(
         "x-kubernetes-action": action,
         "x-kubernetes-group-version-kind": {
             "group": kind.group,
-            "version": kind.version,
             "kind": kind.kind,
+            "version": kind.version,
         },
     }
     body = {"patch": PATCH, "delete": DELETE_OPTIONS, "deletecollection": DELETE_OPTIONS}.get(

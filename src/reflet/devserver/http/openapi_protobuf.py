@@ -22,7 +22,8 @@ Writer = Callable[[int, Any], bytes]
 
 _VARINT, _FIXED64, _BYTES = 0, 1, 2
 _EXTENSION: Final = "x-"
-_NAME, _VALUE, _YAML = 1, 2, 2
+_NAME, _VALUE = 1, 2  # of an entry
+_YAML: Final = 2  # of anything
 
 
 def encode_openapi(document: Mapping[str, Any]) -> bytes:
@@ -34,12 +35,12 @@ def _content(message: str, value: Mapping[str, Any]) -> bytes:
     fields = _MESSAGES[message]
     parts: list[tuple[int, bytes]] = []
     for name, each in value.items():
-        if name.startswith(_EXTENSION):
-            number, written = fields[_EXTENSION][0], _entry(name, _any, each)
-            parts.append((number, _delimited(number, written)))
-        elif name in fields:
+        if name in fields:
             number, write = fields[name]
             parts.append((number, write(number, each)))
+        elif name.startswith(_EXTENSION) and _EXTENSION in fields:
+            number, write = fields[_EXTENSION]
+            parts.append((number, _delimited(number, _text(_NAME, name) + write(_VALUE, each))))
     parts.sort(key=lambda part: part[0])
     return b"".join(written for _, written in parts)
 
@@ -53,7 +54,7 @@ def _varint(number: int) -> bytes:
     return bytes(made)
 
 
-def _delimited(number: int, content: bytes) -> bytes:
+def _delimited(number: int, content: bytes | bytearray) -> bytes:
     return _varint(number << 3 | _BYTES) + _varint(len(content)) + content
 
 
@@ -90,16 +91,16 @@ def _each(write: Writer) -> Writer:
     return lambda number, values: b"".join(write(number, value) for value in values)
 
 
-def _entry(name: str, write: Writer, value: Any) -> bytes:
-    return _text(_NAME, name) + write(_VALUE, value)
-
-
 def _named(write: Writer, inner: int = 1) -> Writer:
     """Write a map as entries of a message, each with its name."""
-    return lambda number, values: _delimited(
-        number,
-        b"".join(_delimited(inner, _entry(name, write, each)) for name, each in values.items()),
-    )
+
+    def written(number: int, values: Mapping[str, Any]) -> bytes:
+        entries = bytearray()  # in a loop of its own: schemas are deep, and frames few
+        for name, value in values.items():
+            entries += _delimited(inner, _text(_NAME, name) + write(_VALUE, value))
+        return _delimited(number, entries)
+
+    return written
 
 
 def _wrapped(inner: int, write: Writer) -> Writer:
