@@ -56,7 +56,7 @@ def _ordered(accept: str) -> list[_Clause]:
             parts = ["*", "*"]
         if len(parts) != 2:
             continue
-        clause = _Clause(*parts, weight=_weight(parameters))
+        clause = _Clause(parts[0], parts[1], _weight(parameters))
         place = len(ordered)
         while place and clause.precedes(ordered[place - 1]):
             place -= 1
