@@ -6,10 +6,13 @@ import pytest
 
 from reflet.testing import pytest_plugin
 from reflet.testing.pytest_plugin import RunningServer
+from tests.integration import kubectl_runner
 from tests.integration.plain_client import Client
 
 reflet_server = pytest_plugin.reflet_server
 reflet_server_options = pytest_plugin.reflet_server_options
+shared_server = kubectl_runner.shared_server
+kubectl = kubectl_runner.kubectl
 
 
 @pytest.fixture

@@ -176,3 +176,18 @@ def test_an_openapi_document_is_sent_once(client: Client) -> None:
     again = client.get("/openapi/v3/api/v1", **{"If-None-Match": first.headers["etag"]})
 
     assert (first.code, again.code, again.content) == (200, 304, b"")
+
+
+def test_the_binary_form_of_openapi_is_sent_once_and_not_mistaken_for_json(client: Client) -> None:
+    """kubectl keeps answers by their path, unless they say that they depend on Accept."""
+    wanted = {
+        "Accept": "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+        "Accept-Encoding": "gzip",
+    }
+    first = client.get("/openapi/v2", **wanted)
+
+    again = client.get("/openapi/v2", **wanted, **{"If-None-Match": first.headers["etag"]})
+
+    assert gzip.decompress(first.content).startswith(b"\x0a\x032.0")
+    assert first.headers["vary"] == "Accept-Encoding, Accept"
+    assert (first.code, again.code, again.content) == (200, 304, b"")

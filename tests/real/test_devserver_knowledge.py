@@ -12,7 +12,6 @@ from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.protobuf import MEDIA_TYPE, decode_protobuf
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.http import discovery_documents
-from reflet.devserver.http.openapi import OpenApi
 from tests.real.devserver_objects import Case, config_map, definition, pod
 from tests.real.devserver_side import DevServerSide, comparable
 from tests.real.good_objects import good_objects
@@ -44,30 +43,6 @@ def test_groups_are_discovered_in_the_real_servers_order(kube: KubeServer) -> No
     ours = [each["name"] for each in discovery_documents.group_list(Kinds())["groups"]]
 
     assert ours == [name for name in real if name in ours]
-
-
-def test_the_structure_of_the_core_group_is_the_real_servers(kube: KubeServer) -> None:
-    real = kube.request("GET", "/openapi/v3/api/v1").body["components"]["schemas"]
-
-    ours = OpenApi(Kinds()).document_3("api/v1")["components"]["schemas"]
-
-    # These two are about requests, not about objects, and ours say less.
-    ours = {name: ours[name] for name in ours if not name.endswith(("Options", ".Status"))}
-    different = [name for name in ours if _facts(ours[name]) != _facts(real[name])]
-    assert different == []
-
-
-def _facts(schema: Any) -> Any:
-    """Leave out what is ours, what is order, and what no client reads."""
-    ignored = {"description", "x-kubernetes-unions", "default"}
-    if isinstance(schema, dict):
-        kept = {name: _facts(value) for name, value in schema.items() if name not in ignored}
-        if isinstance(kept.get("required"), list):
-            kept["required"] = sorted(kept["required"])
-        if "properties" in schema:
-            kept["properties"] = {n: _facts(v) for n, v in schema["properties"].items()}
-        return kept
-    return [_facts(value) for value in schema] if isinstance(schema, list) else schema
 
 
 # Definitions hold JSON of many types, and a claim inside a stateful set has no kind in the binary

@@ -22,6 +22,19 @@ from tests.real.differential.script import (
 )
 
 AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_BINARY: Final = "application/com.github.proto-openapi.spec.v2"
+OPENAPI_ACCEPTS: Final = (
+    *("", "*/*", "*", "application/*", "application/json;q=0"),
+    "text/html, application/json;q=0.9",
+    *(f"{_BINARY}@v1.0+protobuf", f"{_BINARY}.v1.0+protobuf"),
+    f"{_BINARY}@v1.0+protobuf, application/json",
+    f"application/json;q=0.5, {_BINARY}@v1.0+protobuf",
+    f"application/json;q=x, {_BINARY}.v1.0+protobuf;q=0.1",
+    f"*/*, {_BINARY}.v1.0+protobuf;q=0.5",
+    f"{_BINARY}.v1.0+protobuf;q=0.5, */*",
+    f"application/*, {_BINARY}.v1.0+protobuf",
+)
+OPENAPI_REFUSED: Final = ("APPLICATION/JSON", "nonsense", "application/yaml", "text/html")
 SERVED: Final = {
     group.name: {
         name
@@ -226,12 +239,25 @@ def _discovery() -> Iterator[Scene]:
                 "openapi-documents",
             ),
         ),
+        *(get("/openapi/v2", accept=accept, view=_nothing) for accept in OPENAPI_ACCEPTS),
+        *(
+            get(
+                "/openapi/v2",
+                accept=accept,
+                differs={"headers.Content-Type": "openapi-documents"},
+            )
+            for accept in OPENAPI_REFUSED
+        ),
         get(
             "/openapi/v3/nonsense",
             differs=dict.fromkeys(("headers.Content-Type", "body"), "openapi-documents"),
         ),
         get("/version/", view=_shape),
     )
+
+
+def _nothing(_: Any) -> None:
+    """Compare the code and the headers only."""
 
 
 def _without_order(review: Any) -> Any:

@@ -3,6 +3,7 @@
 - ``application``: every request and its answer
 - ``front_pages``: health, version, discovery, OpenAPI, and the paths for tests
 - ``discovery_documents``, ``openapi``, ``openapi_schemas``: what is on those pages
+- ``openapi_protobuf``, ``openapi_negotiation``: the binary form of OpenAPI 2, and who gets it
 - ``node_logs``: logs of containers, from the node that has them
 - ``secure_serving``, ``authority``: TLS with a CA of the server's own
 """

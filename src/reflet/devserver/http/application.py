@@ -385,5 +385,5 @@ def _response(
 
         content = gzip.compress(content, COMPRESSION_LEVEL, mtime=0)
         headers["Content-Encoding"] = "gzip"
-        headers["Vary"] = "Accept-Encoding"
+        headers["Vary"] = ", ".join(["Accept-Encoding", *filter(None, [headers.get("Vary")])])
     return web.Response(status=rendered.code, body=content, headers=headers)

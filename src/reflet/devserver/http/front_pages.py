@@ -27,6 +27,7 @@ from reflet.apirules.schema.kinds import Kinds
 from reflet.devserver.faults import Fault, Faults, RequestLog
 from reflet.devserver.http import discovery_documents
 from reflet.devserver.http.openapi import OpenApi
+from reflet.devserver.http.openapi_negotiation import OPENAPI_PROTOBUF, openapi_form
 from reflet.devserver.printing.answers import DocumentAnswer
 from reflet.devserver.printing.representations import (
     JSON,
@@ -130,11 +131,14 @@ class FrontPages:
             return replace(_document_page(versions, accept), is_read_only=True)
         return _document_page(discovery_documents.group_list(self._kinds), accept)
 
-    def _openapi_2(self, accept: str) -> FrontPage | None:
-        offers_json = not accept or any(each in accept for each in ("json", "*/*"))
-        if not offers_json:
+    def _openapi_2(self, accept: str) -> FrontPage:
+        form = openapi_form(accept)
+        if form is None:
             return FrontPage(Rendered(406, b"", TEXT))
-        return self._openapi_page("v2")
+        binary = form == OPENAPI_PROTOBUF
+        content = self._openapi.binary_2() if binary else self._openapi.encoded("v2")
+        # Both forms have the hash of the JSON, as on the real server.
+        return FrontPage(Rendered(200, content or b"", form), self._openapi.digest("v2"))
 
     def _openapi_page(self, name: str) -> FrontPage | None:
         content = self._openapi.encoded(name)

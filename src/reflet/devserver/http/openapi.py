@@ -3,7 +3,8 @@
 kubectl 1.32 and its neighbours read OpenAPI 3: for every group version a document of its own,
 found through an index whose links carry a hash.  It looks in the paths for the parameters that
 a request may have, and in the components for the structure of kinds.  OpenAPI 2 is one document
-with everything.  Both are served as JSON only.
+with everything; kubectl asks for it, in its binary form, about kinds that it finds nowhere in
+OpenAPI 3: ``List``, and those that a server does not have.
 
 Upstream: k8s.io/kube-openapi/pkg/handler3/handler.go and pkg/handler/handler.go
 """
@@ -18,6 +19,7 @@ import msgspec
 
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.http.openapi_protobuf import encode_openapi
 from reflet.devserver.http.openapi_schemas import (
     DELETE_OPTIONS,
     PATCH,
@@ -30,13 +32,15 @@ from reflet.devserver.http.openapi_schemas import (
 Document = dict[str, Any]
 
 INFO: Final = {"title": "Kubernetes", "version": "1.36"}
-PATCH_TYPES: Final = (
+# By these kubectl chooses how to patch; custom kinds have no strategic merge.
+CUSTOM_PATCH_TYPES: Final = (
     "application/apply-patch+yaml",
     "application/json-patch+json",
     "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
 )
+PATCH_TYPES: Final = (*CUSTOM_PATCH_TYPES, "application/strategic-merge-patch+json")
 _MEDIA: Final = "application/json"
+_BINARY_2: Final = "v2, binary"  # no path
 _LIST_OPTIONS: Final = (
     ("allowWatchBookmarks", "boolean"),
     ("continue", "string"),
@@ -94,18 +98,29 @@ class OpenApi:
 
     def encoded(self, path: str) -> bytes | None:
         """Give a document as JSON; ``v2``, or one of ``paths``; None for any other."""
-        if self._generation != self._kinds.generation:
-            self._encoded.clear()
-            self._generation = self._kinds.generation
-        if path not in self._encoded:
+        kept = self._kept()
+        if path not in kept:
             if path == "v2":
                 document = self.document_2()
             elif path in self.paths():
                 document = self.document_3(path)
             else:
                 return None
-            self._encoded[path] = msgspec.json.encode(document)
-        return self._encoded[path]
+            kept[path] = msgspec.json.encode(document)
+        return kept[path]
+
+    def binary_2(self) -> bytes:
+        """Give the OpenAPI 2 document in its binary form; it says what the JSON says."""
+        kept = self._kept()
+        if _BINARY_2 not in kept:
+            kept[_BINARY_2] = encode_openapi(msgspec.json.decode(self.encoded("v2") or b""))
+        return kept[_BINARY_2]
+
+    def _kept(self) -> dict[str, bytes]:
+        if self._generation != self._kinds.generation:
+            self._encoded.clear()
+            self._generation = self._kinds.generation
+        return self._encoded
 
     def document_3(self, path: str) -> Document:
         """Make the OpenAPI 3 document of one group version."""
@@ -193,15 +208,16 @@ def _operation(
         "x-kubernetes-action": action,
         "x-kubernetes-group-version-kind": {
             "group": kind.group,
-            "version": kind.version,
             "kind": kind.kind,
+            "version": kind.version,
         },
     }
     body = {"patch": PATCH, "delete": DELETE_OPTIONS, "deletecollection": DELETE_OPTIONS}.get(
         action, kind.type_name if action in {"post", "put"} else ""
     )
     if body:
-        media = PATCH_TYPES if action == "patch" else ("*/*",)
+        patches = CUSTOM_PATCH_TYPES if kind.custom else PATCH_TYPES
+        media = patches if action == "patch" else ("*/*",)
         schema = reference(body, dialect)
         if dialect == 3:
             made["requestBody"] = {"content": {each: {"schema": schema} for each in media}}

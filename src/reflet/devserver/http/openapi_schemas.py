@@ -136,7 +136,7 @@ def _list_schema(kind: ServedKind, dialect: Dialect) -> Document:
             "items": {
                 "description": "The objects.",
                 "type": "array",
-                "items": _referring(kind.type_name, dialect),
+                "items": (reference if kind.custom else _referring)(kind.type_name, dialect),
             },
             "kind": {"description": described[""]["kind"], "type": "string"},
             "metadata": {"description": described[""]["listMetadata"]}
@@ -236,33 +236,66 @@ def _types_inside(structure: Structure) -> Iterator[str]:
 
 
 def _custom_kind(kind: ServedKind, dialect: Dialect) -> Document:
-    described = _descriptions()[""]
     rules = {} if kind.custom is None else kind.custom.open_api
+    if not rules or (dialect == 2 and rules.get(_PRESERVE)):
+        # To kubectl, a field that is not among the properties is unknown.
+        return {"type": "object"}
     made = _custom(rules, dialect)
-    made.setdefault("type", "object")
-    own = made.get("properties", {})
-    own |= {
+    made["properties"] = dict(sorted((made.get("properties", {}) | _of_objects(dialect)).items()))
+    return made
+
+
+def _of_objects(dialect: Dialect) -> Document:
+    described = _descriptions()[""]
+    return {
         "apiVersion": {"description": described["apiVersion"], "type": "string"},
         "kind": {"description": described["kind"], "type": "string"},
         "metadata": {"description": described["metadata"]} | _referring(OBJECT_META, dialect),
     }
-    made["properties"] = dict(sorted(own.items()))
-    return made
 
 
 def _custom(rules: Mapping[str, Any], dialect: Dialect) -> Document:
-    """Write a custom schema; OpenAPI 2 has no words for some of it, which is left out."""
-    left_out = {"nullable", "anyOf", "oneOf", "not", "default"} if dialect == 2 else set()
     made: Document = {}
-    for name, value in rules.items():
-        if name in left_out:
-            continue
+    for name, value in (_in_older_words(rules) if dialect == 2 else rules).items():
         if name == "properties":
             made[name] = {key: _custom(inner, dialect) for key, inner in value.items()}
         elif name in {"items", "additionalProperties"} and isinstance(value, Mapping):
             made[name] = _custom(value, dialect)
         else:
             made[name] = value
+    if rules.get("x-kubernetes-embedded-resource") and not (dialect == 2 and rules.get(_PRESERVE)):
+        made["properties"] = made.get("properties", {}) | _of_objects(dialect)
+        needed = made.get("required", [])
+        more = [name for name in ("kind", "apiVersion") if name not in needed]
+        made["required"] = [*needed, *more]
     if rules.get("x-kubernetes-int-or-string") and dialect == 3:
         made["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+    return made
+
+
+_PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+_NEWER: Final = frozenset({"nullable", "default", "allOf", "anyOf", "oneOf", "not"})
+
+
+def _in_older_words(rules: Mapping[str, Any]) -> Document:
+    """Leave out what OpenAPI 2 has no words for, and what makes kubectl refuse the document.
+
+    Upstream: apiextensions-apiserver/pkg/controller/openapi/v2/conversion.go
+    """
+    made = {name: value for name, value in rules.items() if name not in _NEWER}
+    nullable, preserves = rules.get("nullable"), rules.get(_PRESERVE)
+    if nullable or preserves:
+        made.pop("items", None)
+        made.pop("properties", None)
+    kind = made.get("type")
+    if nullable or (preserves and kind == "object") or (kind == "array" and "items" not in made):
+        made.pop("type", None)
+    if "required" in made:
+        values = rules.get("additionalProperties")
+        fields = made.get("properties", {})
+        needed = [name for name in made["required"] if not fields.get(name, {}).get("nullable")]
+        if not needed or (isinstance(values, Mapping) and values.get("nullable")):
+            del made["required"]
+        else:
+            made["required"] = needed
     return made

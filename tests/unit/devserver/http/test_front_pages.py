@@ -55,3 +55,20 @@ def test_an_unknown_version_is_a_refusal_for_built_in_groups_only() -> None:
     assert ask("/apis/example.org/v9", kinds=kinds) is None
     with pytest.raises(NotFound):
         ask("/apis/apps/v9", kinds=kinds)
+
+
+def test_openapi_2_is_there_in_two_forms_under_one_hash() -> None:
+    binary = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+
+    plain = page("/openapi/v2")
+    made = page("/openapi/v2", accept=binary.replace("v2.v1.0", "v2@v1.0"))
+
+    assert (plain.rendered.content_type, made.rendered.content_type) == ("application/json", binary)
+    assert plain.rendered.content.startswith(b'{"swagger":"2.0"')
+    assert made.rendered.content.startswith(b"\x0a\x032.0")
+    assert made.headers() == plain.headers()
+    assert made.headers()["Vary"] == "Accept"
+
+
+def test_openapi_2_has_no_other_form() -> None:
+    assert page("/openapi/v2", accept="application/yaml").rendered.code == 406

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import json
+from typing import Final
+
+import pytest
 
 from reflet.apirules.schema.kinds import Kinds
 from reflet.devserver.http.openapi import OpenApi
 from tests.unit.devserver.object_scene import DEFINITION
+
+GEARS: Final = "apis/example.org/v1"
 
 
 def test_the_index_leads_to_every_document() -> None:
@@ -63,3 +68,42 @@ def test_reviews_can_only_be_made() -> None:
         "post",
         "parameters",
     }
+
+
+def test_the_binary_form_is_made_once_until_the_kinds_change() -> None:
+    kinds = Kinds()
+    documents = OpenApi(kinds)
+    before = documents.binary_2()
+
+    again = documents.binary_2()
+    kinds.add_custom(DEFINITION)
+    after = documents.binary_2()
+
+    assert again is before
+    assert b"org.example.v1.GearList" not in before
+    assert b"org.example.v1.GearList" in after
+
+
+@pytest.mark.parametrize(("path", "strategic"), [("apis/apps/v1", True), (GEARS, False)])
+def test_kubectl_is_told_where_it_can_merge_by_strategy(path: str, strategic: bool) -> None:
+    """It patches custom objects by another type, which it chooses by these documents."""
+    kinds = Kinds()
+    kinds.add_custom(DEFINITION)
+    documents = OpenApi(kinds)
+
+    bodies = [
+        item["patch"]["requestBody"]["content"]
+        for item in documents.document_3(path)["paths"].values()
+        if "patch" in item
+    ]
+    consumed = [
+        item["patch"]["consumes"]
+        for name, item in documents.document_2()["paths"].items()
+        if name.startswith(f"/{path}/") and "patch" in item
+    ]
+
+    assert bodies
+    assert consumed
+    for types in (*bodies, *consumed):
+        assert ("application/strategic-merge-patch+json" in types) is strategic
+        assert "application/merge-patch+json" in types

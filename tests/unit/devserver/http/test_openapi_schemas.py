@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 from importlib import resources
+from typing import Any, Final, Literal
 
 import msgspec
 import pytest
@@ -53,6 +55,78 @@ def test_a_custom_kind_is_described_by_its_definition(dialect: int) -> None:
     assert made["properties"].keys() == {"apiVersion", "kind", "metadata", "spec", "status"}
     size = made["properties"]["spec"]["properties"]["size"]
     assert size.get("default") == (3 if dialect == 3 else None)
+
+
+def custom(rules: dict[str, Any], dialect: Literal[2, 3] = 2) -> dict[str, Any]:
+    """Describe a custom kind whose schema has a field ``spec`` of these rules."""
+    definition = copy.deepcopy(DEFINITION)
+    schema = definition["spec"]["versions"][1]["schema"]
+    schema["openAPIV3Schema"] = {"type": "object", "properties": {"spec": rules}}
+    kinds = Kinds()
+    kinds.add_custom(definition)
+    made = kind_schemas(kind_of("gears", "example.org", kinds=kinds), SCHEMAS, dialect)
+    spec: dict[str, Any] = made["org.example.v1.Gear"]["properties"]["spec"]
+    return spec
+
+
+ANYTHING: Final = {"x-kubernetes-preserve-unknown-fields": True}
+TEXT: Final = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "written"),
+    [
+        ({**TEXT, "default": "a", "oneOf": [{"enum": ["a"]}], "not": {}, "allOf": []}, TEXT),
+        ({"type": "object", "nullable": True, "properties": {"a": TEXT}}, {}),
+        ({"type": "array", "nullable": True, "items": TEXT}, {}),
+        ({"type": "object", "properties": {"a": TEXT}, **ANYTHING}, ANYTHING),
+        ({"type": "array", "items": TEXT, **ANYTHING}, ANYTHING),
+        ({**TEXT, **ANYTHING}, TEXT | ANYTHING),
+        (
+            {"type": "object", "required": ["a", "b"], "properties": {"a": {"nullable": True}}},
+            {"type": "object", "required": ["b"], "properties": {"a": {}}},
+        ),
+        (
+            {"type": "object", "required": ["a"], "properties": {"a": {"nullable": True}}},
+            {"type": "object", "properties": {"a": {}}},
+        ),
+        (
+            {"type": "object", "required": ["a"], "additionalProperties": {"nullable": True}},
+            {"type": "object", "additionalProperties": {}},
+        ),
+    ],
+)
+def test_what_kubectl_cannot_read_is_not_in_the_older_form(
+    rules: dict[str, Any], written: dict[str, Any]
+) -> None:
+    """One such schema, and it refuses the whole document."""
+    assert custom(rules) == written
+    assert custom(rules, 3) == rules
+
+
+@pytest.mark.parametrize("dialect", [2, 3])
+def test_an_object_in_an_object_has_what_all_objects_have(dialect: Literal[2, 3]) -> None:
+    rules = {"type": "object", "x-kubernetes-embedded-resource": True, "required": ["kind"]}
+
+    made = custom(rules, dialect)
+
+    assert made["properties"].keys() == {"apiVersion", "kind", "metadata"}
+    assert made["required"] == ["kind", "apiVersion"]
+    assert ("properties" in custom(rules | ANYTHING, dialect)) is (dialect == 3)
+
+
+def test_of_a_kind_that_keeps_everything_the_older_form_says_nothing() -> None:
+    definition = copy.deepcopy(DEFINITION)
+    schema = {"type": "object", "properties": {"spec": TEXT}, **ANYTHING}
+    definition["spec"]["versions"][1]["schema"]["openAPIV3Schema"] = schema
+    kinds = Kinds()
+    kinds.add_custom(definition)
+    kind = kind_of("gears", "example.org", kinds=kinds)
+
+    older, newer = (kind_schemas(kind, SCHEMAS, each)["org.example.v1.Gear"] for each in (2, 3))
+
+    assert older.keys() == {"type", "x-kubernetes-group-version-kind"}
+    assert newer["properties"].keys() == {"apiVersion", "kind", "metadata", "spec"}
 
 
 def test_every_description_is_about_something_that_exists() -> None:
