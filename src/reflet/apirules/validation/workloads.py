@@ -115,8 +115,8 @@ def _check_strategy(strategy: Document, errors: FieldErrors) -> None:
 
 def _check_rolling(rolling: Document, path: str, errors: FieldErrors) -> None:
     unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
-    _check_share(unavailable, f"{path}.maxUnavailable", errors)
-    _check_share(surge, f"{path}.maxSurge", errors)
+    check_share(unavailable, f"{path}.maxUnavailable", errors)
+    check_share(surge, f"{path}.maxSurge", errors)
     if _amount(unavailable) == 0 and _amount(surge) == 0:
         said = "may not be 0 when `maxSurge` is 0"
         errors.invalid(f"{path}.maxUnavailable", unavailable, said)
@@ -124,7 +124,8 @@ def _check_rolling(rolling: Document, path: str, errors: FieldErrors) -> None:
         errors.invalid(f"{path}.maxUnavailable", unavailable, "must not be greater than 100%")
 
 
-def _check_share(value: int | str, path: str, errors: FieldErrors) -> None:
+def check_share(value: int | str, path: str, errors: FieldErrors) -> None:
+    """Check a number of pods that is absolute or a percentage."""
     if isinstance(value, str):
         errors.each_invalid(path, value, names.percent(value))
     elif value < 0:
