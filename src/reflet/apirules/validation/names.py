@@ -94,9 +94,9 @@ def wildcard_subdomain(text: str) -> list[str]:
     wrong = [too_long(253)] if _bytes(text) > 253 else []
     if not _WILDCARD.fullmatch(text):
         rule = (
-            "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, "
-            "which must consist of lower case alphanumeric characters, '-' or '.' and end with an "
-            "alphanumeric character"
+            "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS "
+            "subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and "
+            "end with an alphanumeric character"
         )
         wrong.append(mismatch(rule, WILDCARD, "*.example.com"))
     return wrong
