@@ -21,7 +21,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 BAD_NETWORK: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _LEADING_ZEROS: Final = lazy_pattern("(?<![0-9A-Fa-f])0+(?=[0-9A-Fa-f])")
-_LENGTH: Final = lazy_pattern("[0-9]{1,8}")
+_LENGTH: Final = lazy_pattern("0*([0-9]{1,3})")
 
 
 def lenient_address(text: str) -> Address | None:
@@ -40,11 +40,10 @@ def lenient_network(text: str) -> Network | None:
     """Read a network, which may be written as an address inside it."""
     start, slash, length = text.partition("/")
     address = lenient_address(start)
-    if address is None or not slash or not _LENGTH.fullmatch(length):
+    bits = _LENGTH.fullmatch(length)
+    if address is None or not slash or bits is None or int(bits[1]) > address.max_prefixlen:
         return None
-    if int(length) > address.max_prefixlen:
-        return None
-    return ipaddress.ip_network((address, int(length)), strict=False)
+    return ipaddress.ip_network((address, int(bits[1])), strict=False)
 
 
 def check_strict_address(
@@ -75,7 +74,7 @@ def check_network(
         return
     start, _, length = text.partition("/")
     address = _address(start)
-    if address is None or str(int(length)) != length:
+    if address is None or str(network.prefixlen) != length:
         errors.invalid(path, text, "must not have leading 0s in IP or prefix length")
     elif _is_mapped(address):
         errors.invalid(path, text, "must not have an IPv4-mapped IPv6 address")

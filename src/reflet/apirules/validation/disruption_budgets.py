@@ -12,7 +12,7 @@ from typing import Any, Final
 from reflet.apirules.validation import names
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import check_selector
-from reflet.apirules.validation.workloads import check_not_negative, check_share
+from reflet.apirules.validation.workloads import amount_of, check_not_negative, check_share
 from reflet.gotext.lazy_patterns import lazy_pattern
 
 Document = Mapping[str, Any]
@@ -56,7 +56,7 @@ def _check_spec(spec: Document, errors: FieldErrors, *, any_values: bool = False
     for name, value in (("minAvailable", least), ("maxUnavailable", most)):
         if value is not None:
             check_share(value, f"spec.{name}", errors)
-            if isinstance(value, str) and not names.percent(value) and int(value[:-1]) > 100:
+            if isinstance(value, str) and amount_of(value) > 100:
                 errors.invalid(f"spec.{name}", value, "must not be greater than 100%")
     check_selector(selector, "spec.selector", errors, any_values=any_values)
     if policy is not None and policy not in EVICTION_POLICIES:
