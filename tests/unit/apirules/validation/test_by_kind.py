@@ -113,8 +113,9 @@ def test_a_budgets_own_rules_go_before_its_name_which_need_only_fit_into_a_url()
     metadata = {"name": "Any_Name", "finalizers": ["short"]}
     validate_create(kind, created(kind, {"metadata": metadata}))
 
+    body = {"metadata": {"name": "a%b"}, "spec": {"minAvailable": -1}}
+
     with pytest.raises(Invalid) as both:
-        body = {"metadata": {"name": "a%b"}, "spec": {"minAvailable": -1}}
         validate_create(kind, created(kind, body))
     with pytest.raises(Invalid) as name:
         validate_create(kind, created(kind, {"metadata": {"name": "a%b"}}))
