@@ -70,6 +70,8 @@ def good_traffic() -> Iterator[Case]:
             tls=tls,
         ),
     )
+    old_class = {"kubernetes.io/ingress.class": "nginx"}
+    yield "ingress of an old class", INGRESSES, ingress(annotations=old_class)
     yield "network policy with nothing", POLICIES, policy()
     yield "network policy outwards", POLICIES, block("10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16")
     yield "network policy for six", POLICIES, block("2001:DB8::/32", "2001:db8:1::/48")

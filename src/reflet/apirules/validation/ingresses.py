@@ -1,4 +1,4 @@
-"""The rules of ingresses.
+"""The rules of ingresses: hosts, paths and backends, certificates, and where they can be reached.
 
 Upstream: pkg/apis/networking/validation/validation.go, ValidateIngressCreate and
 ValidateIngressUpdate
