@@ -86,6 +86,7 @@ def _bad_budgets() -> Iterator[Case]:
     yield case("with both", minAvailable=1, maxUnavailable="x", selector=SELECTOR)
     yield case("below nothing", minAvailable=-1)
     yield case("that is no share", maxUnavailable="50")
+    yield case("like a tag", maxUnavailable="<a>", unhealthyPodEvictionPolicy="<a>")
     yield case("of too much", maxUnavailable="101%")
     yield case("of far too much", minAvailable=f"{'9' * 30}%")
     wrong = {"matchExpressions": [{"key": "a b", "operator": "In"}]}

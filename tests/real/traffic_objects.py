@@ -135,6 +135,7 @@ def _bad_paths() -> Iterator[Case]:
     yield case("without paths", http={"paths": []})
     yield case("without path type", {"backend": backend(), "path": "nope"})
     yield case("with a bad path type", path(pathType="Prefx", path="nope"))
+    yield case("with a path type like a tag", path(pathType="<a>"))
     yield case("with a relative path", path(path="nope"))
     yield case("with an empty path", path(pathType="Exact", path=""))
     yield case("with any relative path", path(pathType="ImplementationSpecific", path="x"))
@@ -147,6 +148,7 @@ def _bad_policies() -> Iterator[Case]:
         return f"network policy {title}", POLICIES, body
 
     yield case("with a bad protocol", port(protocol="ICMP"))
+    yield case("with a protocol like a tag", port(protocol="<a>&"))
     yield case("with an empty protocol", port(protocol=""))
     yield case("with a bad port", port(port=0))
     yield case("with a bad port name", port(port="Not-A-Port-Name-"))

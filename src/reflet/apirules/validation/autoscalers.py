@@ -12,7 +12,7 @@ from typing import Any, Final
 from reflet.api.quantities import Quantity
 from reflet.apirules.validation import names
 from reflet.apirules.validation.containers import check_resource_name
-from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.field_errors import FieldErrors, Named
 from reflet.apirules.validation.metadata import NOT_NEGATIVE
 from reflet.apirules.validation.workloads import check_not_negative
 
@@ -179,7 +179,7 @@ def _check_target(target: Document, path: str, errors: FieldErrors) -> None:
         errors.required(f"{path}.type", "must specify a metric target type")
     if kind not in _TARGET_TYPES:
         said = "must be either Utilization, Value, or AverageValue"
-        errors.invalid(f"{path}.type", kind, said)
+        errors.invalid(f"{path}.type", Named(kind), said)
     for name in ("value", "averageValue"):
         amount = target.get(name)
         if amount is not None and Quantity.parse(amount).nanos <= 0:

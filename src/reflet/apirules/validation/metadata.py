@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.validation import names
-from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.field_errors import FieldErrors, Named
 
 Document = Mapping[str, Any]
 NameRule = Callable[[str], list[str]]
@@ -191,7 +191,8 @@ def check_selector(
                 said = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
                 errors.forbidden(f"{here}.values", said)
         else:
-            errors.invalid(f"{here}.operator", operator, "not a valid selector operator")
+            said = "not a valid selector operator"
+            errors.invalid(f"{here}.operator", Named(operator), said)
         key = expression.get("key", "")
         errors.each_invalid(f"{here}.key", key, names.qualified_name(key))
         for number, value in enumerate(() if any_values else values):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from reflet.apirules.validation import names
-from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.field_errors import FieldErrors, Named
 from reflet.apirules.validation.metadata import (
     IMMUTABLE,
     LONGEST_CRON_JOB,
@@ -127,7 +127,7 @@ def _check_rolling(rolling: Document, path: str, errors: FieldErrors) -> None:
 def check_share(value: int | str, path: str, errors: FieldErrors) -> None:
     """Check a number of pods that is absolute or a percentage."""
     if isinstance(value, str):
-        errors.each_invalid(path, value, names.percent(value))
+        errors.each_invalid(path, Named(value), names.percent(value))
     elif value < 0:
         errors.invalid(path, value, NOT_NEGATIVE)
 
