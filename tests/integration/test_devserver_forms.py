@@ -162,6 +162,22 @@ def test_unknown_fields_are_warned_of_or_refused(client: Client, config_maps: st
     assert warned.headers["warning"] == '299 - "unknown field \\"foo\\""'
 
 
+def test_what_is_taken_and_better_written_otherwise_is_warned_of(
+    client: Client, config_maps: str
+) -> None:
+    place = config_maps.replace("/api/v1/", "/apis/networking.k8s.io/v1/")
+    policies = place.replace("configmaps", "networkpolicies")
+    rule = {"from": [{"ipBlock": {"cidr": "2001:DB8::/32"}}]}
+    body = {"metadata": {"name": "a"}, "spec": {"podSelector": {}, "ingress": [rule]}}
+
+    created = client.request("POST", policies, body)
+    updated = client.request("PUT", f"{policies}/a", created.body)
+
+    assert (created.code, updated.code) == (201, 200)
+    assert "should be in RFC 5952 canonical format" in created.headers["warning"]
+    assert updated.headers["warning"] == created.headers["warning"]
+
+
 def test_discovery_has_an_index_of_everything(client: Client) -> None:
     groups = [group["name"] for group in client.get("/apis").body["groups"]]
     core = client.get("/api/v1").body["resources"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tests.real.availability_objects import bad_availability
 from tests.real.bad_pods import bad_containers, bad_pods, bad_volumes
 from tests.real.devserver_objects import (
     APPS,
@@ -22,6 +23,7 @@ from tests.real.devserver_objects import (
     template,
     workload,
 )
+from tests.real.traffic_objects import bad_traffic
 
 
 def bad_objects() -> Iterator[Case]:
@@ -34,6 +36,8 @@ def bad_objects() -> Iterator[Case]:
     yield from _bad_services()
     yield from _bad_workloads()
     yield from _bad_others()
+    yield from bad_traffic()
+    yield from bad_availability()
 
 
 def _bad_metadata() -> Iterator[Case]:

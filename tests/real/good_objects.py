@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.real.availability_objects import good_availability
 from tests.real.devserver_objects import (
     APPS,
     BATCH,
@@ -21,6 +22,7 @@ from tests.real.devserver_objects import (
     workload,
 )
 from tests.real.good_pods import good_pods
+from tests.real.traffic_objects import good_traffic
 
 
 def good_objects() -> Iterator[Case]:
@@ -29,6 +31,8 @@ def good_objects() -> Iterator[Case]:
     yield from good_pods()
     yield from _good_workloads()
     yield from _good_others()
+    yield from good_traffic()
+    yield from good_availability()
 
 
 def _good_core() -> Iterator[Case]:

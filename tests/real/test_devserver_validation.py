@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.real.availability_objects import TARGET, autoscaler, budget
 from tests.real.bad_objects import bad_objects
 from tests.real.devserver_objects import (
     LABELS,
@@ -23,6 +24,7 @@ from tests.real.devserver_objects import (
 )
 from tests.real.devserver_side import DevServerSide, comparable
 from tests.real.kube_server import KubeServer
+from tests.real.traffic_objects import block, ingress, policy, routed
 
 # What differs, and why.
 KNOWN_DIFFERENCES = {
@@ -69,6 +71,10 @@ def _set(*path: str | int, to: Any) -> Change:
     return change
 
 
+INGRESSES = "networking.k8s.io/v1 ingresses"
+POLICIES = "networking.k8s.io/v1 networkpolicies"
+BUDGETS = "policy/v1 poddisruptionbudgets"
+AUTOSCALERS = "autoscaling/v2 horizontalpodautoscalers"
 FROZEN = {"data": {"a": "b"}, "immutable": True}
 UPDATES: list[tuple[str, str, Any, Change]] = [
     ("label", "api/v1 configmaps", config_map(), _set("metadata", "labels", to={"a b": "c"})),
@@ -172,6 +178,43 @@ UPDATES: list[tuple[str, str, Any, Change]] = [
         workload("Deployment"),
         _set("metadata", "generation", to=9),
     ),
+    *(
+        (title, f"apis/{place}", body, change)
+        for title, place, body, change in (
+            ("ingress class", INGRESSES, ingress(), _set("spec", "ingressClassName", to="A_")),
+            ("ingress rules", INGRESSES, routed(), _set("spec", "rules", 0, "host", to="1.2.3.4")),
+            (
+                "ingress label",
+                INGRESSES,
+                ingress(),
+                lambda made: made.update(
+                    metadata=made["metadata"] | {"labels": {"a b": "c"}}, spec={}
+                ),
+            ),
+            (
+                # Compared only when an ingress is new.
+                "ingress annotation",
+                INGRESSES,
+                ingress(defaultBackend=ingress()["spec"]["defaultBackend"], ingressClassName="a"),
+                _set("metadata", "annotations", to={"kubernetes.io/ingress.class": "b"}),
+            ),
+            ("network", POLICIES, block("10.0.0.0/8"), _set("spec", "egress", 0, "to", to=[{}])),
+            ("policy types", POLICIES, policy(), _set("spec", "policyTypes", to=["Sideways"])),
+            ("policy types left out", POLICIES, policy(), _set("spec", "policyTypes", to=None)),
+            ("budget", BUDGETS, budget(minAvailable=1), _set("spec", "maxUnavailable", to=-1)),
+            ("budget grows", BUDGETS, budget(minAvailable=1), _set("spec", "minAvailable", to=2)),
+            ("budget label", BUDGETS, budget(), _set("metadata", "labels", to={"a b": "c"})),
+            ("budget finalizer", BUDGETS, budget(), _set("metadata", "finalizers", to=["x"])),
+            ("autoscaler", AUTOSCALERS, autoscaler(), _set("spec", "maxReplicas", to=-1)),
+            ("autoscaler metrics", AUTOSCALERS, autoscaler(), _set("spec", "metrics", to=[{}])),
+            (
+                "target of the core group",
+                AUTOSCALERS,
+                autoscaler(),
+                _set("spec", "scaleTargetRef", to=TARGET | {"apiVersion": "v1"}),
+            ),
+        )
+    ),
     ("creation", "api/v1 configmaps", config_map(), _set("metadata", "creationTimestamp", to=None)),
 ]
 
@@ -215,18 +258,38 @@ def test_a_pod_that_changes_too_much_is_refused_but_for_the_difference(
     assert "restartPolicy" in ours.body["message"].splitlines()[1]
 
 
-@pytest.mark.parametrize(
-    "status", [{"phase": "Running", "podIP": "10.1.1.1"}, {"qosClass": "Guaranteed"}]
-)
+POINTS = [{"ip": "010.1.1.1"}, {"ip": "::ffff:1.2.3.4"}, {"ip": "x", "hostname": "10.1.1.1"}]
+CONDITION = {"type": "a b", "status": "Maybe", "observedGeneration": -1, "reason": "1"}
+STATUSES: list[tuple[str, Any, Any]] = [
+    ("api/v1 pods", pod(), {"phase": "Running", "podIP": "10.1.1.1"}),
+    ("api/v1 pods", pod(), {"qosClass": "Guaranteed"}),
+    (f"apis/{INGRESSES}", ingress(), {"loadBalancer": {"ingress": [{"hostname": "a.b"}]}}),
+    (f"apis/{INGRESSES}", ingress(), {"loadBalancer": {"ingress": POINTS}}),
+    (f"apis/{BUDGETS}", budget(), {"disruptionsAllowed": 1, "expectedPods": 2}),
+    (f"apis/{BUDGETS}", budget(), {"disruptionsAllowed": -1, "expectedPods": -2}),
+    (f"apis/{BUDGETS}", budget(), {"conditions": [CONDITION, CONDITION | {"reason": ""}]}),
+    (
+        f"apis/{BUDGETS}",
+        budget(),
+        {"conditions": [CONDITION | {"reason": "r" * 1025, "message": "m" * 32769}]},
+    ),
+    (f"apis/{AUTOSCALERS}", autoscaler(), {"currentReplicas": -1, "desiredReplicas": -2}),
+]
+
+
+@pytest.mark.parametrize("update", STATUSES, ids=lambda update: f"{update[0]} {len(str(update))}")
 def test_a_status_update_ends_as_on_the_real_server(
-    kube: KubeServer, namespace: str, status: dict[str, Any]
+    kube: KubeServer, namespace: str, update: tuple[str, Any, Any]
 ) -> None:
-    path = f"/api/v1/namespaces/{namespace}/pods"
-    created = kube.request("POST", path, pod()).body
+    place, body, status = update
+    group, plural = place.split(" ")
+    path = f"/{group}/namespaces/{namespace}/{plural}"
+    created = kube.request("POST", path, body).body
     wanted = copy.deepcopy(created)
     wanted["status"].update(status)
-    wanted["spec"]["restartPolicy"] = "Never"
     wanted["metadata"]["labels"] = {"a": "b"}
+    if plural == "pods":
+        wanted["spec"]["restartPolicy"] = "Never"
 
     real = kube.request("PUT", f"{path}/x/status", wanted)
     ours = DevServerSide().update(path, created, wanted, subresource="status")

@@ -12,6 +12,7 @@ package like its code, and is read once.  ``devserver`` is a server on these rul
 - ``kind_strategies``: what single kinds get and keep (their ``PrepareForCreate``)
 - ``service_allocation``: cluster IPs and node ports
 - ``validation``: the rules of each kind, and of names, labels and selectors
+- ``object_warnings``: what is said of objects that are taken (their ``WarningsOnCreate``)
 - ``refusals``: every refusal, with the real server's code, reason and words
 
 Owner references are checked (``validation/metadata``) and stored; nothing follows them.

@@ -182,6 +182,12 @@ def _network_policy(document: dict[str, Any]) -> None:
         spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
 
+def _network_policy_port(document: dict[str, Any]) -> None:
+    # An empty protocol is none that there is, and not the same as none at all.
+    if document.get("protocol") is None:
+        document["protocol"] = "TCP"
+
+
 def _ingress_class(document: dict[str, Any]) -> None:
     parameters = document.get("spec", {}).get("parameters")
     if parameters is not None and parameters.get("scope") is None:
@@ -235,7 +241,7 @@ DEFAULTERS: Final[Mapping[str, Defaulter]] = {
     f"{_CORE}PersistentVolumeClaimStatus": _absent("phase", "Pending"),
     "io.k8s.api.discovery.v1.EndpointPort": _endpoint_slice_port,
     "io.k8s.api.networking.v1.NetworkPolicy": _network_policy,
-    "io.k8s.api.networking.v1.NetworkPolicyPort": _absent("protocol", "TCP"),
+    "io.k8s.api.networking.v1.NetworkPolicyPort": _network_policy_port,
     "io.k8s.api.networking.v1.IngressClass": _ingress_class,
     "io.k8s.api.rbac.v1.ClusterRoleBinding": _binding,
     "io.k8s.api.rbac.v1.RoleBinding": _binding,

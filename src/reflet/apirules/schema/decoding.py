@@ -25,7 +25,7 @@ from reflet.gotext.times import MalformedTime, read_micro_time, read_time
 
 Document = dict[str, Any]
 
-QUANTITY_FORM: Final = lazy_pattern(r"[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*")
+QUANTITY_FORM: Final = lazy_pattern(r"[+-]?[0-9]*(\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*")
 QUANTITY_MALFORMED: Final = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
@@ -214,9 +214,10 @@ class _Reader:
     def _mismatch(
         self, value: Any, go_path: str, go_type: str, *, number: bool = False
     ) -> DecodeError:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        # Integers of structs that read themselves show the number, too.
+        number = number or (is_number and go_type == "int32")
         what = f"number {value}" if number else json_type(value)
-        if isinstance(value, float) and go_type == "int32" and not number:
-            what = f"number {value}"
         where = f"Go struct field {self._struct}.{go_path}"
         return DecodeError(f"json: cannot unmarshal {what} into {where} of type {go_type}")
 
@@ -249,7 +250,7 @@ def _quantity(value: Any) -> str:
     try:
         return str(Quantity.of(value))
     except (ParseError, AttributeError):
-        fits = QUANTITY_FORM.fullmatch(text.strip())
+        fits = text.strip() and QUANTITY_FORM.fullmatch(text.strip())
         raise DecodeError(QUANTITY_SUFFIX if fits else QUANTITY_MALFORMED) from None
 
 
@@ -336,6 +337,7 @@ def _written(structure: Structure, found: Mapping[str, Any]) -> Document:
             or schema.omit == "never"
             or schema.shape not in _ABSENT_WHEN_EMPTY
             or value not in _EMPTY
+            or schema.go_type in _KEPT_EMPTY
         ):
             made[name] = value
     return made
@@ -345,4 +347,6 @@ def _written(structure: Structure, found: Mapping[str, Any]) -> Document:
 _ABSENT_WHEN_EMPTY: Final = frozenset(
     {"string", "bool", "int32", "int64", "float64", "list", "map", "bytes", "anything"}
 )
+# Lists of which an empty one gets no default, and is refused later on.
+_KEPT_EMPTY: Final = frozenset({"[]v2.HPAScalingPolicy"})
 _EMPTY: Final[tuple[Any, ...]] = ("", 0, [], {})  # False is equal to 0

@@ -6,6 +6,8 @@
 - ``metadata``: names, labels, owners and finalizers of every object; label selectors
 - ``pods``, ``containers``, ``environment``, ``volumes``: pods, and the templates of pods
 - ``workloads``, ``services``: what makes pods, and what leads to them
+- ``ingresses``, ``network_policies``, ``disruption_budgets``, ``autoscalers``: the kinds they name
+- ``addresses``: addresses and networks inside objects
 - ``other_kinds``: ConfigMaps, Secrets, nodes, events, leases, roles
 - ``definitions``, ``custom_objects``: CustomResourceDefinitions, and objects of their kinds
 """

@@ -12,7 +12,17 @@ from typing import Any, Final
 
 from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.validation import definitions, other_kinds, pods, services, workloads
+from reflet.apirules.validation import (
+    autoscalers,
+    definitions,
+    disruption_budgets,
+    ingresses,
+    network_policies,
+    other_kinds,
+    pods,
+    services,
+    workloads,
+)
 from reflet.apirules.validation.custom_objects import check_custom_object, check_value
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
@@ -29,6 +39,10 @@ UpdateCheck = Callable[[Document, Document, FieldErrors], None]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
+_INGRESSES: Final = "ingresses.networking.k8s.io"
+_NETWORK_POLICIES: Final = "networkpolicies.networking.k8s.io"
+_DISRUPTION_BUDGETS: Final = "poddisruptionbudgets.policy"
+_AUTOSCALERS: Final = "horizontalpodautoscalers.autoscaling"
 
 _CREATE: Final[Mapping[str, CreateCheck]] = {
     "configmaps": other_kinds.check_config_map,
@@ -51,6 +65,10 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     f"rolebindings.{_RBAC}": other_kinds.check_role_binding,
     f"clusterrolebindings.{_RBAC}": other_kinds.check_cluster_role_binding,
     _DEFINITIONS: definitions.check_definition,
+    _INGRESSES: ingresses.check_ingress,
+    _NETWORK_POLICIES: network_policies.check_network_policy,
+    _DISRUPTION_BUDGETS: disruption_budgets.check_disruption_budget,
+    _AUTOSCALERS: autoscalers.check_autoscaler,
 }
 # Besides these, an update is checked like a new object; those of pods is another story.
 _UPDATE: Final[Mapping[str, UpdateCheck]] = {
@@ -66,18 +84,37 @@ _UPDATE: Final[Mapping[str, UpdateCheck]] = {
     f"rolebindings.{_RBAC}": other_kinds.check_binding_update,
     f"clusterrolebindings.{_RBAC}": other_kinds.check_binding_update,
     _DEFINITIONS: definitions.check_definition_update,
+    _INGRESSES: ingresses.check_ingress_update,
+    _NETWORK_POLICIES: network_policies.check_network_policy_update,
+    _DISRUPTION_BUDGETS: disruption_budgets.check_disruption_budget_update,
+    _AUTOSCALERS: autoscalers.check_autoscaler_update,
+}
+_STATUS_UPDATE: Final[Mapping[str, UpdateCheck]] = {
+    "pods": pods.check_pod_status_update,
+    _INGRESSES: ingresses.check_ingress_status,
+    _DISRUPTION_BUDGETS: disruption_budgets.check_disruption_budget_status,
+    _AUTOSCALERS: autoscalers.check_autoscaler_status,
 }
 # Kinds of which an update checks the metadata once more, and so says the same again.
 _CHECKED_AGAIN: Final = frozenset(
     {
         *("configmaps", "secrets", "pods", "namespaces", "nodes", "serviceaccounts"),
         *("persistentvolumes", "persistentvolumeclaims", "resourcequotas", "limitranges"),
+        _INGRESSES,
         *(f"{name}.{_RBAC}" for name in ("roles", "clusterroles", "rolebindings")),
         f"clusterrolebindings.{_RBAC}",
     }
 )
-# A job's update keeps its selector, so what made it need not be checked again.
-_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch"})
+# A job's update keeps its selector, so what made it need not be checked again; those of the others
+# check everything themselves, as what was wrong before may stay.
+_NOT_CHECKED_AS_NEW: Final = frozenset(
+    {
+        *("pods", "jobs.batch", _INGRESSES, _NETWORK_POLICIES),
+        *(_DISRUPTION_BUDGETS, _AUTOSCALERS),
+    }
+)
+# Kinds that were made before their metadata was looked at, and still are.
+_METADATA_LAST: Final = frozenset({"events", _DISRUPTION_BUDGETS})
 
 
 def validate_create(kind: ServedKind, document: Document) -> None:
@@ -85,16 +122,16 @@ def validate_create(kind: ServedKind, document: Document) -> None:
     errors = FieldErrors()
     if kind.custom is not None:
         _check_custom(kind, document, errors)
-    elif kind.storage_key == "events":
-        # Events were made before their metadata was looked at, and still are.
-        _check_event(kind, document, errors)
     else:
-        check_metadata(kind, document["metadata"], errors)
+        if kind.storage_key not in _METADATA_LAST:
+            check_metadata(kind, document["metadata"], errors)
         check = _CREATE.get(kind.storage_key)
-        if check is not None:
+        if kind.storage_key == "events":
+            _check_event(kind, document, errors)
+        elif check is not None:
             check(document, errors)
     _refuse(kind, document, errors)
-    if kind.custom is None and kind.storage_key == "events":
+    if kind.custom is None and kind.storage_key in _METADATA_LAST:
         check_metadata(kind, document["metadata"], errors)
         _refuse(kind, document, errors)
 
@@ -124,18 +161,23 @@ def validate_update(
         _check_custom_update(kind, new, subresource, errors)
         _refuse(kind, new, errors)
         return
-    check_metadata_update(metadata, before, errors)
+    if kind.storage_key != _DISRUPTION_BUDGETS:
+        check_metadata_update(metadata, before, errors)
     check_qualified_finalizers(kind, metadata, errors)
     if subresource == "status":
-        if kind.storage_key == "pods":
-            pods.check_pod_status_update(new, old, errors)
+        check_status = _STATUS_UPDATE.get(kind.storage_key)
+        if check_status is not None:
+            check_status(new, old, errors)
         _refuse(kind, new, errors)
         return
     update = _UPDATE.get(kind.storage_key)
-    if update is not None:
+    whole = kind.storage_key in _NOT_CHECKED_AS_NEW
+    if update is not None and not whole:
         update(new, old, errors)
     if kind.storage_key in _CHECKED_AGAIN:
         check_metadata(kind, metadata, errors)
+    if update is not None and whole:
+        update(new, old, errors)
     if kind.storage_key == "pods":
         pods.check_pod_update(new, old, errors)
     check = _CREATE.get(kind.storage_key)
@@ -143,7 +185,7 @@ def validate_update(
         _check_event(kind, new, errors)
         if kind.group:
             other_kinds.check_new_event_update(new, old, errors)
-    elif check is not None and kind.storage_key not in _NOT_CHECKED_AS_NEW:
+    elif check is not None and not whole:
         check(new, errors)
     _refuse(kind, new, errors)
 

@@ -205,6 +205,16 @@ def check_resources(resources: Document, path: str, errors: FieldErrors) -> None
 
 
 def _check_amount(name: str, amount: str, path: str, errors: FieldErrors) -> None:
+    check_resource_name(name, path, errors)
+    quantity = Quantity.parse(amount)
+    if quantity.nanos < 0:
+        errors.invalid(path, amount, NOT_NEGATIVE)
+    if _is_extended(name) and quantity.nanos % 10**9:
+        errors.invalid(path, amount, "must be an integer")
+
+
+def check_resource_name(name: str, path: str, errors: FieldErrors) -> None:
+    """Check the name of what a container can ask for."""
     wrong = names.qualified_name(name)
     errors.each_invalid(path, name, wrong)
     if "/" not in name:
@@ -214,11 +224,6 @@ def _check_amount(name: str, amount: str, path: str, errors: FieldErrors) -> Non
             errors.invalid(path, name, "must be a standard resource for containers")
     elif "kubernetes.io/" not in name and not _is_extended(name):
         errors.invalid(path, name, "doesn't follow extended resource name standard")
-    quantity = Quantity.parse(amount)
-    if quantity.nanos < 0:
-        errors.invalid(path, amount, NOT_NEGATIVE)
-    if _is_extended(name) and quantity.nanos % 10**9:
-        errors.invalid(path, amount, "must be an integer")
 
 
 def _is_huge_page(name: str) -> bool:

@@ -50,7 +50,7 @@ def check_value(rules: Rules, value: Any, path: str, errors: FieldErrors) -> Non
         return
     allowed = rules.get("enum")
     if allowed and not any(_same(value, each) for each in allowed):
-        errors.not_supported(path, value, [_plain(each) for each in allowed])
+        errors.not_supported(path, value, [_plain(each) for each in allowed], plain=True)
     if isinstance(value, str):
         _check_text(rules, value, path, errors)
     elif isinstance(value, bool):

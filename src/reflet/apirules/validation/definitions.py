@@ -26,7 +26,7 @@ def check_definition(document: Document, errors: FieldErrors) -> None:
     if not scope:
         errors.required("spec.scope")
     elif scope not in {"Cluster", "Namespaced"}:
-        errors.not_supported("spec.scope", scope, ("Cluster", "Namespaced"))
+        errors.not_supported("spec.scope", scope, ("Cluster", "Namespaced"), plain=True)
     versions = spec.get("versions") or []
     for index, version in enumerate(versions):
         if not (version.get("schema") or {}).get("openAPIV3Schema"):

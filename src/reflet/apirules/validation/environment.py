@@ -155,7 +155,7 @@ def check_field_reference(
         checked = key.lower() if plain == "metadata.annotations" else key
         errors.each_invalid(path, checked, names.qualified_name(checked))
     elif plain not in allowed and plain != "spec.host":
-        errors.not_supported(f"{path}.fieldPath", plain, allowed)
+        errors.not_supported(f"{path}.fieldPath", plain, allowed, plain=True)
 
 
 def check_resource_reference(
@@ -168,7 +168,7 @@ def check_resource_reference(
     elif not resource:
         errors.required(f"{path}.resource")
     elif resource not in _RESOURCES and not resource.startswith(_HUGE_PAGES):
-        errors.not_supported(f"{path}.resource", resource, _RESOURCES)
+        errors.not_supported(f"{path}.resource", resource, _RESOURCES, plain=True)
     _check_divisor(resource, reference.get("divisor", "0"), f"{path}.divisor", errors)
 
 

@@ -13,6 +13,15 @@ from reflet.gotext.printing import json_text
 from reflet.gotext.quoting import quoted
 
 
+class Named(str):
+    """A text of a type that has a name in Go, as most words of a fixed choice are.
+
+    Such texts are shown as JSON, which writes ``<``, ``>`` and ``&`` as numbers; others are quoted.
+    """
+
+    __slots__ = ()
+
+
 @final
 class FieldErrors:
     """The complaints about one object, in the order in which they were found.
@@ -48,8 +57,15 @@ class FieldErrors:
         """Say that a value has a wrong type."""
         self._add("FieldValueTypeInvalid", path, f"Invalid value: {shown(value)}", detail)
 
-    def not_supported(self, path: str, value: Any, supported: Sequence[Any]) -> None:
-        """Say that a value is none of those that exist."""
+    def not_supported(
+        self, path: str, value: Any, supported: Sequence[Any], *, plain: bool = False
+    ) -> None:
+        """Say that a value is none of those that exist.
+
+        ``plain`` is for what is a mere string in Go; see ``Named``.
+        """
+        if isinstance(value, str) and not plain:
+            value = Named(value)
         known = ", ".join(quoted(str(each)) for each in supported)
         detail = f"supported values: {known}" if supported else ""
         self._add("FieldValueNotSupported", path, f"Unsupported value: {shown(value)}", detail)
@@ -84,7 +100,7 @@ class FieldErrors:
 
 def shown(value: Any) -> str:
     """Write a value as messages show it."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, Named):
         return quoted(value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.validation import names
-from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.field_errors import FieldErrors, Named
 
 Document = Mapping[str, Any]
 NameRule = Callable[[str], list[str]]
@@ -31,7 +31,10 @@ _NAME_RULES: Final[Mapping[str, NameRule]] = {
     "rolebindings.rbac.authorization.k8s.io": names.path_segment,
     "clusterroles.rbac.authorization.k8s.io": names.path_segment,
     "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
+    "poddisruptionbudgets.policy": names.path_segment,
 }
+# Kinds whose own rules say nothing of finalizers, so that any name is taken.
+_ANY_FINALIZER: Final = frozenset({"poddisruptionbudgets.policy"})
 OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 
@@ -133,6 +136,8 @@ def check_qualified_finalizers(kind: ServedKind, metadata: Document, errors: Fie
     """Check that finalizers of built-in kinds are standard ones or have a domain."""
     if kind.custom is not None or kind.group == "apiextensions.k8s.io":
         return
+    if kind.storage_key in _ANY_FINALIZER:
+        return
     for index, finalizer in enumerate(metadata.get("finalizers") or ()):
         if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             errors.invalid(
@@ -164,8 +169,13 @@ def check_metadata_update(new: Document, old: Document, errors: FieldErrors) -> 
     check_owners(new.get("ownerReferences") or (), errors)
 
 
-def check_selector(selector: Document | None, path: str, errors: FieldErrors) -> None:
-    """Check a selector; none at all is fine."""
+def check_selector(
+    selector: Document | None, path: str, errors: FieldErrors, *, any_values: bool = False
+) -> None:
+    """Check a selector; none at all is fine.
+
+    With ``any_values``, values of expressions are taken as they are: they were wrong before.
+    """
     if selector is None:
         return
     check_labels(selector.get("matchLabels"), f"{path}.matchLabels", errors)
@@ -181,10 +191,11 @@ def check_selector(selector: Document | None, path: str, errors: FieldErrors) ->
                 said = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
                 errors.forbidden(f"{here}.values", said)
         else:
-            errors.invalid(f"{here}.operator", operator, "not a valid selector operator")
+            said = "not a valid selector operator"
+            errors.invalid(f"{here}.operator", Named(operator), said)
         key = expression.get("key", "")
         errors.each_invalid(f"{here}.key", key, names.qualified_name(key))
-        for number, value in enumerate(values):
+        for number, value in enumerate(() if any_values else values):
             errors.each_invalid(f"{here}.values[{number}]", value, names.label_value(value))
 
 

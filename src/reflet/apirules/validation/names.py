@@ -13,6 +13,7 @@ from reflet.gotext.lazy_patterns import lazy_pattern
 
 LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
+WILDCARD: Final = rf"\*\.{SUBDOMAIN}"
 DNS_1035_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
 QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 LABEL_VALUE: Final = f"({QUALIFIED})?"
@@ -22,6 +23,7 @@ PERCENT: Final = "[0-9]+%"
 
 _LABEL: Final = lazy_pattern(LABEL)
 _SUBDOMAIN: Final = lazy_pattern(SUBDOMAIN)
+_WILDCARD: Final = lazy_pattern(WILDCARD)
 _DNS_1035_LABEL: Final = lazy_pattern(DNS_1035_LABEL)
 _QUALIFIED: Final = lazy_pattern(QUALIFIED)
 _LABEL_VALUE: Final = lazy_pattern(LABEL_VALUE)
@@ -84,6 +86,19 @@ def dns_subdomain(text: str) -> list[str]:
             "'-' or '.', and must start and end with an alphanumeric character"
         )
         wrong.append(mismatch(rule, SUBDOMAIN, "example.com"))
+    return wrong
+
+
+def wildcard_subdomain(text: str) -> list[str]:
+    """Check a host name of which the first part may be anything: ``*.example.com``."""
+    wrong = [too_long(253)] if _bytes(text) > 253 else []
+    if not _WILDCARD.fullmatch(text):
+        rule = (
+            "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS "
+            "subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and "
+            "end with an alphanumeric character"
+        )
+        wrong.append(mismatch(rule, WILDCARD, "*.example.com"))
     return wrong
 
 

@@ -299,10 +299,10 @@ def check_cluster_role_binding(document: Document, errors: FieldErrors) -> None:
 def _check_binding(document: Document, errors: FieldErrors, *, namespaced: bool) -> None:
     role = document.get("roleRef") or {}
     if role.get("apiGroup") != RBAC:
-        errors.not_supported("roleRef.apiGroup", role.get("apiGroup", ""), (RBAC,))
+        errors.not_supported("roleRef.apiGroup", role.get("apiGroup", ""), (RBAC,), plain=True)
     kinds = ("Role", "ClusterRole") if namespaced else ("ClusterRole",)
     if role.get("kind") not in kinds:
-        errors.not_supported("roleRef.kind", role.get("kind", ""), kinds)
+        errors.not_supported("roleRef.kind", role.get("kind", ""), kinds, plain=True)
     if not role.get("name"):
         errors.required("roleRef.name")
     else:
@@ -319,14 +319,15 @@ def _check_subject(subject: Document, path: str, errors: FieldErrors, *, namespa
         if name:
             errors.each_invalid(f"{path}.name", name, names.dns_subdomain(name))
         if group:
-            errors.not_supported(f"{path}.apiGroup", group, ("",))
+            errors.not_supported(f"{path}.apiGroup", group, ("",), plain=True)
         if not namespaced and not subject.get("namespace"):
             errors.required(f"{path}.namespace")
     elif kind in {"User", "Group"}:
         if group != RBAC:
-            errors.not_supported(f"{path}.apiGroup", group, (RBAC,))
+            errors.not_supported(f"{path}.apiGroup", group, (RBAC,), plain=True)
     else:
-        errors.not_supported(f"{path}.kind", kind, ("ServiceAccount", "User", "Group"))
+        kinds = ("ServiceAccount", "User", "Group")
+        errors.not_supported(f"{path}.kind", kind, kinds, plain=True)
 
 
 def check_binding_update(new: Document, old: Document, errors: FieldErrors) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from reflet.apirules.service_allocation import HEADLESS
 from reflet.apirules.validation import names
 from reflet.apirules.validation.containers import PROTOCOLS, check_port
-from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.field_errors import FieldErrors, Named
 from reflet.apirules.validation.metadata import check_labels
 from reflet.apirules.validation.pods import check_address, is_address
 
@@ -135,7 +135,7 @@ def _check_policies(spec: Document, kind: str, errors: FieldErrors) -> None:
     exposed = kind in {"LoadBalancer", "NodePort"} or bool(spec.get("externalIPs"))
     if external and not exposed:
         said = "may only be set for externally-accessible services"
-        errors.invalid("spec.externalTrafficPolicy", external, said)
+        errors.invalid("spec.externalTrafficPolicy", Named(external), said)
     elif exposed and external not in TRAFFIC_POLICIES:
         errors.not_supported("spec.externalTrafficPolicy", external or "", TRAFFIC_POLICIES)
     if internal is not None and internal not in TRAFFIC_POLICIES:

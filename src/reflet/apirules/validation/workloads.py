@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from reflet.apirules.validation import names
-from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.field_errors import FieldErrors, Named
 from reflet.apirules.validation.metadata import (
     IMMUTABLE,
     LONGEST_CRON_JOB,
@@ -115,26 +115,29 @@ def _check_strategy(strategy: Document, errors: FieldErrors) -> None:
 
 def _check_rolling(rolling: Document, path: str, errors: FieldErrors) -> None:
     unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
-    _check_share(unavailable, f"{path}.maxUnavailable", errors)
-    _check_share(surge, f"{path}.maxSurge", errors)
-    if _amount(unavailable) == 0 and _amount(surge) == 0:
+    check_share(unavailable, f"{path}.maxUnavailable", errors)
+    check_share(surge, f"{path}.maxSurge", errors)
+    if amount_of(unavailable) == 0 and amount_of(surge) == 0:
         said = "may not be 0 when `maxSurge` is 0"
         errors.invalid(f"{path}.maxUnavailable", unavailable, said)
-    if isinstance(unavailable, str) and _amount(unavailable) > 100:
+    if isinstance(unavailable, str) and amount_of(unavailable) > 100:
         errors.invalid(f"{path}.maxUnavailable", unavailable, "must not be greater than 100%")
 
 
-def _check_share(value: int | str, path: str, errors: FieldErrors) -> None:
+def check_share(value: int | str, path: str, errors: FieldErrors) -> None:
+    """Check a number of pods that is absolute or a percentage."""
     if isinstance(value, str):
-        errors.each_invalid(path, value, names.percent(value))
+        errors.each_invalid(path, Named(value), names.percent(value))
     elif value < 0:
         errors.invalid(path, value, NOT_NEGATIVE)
 
 
-def _amount(value: int | str) -> int:
+def amount_of(value: int | str) -> int:
+    """Give a number, or that of a percentage; nothing for a text that is none."""
     if isinstance(value, int):
         return value
-    return int(value[:-1]) if not names.percent(value) else 0
+    # Nine digits tell everything that is asked, however many there are.
+    return int(value[:-1].lstrip("0")[:9] or 0) if not names.percent(value) else 0
 
 
 def check_replica_set(document: Document, errors: FieldErrors) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from reflet.apirules import refusals
 from reflet.apirules.admission import prepare_create, prepare_update
+from reflet.apirules.object_warnings import warnings_of
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.strict_decoding import check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
@@ -110,6 +111,7 @@ class Writing:
             if not (is_taken and was_generated) or attempt == MOST_GENERATED_NAMES - 1:
                 break
         validate_create(self.kind, made)
+        self.warnings.extend(warnings_of(self.kind, made, is_new=True))
         if self.kind.storage_key == DEFINITIONS and not self.options.dry_run:
             made = self._established(made)
         if is_taken:
@@ -215,6 +217,7 @@ class Writing:
             managed = self.ownership.after_update(old, document, made)
         _set_managed(made, managed)
         validate_update(self.kind, old, made, subresource=self.subresource)
+        self.warnings.extend(warnings_of(self.kind, made, subresource=self.subresource))
         made = self.ownership.unless_only_times_differ(old, made)
         if self.kind.storage_key == DEFINITIONS and not self.subresource:
             made = self._established(made)

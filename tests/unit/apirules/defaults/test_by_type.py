@@ -56,6 +56,15 @@ def test_a_network_policy_is_about_what_it_mentions(egress: Any, types: list[str
     assert policy["spec"]["policyTypes"] == types
 
 
+def test_a_port_of_a_network_policy_without_protocol_is_of_tcp_and_an_empty_one_stays() -> None:
+    rule = {"ports": [{"port": 53}, {"port": 53, "protocol": ""}]}
+
+    policy = made("networkpolicies", "networking.k8s.io", spec={"ingress": [rule]})
+
+    protocols = [port["protocol"] for port in policy["spec"]["ingress"][0]["ports"]]
+    assert protocols == ["TCP", ""]
+
+
 def test_subjects_get_the_group_of_their_kind() -> None:
     binding = made(
         "rolebindings",

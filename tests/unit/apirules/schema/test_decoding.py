@@ -131,7 +131,17 @@ def test_a_wrong_type_is_refused_with_the_go_types(
                 "spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32"
             ),
         ),
+        (
+            {"livenessProbe": {"httpGet": {"port": 99999999999}}},
+            (
+                "json: cannot unmarshal number 99999999999 into Go struct field HTTPGetAction."
+                "spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32"
+            ),
+        ),
         ({"resources": {"limits": {"cpu": "1x"}}}, QUANTITY_MALFORMED),
+        ({"resources": {"limits": {"cpu": "1.2.3"}}}, QUANTITY_MALFORMED),
+        ({"resources": {"limits": {"cpu": ""}}}, QUANTITY_MALFORMED),
+        ({"resources": {"limits": {"cpu": "Min"}}}, "unable to parse quantity's suffix"),
         ({"resources": {"limits": {"cpu": True}}}, QUANTITY_MALFORMED),
         ({"resources": {"limits": {"cpu": "1ee"}}}, "unable to parse quantity's suffix"),
     ],

@@ -106,3 +106,69 @@ def test_a_custom_status_is_checked_by_its_part_of_the_definition() -> None:
     validate_update(kind, document, good, subresource="status")
     with pytest.raises(Invalid, match=r"status\.teeth: .*: teeth in body must be of type integer"):
         validate_update(kind, document, bad, subresource="status")
+
+
+def test_a_budgets_own_rules_go_before_its_name_which_need_only_fit_into_a_url() -> None:
+    kind = kind_of("poddisruptionbudgets", "policy")
+    metadata = {"name": "Any_Name", "finalizers": ["short"]}
+    validate_create(kind, created(kind, {"metadata": metadata}))
+
+    body = {"metadata": {"name": "a%b"}, "spec": {"minAvailable": -1}}
+
+    with pytest.raises(Invalid) as both:
+        validate_create(kind, created(kind, body))
+    with pytest.raises(Invalid) as name:
+        validate_create(kind, created(kind, {"metadata": {"name": "a%b"}}))
+
+    assert [cause.field for cause in both.value.causes] == ["spec.minAvailable"]
+    assert [cause.field for cause in name.value.causes] == ["metadata.name"]
+
+
+def test_an_updated_budgets_metadata_is_looked_at_once_an_ingresss_before_its_spec() -> None:
+    found = {}
+    for plural, group in (
+        ("poddisruptionbudgets", "policy"),
+        ("ingresses", "networking.k8s.io"),
+    ):
+        kind = kind_of(plural, group)
+        old = created(kind, {"metadata": {"name": "x"}})
+        new = copy.deepcopy(old)
+        new["metadata"]["labels"] = {"a b": "c"}
+        with pytest.raises(Invalid) as caught:
+            validate_update(kind, old, new)
+        found[plural] = [cause.field for cause in caught.value.causes]
+
+    assert found["poddisruptionbudgets"] == ["metadata.labels"] * 2
+    assert found["ingresses"] == [*["metadata.labels"] * 4, "spec"]
+
+
+@pytest.mark.parametrize(
+    ("plural", "group", "version", "status", "field"),
+    [
+        (
+            "ingresses",
+            "networking.k8s.io",
+            "v1",
+            {"loadBalancer": {"ingress": [{"ip": "x"}]}},
+            "status.loadBalancer.ingress[0].ip",
+        ),
+        ("poddisruptionbudgets", "policy", "v1", {"expectedPods": -1}, "status.expectedPods"),
+        (
+            "horizontalpodautoscalers",
+            "autoscaling",
+            "v2",
+            {"desiredReplicas": -1},
+            "status.desiredReplicas",
+        ),
+    ],
+)
+def test_a_status_has_rules_of_its_own(
+    plural: str, group: str, version: str, status: dict[str, Any], field: str
+) -> None:
+    kind = kind_of(plural, group, version)
+    old = created(kind, {"metadata": {"name": "x"}})
+
+    with pytest.raises(Invalid) as caught:
+        validate_update(kind, old, old | {"status": status}, subresource="status")
+
+    assert [cause.field for cause in caught.value.causes] == [field]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reflet.apirules.validation.field_errors import FieldErrors, shown
+from reflet.apirules.validation.field_errors import FieldErrors, Named, shown
 from tests.unit.devserver.object_scene import complaints
 
 
@@ -34,6 +34,21 @@ def test_each_complaint_has_its_words() -> None:
         'i: Invalid value: "string": no',
     ]
     assert errors.causes[-1].type == "FieldValueTypeInvalid"
+
+
+def test_words_of_a_fixed_choice_are_shown_as_json_unless_they_are_mere_strings() -> None:
+    errors = FieldErrors()
+    errors.not_supported("a", "<x>", ())
+    errors.not_supported("a", "<x>", (), plain=True)
+    errors.invalid("a", Named("<x>"), "odd")
+    errors.invalid("a", "<x>", "odd")
+
+    assert complaints(errors) == [
+        'a: Unsupported value: "\\u003cx\\u003e"',
+        'a: Unsupported value: "<x>"',
+        'a: Invalid value: "\\u003cx\\u003e": odd',
+        'a: Invalid value: "<x>": odd',
+    ]
 
 
 def test_no_complaints_are_false() -> None:

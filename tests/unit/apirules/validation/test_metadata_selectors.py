@@ -63,3 +63,13 @@ def test_a_selector_has_its_rules(selector: Any, wrong: list[str]) -> None:
 def test_a_selector_that_asks_for_nothing_is_empty() -> None:
     assert is_empty_selector({"matchLabels": {}})
     assert not is_empty_selector(expression("Exists"))
+
+
+def test_values_that_were_wrong_before_can_be_let_through() -> None:
+    errors = FieldErrors()
+
+    check_selector(expression("In", "b c"), "s", errors, any_values=True)
+    assert not errors
+
+    check_selector(expression("In", "b c"), "s", errors)
+    assert [cause.field for cause in errors.causes] == ["s.matchExpressions[0].values[0]"]

@@ -9,6 +9,7 @@ from reflet.apirules.validation import names
 GOOD: list[tuple[Callable[[str], list[str]], str]] = [
     (names.dns_label, "a-1"),
     (names.dns_subdomain, "a-1.b"),
+    (names.wildcard_subdomain, "*.a-1.b"),
     (names.dns_1035_label, "a1"),
     (names.path_segment, "a:b c"),
     (names.qualified_name, "example.com/Name_1.x"),
@@ -34,6 +35,8 @@ BAD: list[tuple[Callable[[str], list[str]], str, str]] = [
     (names.dns_label, "a" * 64, "must be no more than 63 characters"),
     (names.dns_subdomain, "-a", "a lowercase RFC 1123 subdomain must consist"),
     (names.dns_subdomain, "a" * 254, "must be no more than 253 characters"),
+    (names.wildcard_subdomain, "a.*.b", "a wildcard DNS-1123 subdomain must start with '*.'"),
+    (names.wildcard_subdomain, f"*.{'a' * 252}", "must be no more than 253 characters"),
     (names.dns_1035_label, "1a", "a DNS-1035 label must consist"),
     (names.path_segment, "..", "may not be '..'"),
     (names.path_segment, "a%b", "may not contain '%'"),

@@ -1,0 +1,84 @@
+"""What the API server says of an object that it takes, and that is better written otherwise.
+
+Only what depends on the kind; fields that are unknown are found while decoding.
+
+Upstream: pkg/registry/networking/*/strategy.go, WarningsOnCreate and WarningsOnUpdate;
+apimachinery/pkg/util/validation/ip.go, GetWarningsForIP and GetWarningsForCIDR
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from reflet.apirules.schema.served_kind import ServedKind
+from reflet.apirules.validation.addresses import lenient_address, lenient_network
+from reflet.apirules.validation.ingresses import CLASS_ANNOTATION
+from reflet.gotext.quoting import quoted
+
+Document = Mapping[str, Any]
+
+
+def warnings_of(
+    kind: ServedKind, document: Document, *, subresource: str = "", is_new: bool = False
+) -> list[str]:
+    """Give the warnings about an object that passed validation."""
+    if kind.custom is not None:
+        return []
+    place = f"{kind.storage_key}/{subresource}" if subresource else kind.storage_key
+    found = list(_ALWAYS.get(place, _none)(document))
+    if is_new:
+        found += _WHEN_NEW.get(place, _none)(document)
+    return found
+
+
+def _none(_: Document) -> Iterator[str]:
+    return iter(())
+
+
+def _ingress(document: Document) -> Iterator[str]:
+    annotations = document["metadata"].get("annotations") or {}
+    if CLASS_ANNOTATION in annotations and document["spec"].get("ingressClassName") is None:
+        yield (
+            f"annotation {quoted(CLASS_ANNOTATION)} is deprecated, please use "
+            "'spec.ingressClassName' instead"
+        )
+
+
+def _ingress_status(document: Document) -> Iterator[str]:
+    points = ((document.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+    for index, point in enumerate(points):
+        address = lenient_address(point.get("ip", ""))
+        if address is not None and address.version == 6 and str(address) != point["ip"]:
+            yield (
+                f"status.loadBalancer.ingress[{index}]: IPv6 address {quoted(point['ip'])} should "
+                f"be in RFC 5952 canonical format ({quoted(str(address))})"
+            )
+
+
+def _network_policy(document: Document) -> Iterator[str]:
+    for rules, peers in (("ingress", "from"), ("egress", "to")):
+        for index, rule in enumerate(document["spec"].get(rules) or ()):
+            for number, peer in enumerate(rule.get(peers) or ()):
+                here = f"spec.{rules}[{index}].{peers}[{number}].ipBlock"
+                block = peer.get("ipBlock") or {}
+                yield from _network(block.get("cidr", ""), f"{here}.cidr")
+                for place, text in enumerate(block.get("except") or ()):
+                    yield from _network(text, f"{here}.except[{place}]")
+
+
+def _network(text: str, path: str) -> Iterator[str]:
+    network = lenient_network(text)
+    if network is not None and network.version == 6 and str(network) != text:
+        yield (
+            f"{path}: IPv6 CIDR value {quoted(text)} should be in RFC 5952 canonical format "
+            f"({quoted(str(network))})"
+        )
+
+
+Warn = Callable[[Document], Iterator[str]]
+_ALWAYS: Final[Mapping[str, Warn]] = {
+    "networkpolicies.networking.k8s.io": _network_policy,
+    "ingresses.networking.k8s.io/status": _ingress_status,
+}
+_WHEN_NEW: Final[Mapping[str, Warn]] = {"ingresses.networking.k8s.io": _ingress}
