@@ -20,6 +20,7 @@ from tests.real.devserver_objects import (
     template,
     workload,
 )
+from tests.real.good_cluster_objects import good_cluster_objects
 from tests.real.good_pods import good_pods
 
 
@@ -29,6 +30,7 @@ def good_objects() -> Iterator[Case]:
     yield from good_pods()
     yield from _good_workloads()
     yield from _good_others()
+    yield from good_cluster_objects()
 
 
 def _good_core() -> Iterator[Case]:

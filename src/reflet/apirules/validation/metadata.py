@@ -31,6 +31,9 @@ _NAME_RULES: Final[Mapping[str, NameRule]] = {
     "rolebindings.rbac.authorization.k8s.io": names.path_segment,
     "clusterroles.rbac.authorization.k8s.io": names.path_segment,
     "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
+    "apiservices.apiregistration.k8s.io": names.path_segment,
+    "certificatesigningrequests.certificates.k8s.io": names.path_segment,
+    "ipaddresses.networking.k8s.io": names.path_segment,
 }
 OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
