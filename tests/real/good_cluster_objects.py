@@ -16,6 +16,10 @@ FLOW: Final = "flowcontrol.apiserver.k8s.io/v1"
 NETWORK: Final = "networking.k8s.io/v1"
 STORAGE: Final = "storage.k8s.io/v1"
 
+ONLY_TRIED: Final = ("API service", "flow schema", "service CIDR")
+"""How the titles of those end that are sent as dry runs alone: they change what the real server
+serves or which addresses it gives, or one of its controllers writes to them at once."""
+
 NAME: Final = "{namespace}-x"
 RULE: Final = {
     "apiGroups": ["nowhere.example"],

@@ -15,6 +15,7 @@ from reflet.devserver.http import discovery_documents
 from reflet.devserver.http.openapi import OpenApi
 from tests.real.devserver_objects import Case, config_map, definition, pod
 from tests.real.devserver_side import DevServerSide, comparable
+from tests.real.good_cluster_objects import ONLY_TRIED
 from tests.real.good_objects import good_objects
 from tests.real.kube_server import KubeServer
 from tests.real.raw_requests import send, wait_until_served
@@ -74,9 +75,8 @@ def _facts(schema: Any) -> Any:
 
 
 # Definitions hold JSON of many types, and a claim inside a stateful set has no kind in the binary
-# form; kubectl sends neither.  An API service changes what the real server serves,
-# and a controller inside it writes to a new flow schema at once.
-WITHOUT_BINARY_FORM: Final = ("definition", "stateful set", "API service", "flow schema")
+# form; kubectl sends neither.
+WITHOUT_BINARY_FORM: Final = ("definition", "stateful set", *ONLY_TRIED)
 WITH_BINARY_FORM: Final = [
     case for case in good_objects() if not case[0].endswith(WITHOUT_BINARY_FORM)
 ]

@@ -31,7 +31,7 @@ from tests.real.differential.script import (
     put,
     scene,
 )
-from tests.real.good_cluster_objects import good_cluster_objects
+from tests.real.good_cluster_objects import ONLY_TRIED, good_cluster_objects
 
 REQUESTS: Final = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 OLD_SCALERS: Final = "/apis/autoscaling/v1/namespaces/<ns>/horizontalpodautoscalers"
@@ -39,15 +39,13 @@ NEW_SCALERS: Final = "/apis/autoscaling/v2/namespaces/<ns>/horizontalpodautoscal
 SERVICES: Final = "/apis/apiregistration.k8s.io/v1/apiservices"
 ADDRESSES: Final = "/apis/networking.k8s.io/v1/ipaddresses"
 _REQUESTER: Final = ("username", "uid", "groups", "extra")
-# Controllers inside the real server write to these as soon as they are there.
-_WRITTEN_BY_CONTROLLERS: Final = ("API service", "flow schema")
 
 
 def cluster_scenes() -> Iterator[Scene]:
     """Yield the scenes."""
     for title, path, body in good_cluster_objects():
         made = json.loads(json.dumps(body).replace("{namespace}", "<ns>"))
-        if not title.endswith(_WRITTEN_BY_CONTROLLERS):
+        if not title.endswith(ONLY_TRIED):
             steps = _life(path.replace("{namespace}", "<ns>"), made)
             yield scene(f"the life of a {title}", *steps)
     yield scene("dry runs of what controllers would complete", *_dry_runs())
@@ -76,7 +74,7 @@ def _life(path: str, made: Any) -> Iterator[Ask]:
 
 def _dry_runs() -> Iterator[Ask]:
     for title, path, body in good_cluster_objects():
-        if title.endswith(_WRITTEN_BY_CONTROLLERS):
+        if title.endswith(ONLY_TRIED):
             made = json.loads(json.dumps(body).replace("{namespace}", "<ns>"))
             yield post(f"{path}?dryRun=All", made)
             yield post(f"{path}?dryRun=All", made, accept=TABLE)
