@@ -100,7 +100,7 @@ def old_autoscaler(stored: Document) -> Document:
 
 
 def _old_status(status: Document) -> Document:
-    made = {name: status[name] for name in _STATUS[:2] if name in status}
+    made: Document = {name: status[name] for name in _STATUS[:2] if name in status}
     made |= {name: status.get(name, 0) for name in _STATUS[2:]}
     for metric in status.get("currentMetrics") or ():
         is_processors = (metric.get("resource") or {}).get("name") == "cpu"
@@ -265,7 +265,7 @@ def _capital(name: str) -> str:
 def _with_notes(metadata: Document, notes: Mapping[str, str]) -> Document:
     before = metadata.get("annotations") or {}
     annotations = {name: text for name, text in before.items() if name not in _ALL_NOTES}
-    annotations = dict(sorted((annotations | notes).items()))
+    annotations = dict(sorted({**annotations, **notes}.items()))
     made = {name: value for name, value in metadata.items() if name != "annotations"}
     if not annotations:
         return made
