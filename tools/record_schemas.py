@@ -41,6 +41,12 @@ DOCUMENTS: Final = (
     "apis/authentication.k8s.io/v1",
     "apis/authorization.k8s.io/v1",
     "apis/apiextensions.k8s.io/v1",
+    "apis/admissionregistration.k8s.io/v1",
+    "apis/apiregistration.k8s.io/v1",
+    "apis/certificates.k8s.io/v1",
+    "apis/flowcontrol.apiserver.k8s.io/v1",
+    "apis/node.k8s.io/v1",
+    "apis/resource.k8s.io/v1",
 )
 # What the server says about a property, and how it is called in the recording.
 PROPERTY_FACTS: Final = {

@@ -21,6 +21,7 @@ from tests.real.devserver_objects import (
     template,
     workload,
 )
+from tests.real.good_cluster_objects import good_cluster_objects
 from tests.real.good_pods import good_pods
 from tests.real.traffic_objects import good_traffic
 
@@ -33,6 +34,7 @@ def good_objects() -> Iterator[Case]:
     yield from _good_others()
     yield from good_traffic()
     yield from good_availability()
+    yield from good_cluster_objects()
 
 
 def _good_core() -> Iterator[Case]:

@@ -14,35 +14,42 @@ import (
 	"reflect"
 	"strings"
 
+	admission "k8s.io/api/admissionregistration/v1"
 	apps "k8s.io/api/apps/v1"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 	autoscaling1 "k8s.io/api/autoscaling/v1"
 	autoscaling2 "k8s.io/api/autoscaling/v2"
 	batch "k8s.io/api/batch/v1"
+	certificates "k8s.io/api/certificates/v1"
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
 	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
+	flowcontrol "k8s.io/api/flowcontrol/v1"
 	networking "k8s.io/api/networking/v1"
+	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
 	rbac "k8s.io/api/rbac/v1"
+	resource "k8s.io/api/resource/v1"
 	scheduling "k8s.io/api/scheduling/v1"
 	storage "k8s.io/api/storage/v1"
 	extensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	registration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 var roots = []any{
 	core.Namespace{}, core.ConfigMap{}, core.Secret{}, core.Pod{}, core.Service{}, core.Node{},
 	core.Event{}, core.ServiceAccount{}, core.Endpoints{}, core.PersistentVolume{},
 	core.PersistentVolumeClaim{}, core.ReplicationController{}, core.ResourceQuota{},
-	core.LimitRange{}, core.PodTemplate{}, core.Binding{},
+	core.LimitRange{}, core.PodTemplate{}, core.Binding{}, core.ComponentStatus{},
 	apps.Deployment{}, apps.ReplicaSet{}, apps.StatefulSet{}, apps.DaemonSet{},
 	apps.ControllerRevision{},
 	batch.Job{}, batch.CronJob{}, coordination.Lease{}, events.Event{},
 	discovery.EndpointSlice{}, networking.Ingress{}, networking.IngressClass{},
-	networking.NetworkPolicy{}, policy.PodDisruptionBudget{}, policy.Eviction{},
+	networking.NetworkPolicy{}, networking.IPAddress{}, networking.ServiceCIDR{},
+	policy.PodDisruptionBudget{}, policy.Eviction{},
 	rbac.Role{}, rbac.RoleBinding{}, rbac.ClusterRole{}, rbac.ClusterRoleBinding{},
 	autoscaling1.HorizontalPodAutoscaler{}, autoscaling2.HorizontalPodAutoscaler{},
 	autoscaling1.Scale{}, storage.StorageClass{}, scheduling.PriorityClass{},
@@ -50,7 +57,15 @@ var roots = []any{
 	authentication.SelfSubjectReview{}, authorization.SelfSubjectAccessReview{},
 	authorization.SelfSubjectRulesReview{}, authorization.SubjectAccessReview{},
 	authorization.LocalSubjectAccessReview{},
-	extensions.CustomResourceDefinition{},
+	admission.MutatingWebhookConfiguration{}, admission.ValidatingWebhookConfiguration{},
+	admission.ValidatingAdmissionPolicy{}, admission.ValidatingAdmissionPolicyBinding{},
+	admission.MutatingAdmissionPolicy{}, admission.MutatingAdmissionPolicyBinding{},
+	certificates.CertificateSigningRequest{}, flowcontrol.FlowSchema{},
+	flowcontrol.PriorityLevelConfiguration{}, node.RuntimeClass{},
+	resource.DeviceClass{}, resource.ResourceClaim{}, resource.ResourceClaimTemplate{},
+	resource.ResourceSlice{}, storage.CSIDriver{}, storage.CSINode{},
+	storage.CSIStorageCapacity{}, storage.VolumeAttachment{}, storage.VolumeAttributesClass{},
+	extensions.CustomResourceDefinition{}, registration.APIService{},
 	meta.DeleteOptions{}, meta.ListMeta{},
 }
 

@@ -9,7 +9,8 @@ package like its code, and is read once.  ``devserver`` is a server on these rul
 - ``strict_decoding``: whether a body is an object of its kind at all, and unknown fields
 - ``defaults``: values for what was left out
 - ``admission``: what a create or an update stores, whatever the kind (``rest.BeforeCreate``)
-- ``kind_strategies``: what single kinds get and keep (their ``PrepareForCreate``)
+- ``kind_strategies``, ``cluster_strategies``: what single kinds get and keep (their
+  ``PrepareForCreate``)
 - ``service_allocation``: cluster IPs and node ports
 - ``validation``: the rules of each kind, and of names, labels and selectors
 - ``object_warnings``: what is said of objects that are taken (their ``WarningsOnCreate``)

@@ -10,7 +10,7 @@ apiserver/pkg/storage/names/generate.go
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -44,13 +44,15 @@ NAMESPACE_MISMATCH: Final = (
 class Surroundings(msgspec.Struct, frozen=True):
     """What the outside world contributes: time, identity, chance and free addresses.
 
-    ``chance`` gives a number below the one it is given.
+    ``chance`` gives a number below the one it is given; ``requester`` is who asks, as reviews
+    describe a user.
     """
 
     now: datetime
     new_uid: Callable[[], str]
     chance: Callable[[int], int]
     addresses: ServiceAddresses
+    requester: Mapping[str, Any] = {}
 
 
 def prepare_create(
@@ -96,7 +98,8 @@ def prepare_update(
 ) -> Document:
     """Give the object that replaces ``old``, before it is validated.
 
-    ``subresource`` is empty, ``status``, or ``finalize`` for namespaces.
+    ``subresource`` is empty, ``status``, ``finalize`` for namespaces, or ``approval`` for requests
+    for certificates.
     """
     made: Document = clone(document)
     metadata = made["metadata"] = made.get("metadata") or {}
@@ -113,8 +116,8 @@ def prepare_update(
         metadata["generation"] = before["generation"]
     else:
         metadata.pop("generation", None)
-    if subresource == "status":
-        _keep_all_but_status(kind, old, made)
+    if subresource in {"status", "approval"}:
+        _keep_all_but_status(kind, old, made, subresource, surroundings)
     else:
         _keep_status(kind, old, made, subresource)
         rule = UPDATE_RULES.get(kind.storage_key)
@@ -172,7 +175,9 @@ def _keep_status(kind: ServedKind, old: Document, made: Document, subresource: s
         made.pop("status", None)
 
 
-def _keep_all_but_status(kind: ServedKind, old: Document, made: Document) -> None:
+def _keep_all_but_status(
+    kind: ServedKind, old: Document, made: Document, subresource: str, surroundings: Surroundings
+) -> None:
     status = made.get("status")
     if kind.custom is not None:
         managed = made["metadata"].get("managedFields")
@@ -189,9 +194,10 @@ def _keep_all_but_status(kind: ServedKind, old: Document, made: Document) -> Non
         made["spec"] = clone(old["spec"])
     if status is not None:
         made["status"] = status
-    rule = STATUS_RULES.get(kind.storage_key)
+    key = kind.storage_key if subresource == "status" else f"{kind.storage_key}/{subresource}"
+    rule = STATUS_RULES.get(key)
     if rule is not None and kind.custom is None:
-        rule(old, made)
+        rule(old, made, surroundings)
 
 
 def _count_generation(kind: ServedKind, old: Document, made: Document) -> None:

@@ -14,6 +14,12 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from reflet.apirules.cluster_strategies import (
+    CLUSTER_CREATE_RULES,
+    CLUSTER_GENERATION_FROM_START,
+    CLUSTER_STATUS_RULES,
+    CLUSTER_UPDATE_RULES,
+)
 from reflet.apirules.defaults.workloads import TEMPLATE_GENERATION
 from reflet.apirules.service_allocation import (
     Outside,
@@ -44,6 +50,7 @@ GENERATION_FROM_START: Final = frozenset(
         "priorityclasses.scheduling.k8s.io",
         "endpointslices.discovery.k8s.io",
         "customresourcedefinitions.apiextensions.k8s.io",
+        *CLUSTER_GENERATION_FROM_START,
     }
 )
 # A node reports its status when it registers itself.
@@ -231,7 +238,7 @@ def _add_finalizer(document: Document, name: str) -> None:
         finalizers.append(name)
 
 
-def _pod_status(old: Document, document: Document) -> None:
+def _pod_status(old: Document, document: Document, _: Outside) -> None:
     metadata = document["metadata"]
     metadata.pop("ownerReferences", None)
     if "ownerReferences" in old["metadata"]:
@@ -241,7 +248,7 @@ def _pod_status(old: Document, document: Document) -> None:
         document["status"].setdefault("qosClass", quality)
 
 
-def _deployment_status(old: Document, document: Document) -> None:
+def _deployment_status(old: Document, document: Document, _: Outside) -> None:
     document["metadata"].pop("labels", None)
     if "labels" in old["metadata"]:
         document["metadata"]["labels"] = old["metadata"]["labels"]
@@ -266,6 +273,7 @@ CREATE_RULES: Final[Mapping[str, Callable[[Document, Outside], None]]] = {
     "leases.coordination.k8s.io": _lease,
     "persistentvolumes": _persistent_volume,
     "persistentvolumeclaims": _persistent_volume_claim,
+    **CLUSTER_CREATE_RULES,
 }
 UPDATE_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]] = {
     "namespaces": _namespace_update,
@@ -275,8 +283,11 @@ UPDATE_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]]
     "statefulsets.apps": _stateful_set_update,
     "leases.coordination.k8s.io": _lease_update,
     "pods": _pod_update,
+    **CLUSTER_UPDATE_RULES,
 }
-STATUS_RULES: Final[Mapping[str, Callable[[Document, Document], None]]] = {
+STATUS_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]] = {
     "pods": _pod_status,
     "deployments.apps": _deployment_status,
+    **CLUSTER_STATUS_RULES,
 }
+"""By the kind, and for other subresources than the status by ``kind/subresource``."""

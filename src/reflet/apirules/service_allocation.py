@@ -106,7 +106,7 @@ def _ports_of(service: Mapping[str, Any]) -> set[int]:
 
 
 class Outside(Protocol):
-    """What rules need from the outside world: free addresses, chance and the time."""
+    """What rules need from the outside world: free addresses, chance, the time, who asks."""
 
     @property
     def addresses(self) -> ServiceAddresses:
@@ -115,6 +115,10 @@ class Outside(Protocol):
     @property
     def now(self) -> datetime:
         """The time."""
+
+    @property
+    def requester(self) -> Mapping[str, Any]:
+        """Who asks, as reviews describe a user."""
 
     def chance(self, below: int, /) -> int:
         """Give a number below the one given."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from tests.real.differential.apply_scenes import apply_scenes
 from tests.real.differential.change_scenes import change_scenes
+from tests.real.differential.cluster_scenes import cluster_scenes
 from tests.real.differential.create_scenes import create_scenes
 from tests.real.differential.custom_scenes import custom_scenes
 from tests.real.differential.delete_scenes import delete_scenes
@@ -30,4 +31,5 @@ SCENES: Final[tuple[Scene, ...]] = (
     *subresource_scenes(),
     *custom_scenes(),
     *table_scenes(),
+    *cluster_scenes(),
 )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from reflet.api.quantities import Quantity
-from reflet.apirules.defaults import pods, workloads
+from reflet.apirules.defaults import cluster_kinds, pods, workloads
 from reflet.apirules.schema.schemas import Schema
 
 Defaulter = Callable[[dict[str, Any]], None]
@@ -228,6 +228,7 @@ def _definition(document: dict[str, Any]) -> None:
 DEFAULTERS: Final[Mapping[str, Defaulter]] = {
     **pods.DEFAULTERS,
     **workloads.DEFAULTERS,
+    **cluster_kinds.DEFAULTERS,
     f"{_CORE}Secret": _absent("type", "Opaque"),
     f"{_CORE}Service": _service,
     f"{_CORE}Namespace": _namespace,

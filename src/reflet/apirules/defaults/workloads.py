@@ -12,7 +12,7 @@ Defaulter = Callable[[dict[str, Any]], None]
 
 _APPS: Final = "io.k8s.api.apps.v1."
 _BATCH: Final = "io.k8s.api.batch.v1."
-_CPU_UTILIZATION: Final = 80  # percent
+CPU_UTILIZATION: Final = 80  # percent
 
 
 def _deployment(document: dict[str, Any]) -> None:
@@ -109,7 +109,7 @@ def _autoscaler(document: dict[str, Any]) -> None:
     spec = document["spec"]
     spec.setdefault("minReplicas", 1)
     if not spec.get("metrics"):
-        target = {"type": "Utilization", "averageUtilization": _CPU_UTILIZATION}
+        target = {"type": "Utilization", "averageUtilization": CPU_UTILIZATION}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
     behavior = spec.get("behavior")
     if behavior is not None:

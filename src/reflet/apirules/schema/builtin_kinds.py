@@ -35,6 +35,7 @@ class _Row(NamedTuple):
     subresources: tuple[str | Subresource, ...] = ()
     verbs: tuple[str, ...] = ALL_VERBS
     storage_key: str = ""
+    storage_version: str = ""
     singular: str = ""
 
 
@@ -46,6 +47,21 @@ class _Group(NamedTuple):
 
 
 _WORKLOAD: Final = ("all",)
+_EXTENSION: Final = ("api-extensions",)
+
+
+def _extension(plural: str, kind: str, *subresources: str) -> _Row:
+    return _Row(plural, kind, CLUSTER, categories=_EXTENSION, subresources=subresources)
+
+
+_AUTOSCALERS: Final = _Row(
+    "horizontalpodautoscalers",
+    "HorizontalPodAutoscaler",
+    short_names=("hpa",),
+    categories=_WORKLOAD,
+    subresources=("status",),
+    storage_version="v2",
+)
 
 GROUPS: Final[tuple[_Group, ...]] = (
     _Group(
@@ -53,6 +69,14 @@ GROUPS: Final[tuple[_Group, ...]] = (
         "v1",
         "io.k8s.api.core.v1",
         (
+            _Row("bindings", "Binding", verbs=CREATE_ONLY),
+            _Row(
+                "componentstatuses",
+                "ComponentStatus",
+                CLUSTER,
+                short_names=("cs",),
+                verbs=("get", "list"),
+            ),
             _Row("configmaps", "ConfigMap", short_names=("cm",)),
             _Row("endpoints", "Endpoints", short_names=("ep",), singular="endpoints"),
             _Row("events", "Event", short_names=("ev",)),
@@ -107,6 +131,12 @@ GROUPS: Final[tuple[_Group, ...]] = (
                 subresources=("status",),
             ),
         ),
+    ),
+    _Group(
+        "apiregistration.k8s.io",
+        "v1",
+        "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
+        (_extension("apiservices", "APIService", "status"),),
     ),
     _Group(
         "apps",
@@ -174,16 +204,9 @@ GROUPS: Final[tuple[_Group, ...]] = (
         "autoscaling",
         "v2",
         "io.k8s.api.autoscaling.v2",
-        (
-            _Row(
-                "horizontalpodautoscalers",
-                "HorizontalPodAutoscaler",
-                short_names=("hpa",),
-                categories=_WORKLOAD,
-                subresources=("status",),
-            ),
-        ),
+        (_AUTOSCALERS,),
     ),
+    _Group("autoscaling", "v1", "io.k8s.api.autoscaling.v1", (_AUTOSCALERS,)),
     _Group(
         "batch",
         "v1",
@@ -200,13 +223,29 @@ GROUPS: Final[tuple[_Group, ...]] = (
         ),
     ),
     _Group(
+        "certificates.k8s.io",
+        "v1",
+        "io.k8s.api.certificates.v1",
+        (
+            _Row(
+                "certificatesigningrequests",
+                "CertificateSigningRequest",
+                CLUSTER,
+                short_names=("csr",),
+                subresources=("approval", "status"),
+            ),
+        ),
+    ),
+    _Group(
         "networking.k8s.io",
         "v1",
         "io.k8s.api.networking.v1",
         (
             _Row("ingressclasses", "IngressClass", CLUSTER),
             _Row("ingresses", "Ingress", short_names=("ing",), subresources=("status",)),
+            _Row("ipaddresses", "IPAddress", CLUSTER, short_names=("ip",)),
             _Row("networkpolicies", "NetworkPolicy", short_names=("netpol",)),
+            _Row("servicecidrs", "ServiceCIDR", CLUSTER, subresources=("status",)),
         ),
     ),
     _Group(
@@ -237,7 +276,27 @@ GROUPS: Final[tuple[_Group, ...]] = (
         "storage.k8s.io",
         "v1",
         "io.k8s.api.storage.v1",
-        (_Row("storageclasses", "StorageClass", CLUSTER, short_names=("sc",)),),
+        (
+            _Row("csidrivers", "CSIDriver", CLUSTER),
+            _Row("csinodes", "CSINode", CLUSTER),
+            _Row("csistoragecapacities", "CSIStorageCapacity"),
+            _Row("storageclasses", "StorageClass", CLUSTER, short_names=("sc",)),
+            _Row("volumeattachments", "VolumeAttachment", CLUSTER, subresources=("status",)),
+            _Row("volumeattributesclasses", "VolumeAttributesClass", CLUSTER, short_names=("vac",)),
+        ),
+    ),
+    _Group(
+        "admissionregistration.k8s.io",
+        "v1",
+        "io.k8s.api.admissionregistration.v1",
+        (
+            _extension("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
+            _extension("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
+            _extension("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
+            _extension("validatingadmissionpolicies", "ValidatingAdmissionPolicy", "status"),
+            _extension("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
+            _extension("validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
+        ),
     ),
     _Group(
         "apiextensions.k8s.io",
@@ -249,7 +308,7 @@ GROUPS: Final[tuple[_Group, ...]] = (
                 "CustomResourceDefinition",
                 CLUSTER,
                 short_names=("crd", "crds"),
-                categories=("api-extensions",),
+                categories=_EXTENSION,
                 subresources=("status",),
             ),
         ),
@@ -267,10 +326,41 @@ GROUPS: Final[tuple[_Group, ...]] = (
         (_Row("leases", "Lease"),),
     ),
     _Group(
+        "node.k8s.io",
+        "v1",
+        "io.k8s.api.node.v1",
+        (_Row("runtimeclasses", "RuntimeClass", CLUSTER),),
+    ),
+    _Group(
         "discovery.k8s.io",
         "v1",
         "io.k8s.api.discovery.v1",
         (_Row("endpointslices", "EndpointSlice"),),
+    ),
+    _Group(
+        "resource.k8s.io",
+        "v1",
+        "io.k8s.api.resource.v1",
+        (
+            _Row("deviceclasses", "DeviceClass", CLUSTER),
+            _Row("resourceclaims", "ResourceClaim", subresources=("status",)),
+            _Row("resourceclaimtemplates", "ResourceClaimTemplate"),
+            _Row("resourceslices", "ResourceSlice", CLUSTER),
+        ),
+    ),
+    _Group(
+        "flowcontrol.apiserver.k8s.io",
+        "v1",
+        "io.k8s.api.flowcontrol.v1",
+        (
+            _Row("flowschemas", "FlowSchema", CLUSTER, subresources=("status",)),
+            _Row(
+                "prioritylevelconfigurations",
+                "PriorityLevelConfiguration",
+                CLUSTER,
+                subresources=("status",),
+            ),
+        ),
     ),
 )
 
@@ -302,4 +392,5 @@ def _served(group: _Group, row: _Row, schemas: Schemas) -> ServedKind:
             for entry in row.subresources
         ),
         storage_key=row.storage_key,
+        storage_version=row.storage_version,
     )

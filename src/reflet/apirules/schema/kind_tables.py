@@ -19,44 +19,29 @@ RELEASE: Final = "1.36"
 WITHOUT_RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "v1": "Binding ComponentStatus",
-        "admissionregistration.k8s.io/v1": (
-            "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration "
-            "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
-            "ValidatingWebhookConfiguration"
-        ),
         "admissionregistration.k8s.io/v1alpha1": (
             "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding"
         ),
         "admissionregistration.k8s.io/v1beta1": (
             "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding"
         ),
-        "apiregistration.k8s.io/v1": "APIService",
         "authentication.k8s.io/v1": "SelfSubjectReview TokenReview",
         "authorization.k8s.io/v1": (
             "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview "
             "SubjectAccessReview"
         ),
-        "autoscaling/v1": "HorizontalPodAutoscaler",
-        "certificates.k8s.io/v1": "CertificateSigningRequest",
         "certificates.k8s.io/v1alpha1": "ClusterTrustBundle",
         "certificates.k8s.io/v1beta1": "ClusterTrustBundle PodCertificateRequest",
         "coordination.k8s.io/v1alpha2": "LeaseCandidate",
         "coordination.k8s.io/v1beta1": "LeaseCandidate",
-        "flowcontrol.apiserver.k8s.io/v1": "FlowSchema PriorityLevelConfiguration",
         "internal.apiserver.k8s.io/v1alpha1": "StorageVersion",
-        "networking.k8s.io/v1": "IPAddress ServiceCIDR",
         "networking.k8s.io/v1beta1": "IPAddress ServiceCIDR",
-        "node.k8s.io/v1": "RuntimeClass",
-        "resource.k8s.io/v1": "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
         "resource.k8s.io/v1alpha3": "DeviceTaintRule ResourcePoolStatusRequest",
         "resource.k8s.io/v1beta1": "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
         "resource.k8s.io/v1beta2": (
             "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice"
         ),
         "scheduling.k8s.io/v1alpha2": "PodGroup Workload",
-        "storage.k8s.io/v1": (
-            "CSIDriver CSINode CSIStorageCapacity VolumeAttachment VolumeAttributesClass"
-        ),
         "storage.k8s.io/v1beta1": "VolumeAttributesClass",
         "storagemigration.k8s.io/v1beta1": "StorageVersionMigration",
     }
@@ -195,7 +180,7 @@ REMOVED: Final[Mapping[str, tuple[Removal, ...]]] = MappingProxyType(
             ),
         ),
         f"{_DYNAMIC}/v1alpha3": (
-            Removal(WITHOUT_RULES[f"{_DYNAMIC}/v1"], "1.34", f"{_DYNAMIC}/v1"),
+            Removal(WITHOUT_RULES[f"{_DYNAMIC}/v1beta1"], "1.34", f"{_DYNAMIC}/v1"),
             Removal("PodSchedulingContext", "1.32", _NO_CLASSIC),
         ),
         "scheduling.k8s.io/v1alpha1": (

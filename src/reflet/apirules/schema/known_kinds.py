@@ -181,7 +181,7 @@ def _by_version() -> Mapping[str, frozenset[str]]:
     return MappingProxyType(
         {
             f"{group.name}/{group.version}" if group.name else group.version: frozenset(
-                row.kind for row in group.rows if "get" in row.verbs
+                row.kind for row in group.rows if {"create", "get"} <= set(row.verbs)
             )
             for group in GROUPS
         }

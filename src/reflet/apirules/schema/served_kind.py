@@ -142,7 +142,7 @@ class ServedKind(msgspec.Struct, frozen=True, eq=False):
     @property
     def is_stored(self) -> bool:
         """Whether objects are kept; reviews are answered and forgotten."""
-        return "get" in self.verbs
+        return "get" in self.verbs and "create" in self.verbs
 
     @property
     def has_status(self) -> bool:

@@ -32,6 +32,9 @@ _NAME_RULES: Final[Mapping[str, NameRule]] = {
     "clusterroles.rbac.authorization.k8s.io": names.path_segment,
     "clusterrolebindings.rbac.authorization.k8s.io": names.path_segment,
     "poddisruptionbudgets.policy": names.path_segment,
+    "apiservices.apiregistration.k8s.io": names.path_segment,
+    "certificatesigningrequests.certificates.k8s.io": names.path_segment,
+    "ipaddresses.networking.k8s.io": names.path_segment,
 }
 # Kinds whose own rules say nothing of finalizers, so that any name is taken.
 _ANY_FINALIZER: Final = frozenset({"poddisruptionbudgets.policy"})

@@ -100,7 +100,7 @@ def kind_schemas(kind: ServedKind, schemas: Schemas, dialect: Dialect) -> Docume
     wanted = [kind.type_name, LIST_META, OBJECT_META, DELETE_OPTIONS, PATCH, STATUS]
     if kind.custom is not None:
         made[kind.type_name] = _custom_kind(kind, dialect)
-    if kind.is_stored:
+    if "list" in kind.verbs:
         made[_list_name(kind)] = _list_schema(kind, dialect)
     while wanted:
         name = wanted.pop()

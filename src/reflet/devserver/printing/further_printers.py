@@ -288,7 +288,7 @@ def _quota(obj: Document, now: datetime) -> Cells:
     return [name_of(obj), ", ".join(requests), ", ".join(limits), created(obj, now)]
 
 
-_CREATED_AT: Final = TableOf((NAME, column("Created At", "date")), _created_at)
+CREATED_AT: Final = TableOf((NAME, column("Created At", "date")), _created_at)
 _BINDINGS: Final = TableOf(
     (NAME, column("Role"), AGE, *map(_wide, ("Users", "Groups", "ServiceAccounts"))),
     _role_binding,
@@ -303,7 +303,7 @@ def _integers(*names: str) -> tuple[Column, ...]:
 FURTHER_TABLES: Final[Mapping[str, TableOf]] = MappingProxyType(
     {
         f"clusterrolebindings.{_RBAC}": _BINDINGS,
-        f"clusterroles.{_RBAC}": _CREATED_AT,
+        f"clusterroles.{_RBAC}": CREATED_AT,
         "controllerrevisions.apps": TableOf(
             (NAME, *_texts("Controller", "Revision"), AGE), _revision
         ),
@@ -320,7 +320,7 @@ FURTHER_TABLES: Final[Mapping[str, TableOf]] = MappingProxyType(
         "ingresses.networking.k8s.io": TableOf(
             (NAME, *_texts("Class", "Hosts", "Address", "Ports"), AGE), _ingress
         ),
-        "limitranges": _CREATED_AT,
+        "limitranges": CREATED_AT,
         "networkpolicies.networking.k8s.io": TableOf(
             (NAME, column("Pod-Selector"), AGE), _network_policy
         ),
@@ -375,7 +375,7 @@ FURTHER_TABLES: Final[Mapping[str, TableOf]] = MappingProxyType(
         ),
         "resourcequotas": TableOf((NAME, *_texts("Request", "Limit"), AGE), _quota),
         f"rolebindings.{_RBAC}": _BINDINGS,
-        f"roles.{_RBAC}": _CREATED_AT,
+        f"roles.{_RBAC}": CREATED_AT,
         "storageclasses.storage.k8s.io": TableOf(
             (
                 NAME,

@@ -11,8 +11,9 @@ from typing import Any, Final, Literal
 
 from reflet.apirules.refusals import bad_request
 from reflet.apirules.schema.served_kind import PrinterColumn, ServedKind
+from reflet.devserver.printing.cluster_printers import CLUSTER_TABLES
 from reflet.devserver.printing.columns import AGE, COLUMNS, NAME, NAMED_ONLY, Column, column
-from reflet.devserver.printing.further_printers import FURTHER_TABLES
+from reflet.devserver.printing.further_printers import FURTHER_TABLES, TableOf
 from reflet.devserver.printing.json_paths import first_at
 from reflet.devserver.printing.printers import PRINTERS, created, name_of, named_only
 from reflet.gotext.durations import age, moment_of
@@ -67,7 +68,7 @@ def table(
 def columns_of(kind: ServedKind) -> tuple[Column, ...]:
     """Give the headings of a kind's table."""
     if kind.custom is None:
-        further = FURTHER_TABLES.get(kind.storage_key)
+        further = _further(kind)
         return COLUMNS.get(kind.storage_key, NAMED_ONLY) if further is None else further.columns
     if not kind.custom.printer_columns:
         return (NAME, AGE)
@@ -77,7 +78,7 @@ def columns_of(kind: ServedKind) -> tuple[Column, ...]:
 def cells_of(kind: ServedKind, obj: Document, now: datetime) -> list[Any]:
     """Give the cells of one object, in the order of the headings."""
     if kind.custom is None:
-        further = FURTHER_TABLES.get(kind.storage_key)
+        further = _further(kind)
         if further is not None:
             return further.cells(obj, now)
         return PRINTERS.get(kind.storage_key, named_only)(obj, now)
@@ -87,6 +88,10 @@ def cells_of(kind: ServedKind, obj: Document, now: datetime) -> list[Any]:
         name_of(obj),
         *(_custom_cell(each, obj, now) for each in kind.custom.printer_columns),
     ]
+
+
+def _further(kind: ServedKind) -> TableOf | None:
+    return FURTHER_TABLES.get(kind.storage_key) or CLUSTER_TABLES.get(kind.storage_key)
 
 
 def partial(obj: Document) -> Document:

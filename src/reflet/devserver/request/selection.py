@@ -100,6 +100,8 @@ def _fields(kind: ServedKind, text: str) -> FieldSelector:
 def _unknown(kind: ServedKind, field: str) -> str:
     if kind.storage_key == "jobs.batch":
         return f'field label "{field}" not supported for Job'
+    if kind.group == "resource.k8s.io" and kind.storage_key in _FIELDS:
+        return f"field label not supported for {kind.api_version}, Kind={kind.kind}: {field}"
     if kind.custom is not None or kind.storage_key in _FIELDS:
         return f"field label not supported: {field}"
     return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
@@ -177,6 +179,9 @@ _NEW_EVENT_FIELDS: Final[Mapping[str, Reader]] = MappingProxyType(
 )
 _FIELDS: Final[Mapping[str, Mapping[str, Reader]]] = MappingProxyType(
     {
+        "certificatesigningrequests.certificates.k8s.io": {
+            "spec.signerName": _at("spec.signerName")
+        },
         "events": _EVENT_FIELDS,
         "jobs.batch": {"status.successful": _at("status.succeeded", "0")},
         "namespaces": {"status.phase": _at("status.phase")},
@@ -192,6 +197,9 @@ _FIELDS: Final[Mapping[str, Mapping[str, Reader]]] = MappingProxyType(
             },
             "spec.hostNetwork": _at("spec.hostNetwork", "false"),
             "status.podIPs": _addresses,
+        },
+        "resourceslices.resource.k8s.io": {
+            field: _at(field) for field in ("spec.nodeName", "spec.driver")
         },
         "replicationcontrollers": {"status.replicas": _at("status.replicas", "0")},
         "secrets": {"type": _at("type")},

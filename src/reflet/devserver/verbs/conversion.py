@@ -1,7 +1,8 @@
 """Objects in the version that was asked for, and in the one in which they are stored.
 
-Events are stored as core events and shown as those of ``events.k8s.io`` too; custom kinds differ
-between versions in their ``apiVersion`` alone, because no conversion webhook is ever called.
+Events are stored as core events and shown as those of ``events.k8s.io`` too, autoscalers are stored
+as ``autoscaling/v2``; custom kinds differ between versions in their ``apiVersion`` alone, because
+no conversion webhook is ever called.
 
 Upstream: pkg/apis/events/v1/conversion.go;
 apiextensions-apiserver/pkg/apiserver/conversion/nop_converter.go
@@ -14,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.verbs.autoscaler_versions import AUTOSCALERS, new_autoscaler, old_autoscaler
 
 Document = dict[str, Any]
 
@@ -75,6 +77,8 @@ def in_version(kind: ServedKind, stored: Document) -> Document:
         if renamed.get("reportingInstance") == "":
             del renamed["reportingInstance"]
         return {**_ALWAYS_NEW, **renamed}
+    if kind.storage_key == AUTOSCALERS:
+        return old_autoscaler(stored)
     return {**stored, "apiVersion": kind.api_version}
 
 
@@ -88,6 +92,8 @@ def in_storage_version(kind: ServedKind, document: Document) -> Document:
     version = f"{kind.group}/{kind.storage_version}" if kind.group else kind.storage_version
     if document.get("apiVersion") == version:
         return document
+    if kind.storage_key == AUTOSCALERS:
+        return new_autoscaler(document)
     return {**document, "apiVersion": version}
 
 

@@ -38,6 +38,16 @@ _SHOWN_WHEN_DELETED: Final = frozenset(
         *(PODS, "podtemplates", "resourcequotas", "serviceaccounts", "services"),
         *("persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"),
         *(NAMESPACES, DEFINITIONS),
+        *(
+            f"{plural}.storage.k8s.io"
+            for plural in ("csidrivers", "csinodes", "volumeattachments", "volumeattributesclasses")
+        ),
+        *(
+            f"{plural}.resource.k8s.io"
+            for plural in (
+                *("deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"),
+            )
+        ),
     }
 )
 

@@ -54,8 +54,11 @@ _SUBRESOURCE_VERBS: Final[Mapping[str, str]] = MappingProxyType(
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
 )
-_OLD_ENDPOINTS: Final = (
-    "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+_DEPRECATED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+        "componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
+    }
 )
 
 
@@ -106,7 +109,8 @@ def understand(kinds: Kinds, request: ApiRequest, target: RequestTarget) -> Call
         kind.namespaced and not is_named and verb in {"create", "deletecollection"}
     ):
         raise refusals.method_not_allowed()
-    warnings = [_OLD_ENDPOINTS] if kind.storage_key == "endpoints" else []
+    warning = _DEPRECATED.get(kind.storage_key)
+    warnings = [] if warning is None else [warning]
     return Call(request, target, kind, verb, warnings)
 
 
@@ -129,9 +133,11 @@ async def answer(
 ) -> Answer:
     """Do what a request asks, and answer; streams are not for here."""
     request, target, kind = call.request, call.target, call.kind
-    if not kind.is_stored:
+    if call.verb == "create" and not kind.is_stored:
+        if kind.kind == "Binding":
+            return _bind(state, call, body)
         return _review(state, call, body, user, who)
-    if target.subresource and target.subresource not in {"status", "finalize"}:
+    if target.subresource and target.subresource not in {"status", "finalize", "approval"}:
         return _subresource(state, call, body)
     match call.verb:
         case "get":
@@ -141,13 +147,13 @@ async def answer(
             query = read_list_query(request, watch=False)
             return await list_objects(state.storage, kind, target.namespace, query)
         case "create":
-            writing = _writing(state, call, body)
+            writing = _writing(state, call, body, user)
             return writing.create(writing.read(body))
         case "update":
             writing = _writing(state, call, body)
             return writing.update(writing.read(body))
         case "patch":
-            return patch(_writing(state, call, body), body)
+            return patch(_writing(state, call, body, user), body)
         case "delete":
             options = read_delete_options(request, read_options(body))
             return delete(state, kind, target.namespace, target.name, options)
@@ -157,7 +163,7 @@ async def answer(
             return await delete_collection(state, kind, target.namespace, query, options)
 
 
-def _writing(state: State, call: Call, body: Body) -> Writing:
+def _writing(state: State, call: Call, body: Body, user: UserInfo | None = None) -> Writing:
     target, kind = call.target, call.kind
     is_apply = False
     if call.verb == "patch":
@@ -172,6 +178,7 @@ def _writing(state: State, call: Call, body: Body) -> Writing:
         target.name,
         target.subresource,
         call.warnings,
+        user,
     )
 
 
@@ -198,6 +205,20 @@ def _review(
         managed=ownership.after_create(document),
         who=asked_about,
     )
+
+
+def _bind(state: State, call: Call, body: Body) -> Answer:
+    """Assign the pod that a binding is named after to a node: the old way of pods/binding."""
+    options = read_write_options(call.request, _OPTIONS[call.verb])
+    document = read_subresource(
+        state.kinds, "binding", body, validation=options.validation, warnings=call.warnings
+    )
+    pods = state.kinds.by_resource("", "v1", "pods")
+    if pods is None:
+        raise refusals.no_such_resource()
+    name = (document.get("metadata") or {}).get("name") or ""
+    stored = find(state.storage, pods, call.target.namespace, name)
+    return bind(state, stored, document, dry_run=options.dry_run)
 
 
 def _subresource(state: State, call: Call, body: Body) -> Answer:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from reflet.apirules.admission import clone
+from reflet.apirules.cluster_strategies import CERTIFICATE_REQUESTS, STATUS_WITHOUT_METADATA
 from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
 from reflet.apirules.schema.decoding import empty_object
 from reflet.apirules.schema.served_kind import ServedKind
@@ -39,11 +40,13 @@ _IN_TWO_PARTS: Final = frozenset(
         *("resourcequotas", "ingresses.networking.k8s.io", "poddisruptionbudgets.policy"),
         "horizontalpodautoscalers.autoscaling",
         "customresourcedefinitions.apiextensions.k8s.io",
+        *STATUS_WITHOUT_METADATA,
     }
 )
 _METADATA_AND_SPEC: Final = FieldSet.of([("f:metadata",), ("f:spec",)])
 _BESIDES_STATUS: Final = MappingProxyType(
     {
+        **dict.fromkeys(STATUS_WITHOUT_METADATA, _METADATA_AND_SPEC),
         "pods": FieldSet.of(
             [
                 ("f:spec",),
@@ -52,6 +55,14 @@ _BESIDES_STATUS: Final = MappingProxyType(
             ]
         ),
         "deployments.apps": FieldSet.of([("f:spec",), ("f:metadata", "f:labels")]),
+    }
+)
+
+_OF_CERTIFICATE_REQUESTS: Final = MappingProxyType(
+    {
+        "": FieldSet.of([("f:spec",), ("f:status",)]),
+        "status": FieldSet.of([("f:spec",), ("f:status", "f:conditions")]),
+        "approval": FieldSet.of([("f:spec",), ("f:status", "f:certificate")]),
     }
 )
 
@@ -150,6 +161,8 @@ def _name_as_data(secret: Document) -> None:
 
 def reset_fields(resource: str, subresource: str = "") -> FieldSet:
     """Give the fields for a built-in resource, ``pods`` or ``deployments.apps``."""
+    if resource == CERTIFICATE_REQUESTS:
+        return _OF_CERTIFICATE_REQUESTS[subresource]
     if resource not in _IN_TWO_PARTS:
         return EMPTY
     if subresource in ("", "finalize"):

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, final
 from reflet.apirules.admission import Surroundings
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.service_allocation import ServiceAddresses
-from reflet.devserver.request.authentication import TokenIssuer
+from reflet.devserver.request.authentication import TokenIssuer, UserInfo
 from reflet.devserver.storage.storage import Storage
 from reflet.devserver.storage.stored import Key, StoredChange
 from reflet.devserver.watches.watchers import Watchers
@@ -93,10 +93,14 @@ class State:
         storage.subscribe(self._follow_service, resource=SERVICES)
         storage.subscribe(self._follow_deletion)
 
-    def surroundings(self) -> Surroundings:
+    def surroundings(self, user: UserInfo | None = None) -> Surroundings:
         """Give what the outside world contributes to an object at this moment."""
         return Surroundings(
-            now=self.now(), new_uid=self.new_uid, chance=self.chance, addresses=self.addresses
+            now=self.now(),
+            new_uid=self.new_uid,
+            chance=self.chance,
+            addresses=self.addresses,
+            requester={} if user is None else user.document(),
         )
 
     def namespace(self, name: str) -> dict[str, Any] | None:

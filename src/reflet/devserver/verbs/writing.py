@@ -20,6 +20,7 @@ from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.strict_decoding import check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
 from reflet.devserver.printing.answers import ObjectAnswer
+from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.request.bodies import Body, read_object
 from reflet.devserver.request.request_options import WriteOptions
 from reflet.devserver.storage.stored import Key, Stored
@@ -39,6 +40,7 @@ MOST_GENERATED_NAMES: Final = 8  # names tried before a create by generateName g
 _CREATED_BY_UPDATE: Final = frozenset(
     {
         *("endpoints", "events", "limitranges", "services", "leases.coordination.k8s.io"),
+        "runtimeclasses.node.k8s.io",
         *(
             f"{plural}.rbac.authorization.k8s.io"
             for plural in ("clusterrolebindings", "clusterroles", "rolebindings", "roles")
@@ -49,7 +51,19 @@ _CREATED_BY_UPDATE: Final = frozenset(
 _VERSION_REQUIRED: Final = frozenset(
     {
         *("jobs.batch", "leases.coordination.k8s.io", "poddisruptionbudgets.policy"),
-        DEFINITIONS,
+        *("apiservices.apiregistration.k8s.io", "runtimeclasses.node.k8s.io", DEFINITIONS),
+        *(
+            f"{plural}.storage.k8s.io"
+            for plural in ("csidrivers", "csinodes", "csistoragecapacities", "volumeattachments")
+        ),
+        *(
+            f"{plural}.admissionregistration.k8s.io"
+            for plural in (
+                *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+                *("validatingadmissionpolicies", "validatingadmissionpolicybindings"),
+                *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
+            )
+        ),
     }
 )
 
@@ -65,6 +79,7 @@ class Writing:
     name: str = ""
     subresource: str = ""
     warnings: list[str] = field(default_factory=list)
+    user: UserInfo | None = None
 
     @property
     def ownership(self) -> FieldManager:
@@ -134,7 +149,7 @@ class Writing:
             self.kind,
             document,
             namespace=self.namespace,
-            surroundings=self.state.surroundings(),
+            surroundings=self.state.surroundings(self.user),
         )
         if managed is None:
             managed = self.ownership.after_create(document)

@@ -27,5 +27,13 @@ def test_what_the_issue_asks_for_is_served() -> None:
     }
 
 
+def test_autoscalers_of_both_versions_are_kept_in_one_place_and_version() -> None:
+    kept = {
+        (kind.storage_key, kind.storage_version) for kind in KINDS if kind.group == "autoscaling"
+    }
+
+    assert kept == {("horizontalpodautoscalers.autoscaling", "v2")}
+
+
 def test_events_of_both_groups_are_kept_in_one_place() -> None:
     assert {kind.storage_key for kind in KINDS if kind.plural == "events"} == {"events"}

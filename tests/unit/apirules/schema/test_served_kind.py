@@ -36,8 +36,10 @@ def test_subresources_are_found_by_name() -> None:
     assert kind.subresource("log") is None
 
 
-def test_reviews_are_not_stored() -> None:
+def test_reviews_and_what_can_only_be_read_are_not_stored() -> None:
     assert not kind_of("selfsubjectaccessreviews", "authorization.k8s.io").is_stored
+    assert not kind_of("bindings").is_stored
+    assert not kind_of("componentstatuses").is_stored
 
 
 def test_the_hash_of_the_stored_version_is_the_real_servers() -> None:

@@ -22,6 +22,12 @@ from reflet.devserver.verbs.field_managers import custom_reset_fields, reset_fie
         ("deployments.apps", "status", {"f:metadata": {"f:labels": {}}, "f:spec": {}}),
         ("deployments.apps", "scale", {}),
         ("namespaces", "finalize", {"f:status": {}}),
+        ("volumeattachments.storage.k8s.io", "status", {"f:metadata": {}, "f:spec": {}}),
+        (
+            "certificatesigningrequests.certificates.k8s.io",
+            "approval",
+            {"f:spec": {}, "f:status": {"f:certificate": {}}},
+        ),
     ],
 )
 def test_a_part_cannot_change_the_other(
