@@ -11,8 +11,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from reflet.apirules import refusals
+from reflet.apirules.schema.schemas import ANYTHING, Schema
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.validation import definitions, other_kinds, pods, services, workloads
+from reflet.apirules.validation import (
+    definitions,
+    other_kinds,
+    pods,
+    quotas,
+    services,
+    workloads,
+)
 from reflet.apirules.validation.custom_objects import check_custom_object, check_value
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
@@ -21,14 +29,22 @@ from reflet.apirules.validation.metadata import (
     check_metadata_update,
     check_qualified_finalizers,
 )
+from reflet.apirules.validation.storage import (
+    persistent_volume_claims,
+    persistent_volumes,
+    storage_classes,
+)
 from reflet.errors import Cause
 
 Document = Mapping[str, Any]
 CreateCheck = Callable[[Document, FieldErrors], None]
 UpdateCheck = Callable[[Document, Document, FieldErrors], None]
+WholeUpdateCheck = Callable[[ServedKind, Document, Document, FieldErrors], None]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
+_STORAGE_CLASSES: Final = "storageclasses.storage.k8s.io"
+_PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 
 _CREATE: Final[Mapping[str, CreateCheck]] = {
     "configmaps": other_kinds.check_config_map,
@@ -51,6 +67,12 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     f"rolebindings.{_RBAC}": other_kinds.check_role_binding,
     f"clusterrolebindings.{_RBAC}": other_kinds.check_cluster_role_binding,
     _DEFINITIONS: definitions.check_definition,
+    "persistentvolumes": persistent_volumes.check_persistent_volume,
+    "persistentvolumeclaims": persistent_volume_claims.check_claim,
+    _STORAGE_CLASSES: storage_classes.check_storage_class,
+    "resourcequotas": quotas.check_quota,
+    "limitranges": quotas.check_limit_range,
+    _PRIORITY_CLASSES: quotas.check_priority_class,
 }
 # Besides these, an update is checked like a new object; those of pods is another story.
 _UPDATE: Final[Mapping[str, UpdateCheck]] = {
@@ -71,13 +93,84 @@ _UPDATE: Final[Mapping[str, UpdateCheck]] = {
 _CHECKED_AGAIN: Final = frozenset(
     {
         *("configmaps", "secrets", "pods", "namespaces", "nodes", "serviceaccounts"),
-        *("persistentvolumes", "persistentvolumeclaims", "resourcequotas", "limitranges"),
         *(f"{name}.{_RBAC}" for name in ("roles", "clusterroles", "rolebindings")),
         f"clusterrolebindings.{_RBAC}",
     }
 )
 # A job's update keeps its selector, so what made it need not be checked again.
 _NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch"})
+
+
+def _check_own_metadata(
+    kind: ServedKind, new: Document, old: Document, errors: FieldErrors
+) -> None:
+    check_metadata_update(new["metadata"], old["metadata"], errors)
+    check_qualified_finalizers(kind, new["metadata"], errors)
+
+
+def _volume_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    any_value = persistent_volumes.has_bad_node_labels(old)
+    for is_second in (False, True):
+        check_metadata(kind, new["metadata"], errors)
+        persistent_volumes.check_volume_spec(new, errors, any_value=any_value)
+        if not is_second:
+            persistent_volumes.check_mount_options(new, errors)
+    persistent_volumes.check_persistent_volume_change(_spec_of(kind), new, old, errors)
+
+
+def _claim_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    _check_own_metadata(kind, new, old, errors)
+    check_metadata(kind, new["metadata"], errors)
+    spec, before = new["spec"], old["spec"]
+    persistent_volume_claims.check_claim_spec(spec, "spec", errors, before=before)
+    persistent_volume_claims.check_claim_change(_spec_of(kind), new, old, errors)
+
+
+def _spec_of(kind: ServedKind) -> Schema:
+    return kind.schema.field("spec") or ANYTHING
+
+
+def _storage_class_update(
+    kind: ServedKind, new: Document, old: Document, errors: FieldErrors
+) -> None:
+    check_metadata(kind, new["metadata"], errors)
+    storage_classes.check_storage_class(new, errors)
+    _check_own_metadata(kind, new, old, errors)
+    storage_classes.check_storage_class_change(new, old, errors)
+
+
+def _quota_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    _check_own_metadata(kind, new, old, errors)
+    quotas.check_quota(new, errors)
+    quotas.check_quota_change(new, old, errors)
+
+
+def _limit_range_update(kind: ServedKind, new: Document, _: Document, errors: FieldErrors) -> None:
+    check_metadata(kind, new["metadata"], errors)
+    quotas.check_limit_range(new, errors)
+
+
+def _priority_class_update(
+    kind: ServedKind, new: Document, old: Document, errors: FieldErrors
+) -> None:
+    _check_own_metadata(kind, new, old, errors)
+    quotas.check_priority_class_change(new, old, errors)
+
+
+# Kinds of which an update is checked in an order of its own.
+_WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
+    "persistentvolumes": _volume_update,
+    "persistentvolumeclaims": _claim_update,
+    _STORAGE_CLASSES: _storage_class_update,
+    "resourcequotas": _quota_update,
+    "limitranges": _limit_range_update,
+    _PRIORITY_CLASSES: _priority_class_update,
+}
+_STATUS_UPDATE: Final[Mapping[str, UpdateCheck]] = {
+    "pods": pods.check_pod_status_update,
+    "persistentvolumeclaims": persistent_volume_claims.check_claim_status,
+    "resourcequotas": quotas.check_quota_status,
+}
 
 
 def validate_create(kind: ServedKind, document: Document) -> None:
@@ -124,11 +217,16 @@ def validate_update(
         _check_custom_update(kind, new, subresource, errors)
         _refuse(kind, new, errors)
         return
-    check_metadata_update(metadata, before, errors)
-    check_qualified_finalizers(kind, metadata, errors)
+    whole = _WHOLE_UPDATE.get(kind.storage_key)
+    if whole is not None and subresource != "status":
+        whole(kind, new, old, errors)
+        _refuse(kind, new, errors)
+        return
+    _check_own_metadata(kind, new, old, errors)
     if subresource == "status":
-        if kind.storage_key == "pods":
-            pods.check_pod_status_update(new, old, errors)
+        check_status = _STATUS_UPDATE.get(kind.storage_key)
+        if check_status is not None:
+            check_status(new, old, errors)
         _refuse(kind, new, errors)
         return
     update = _UPDATE.get(kind.storage_key)
