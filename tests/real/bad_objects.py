@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.real.bad_pods import bad_containers, bad_pods, bad_volumes
+from tests.real.bad_shares import bad_shares
+from tests.real.bad_storage import bad_storage
 from tests.real.devserver_objects import (
     APPS,
     BATCH,
@@ -34,6 +36,8 @@ def bad_objects() -> Iterator[Case]:
     yield from _bad_services()
     yield from _bad_workloads()
     yield from _bad_others()
+    yield from bad_storage()
+    yield from bad_shares()
 
 
 def _bad_metadata() -> Iterator[Case]:

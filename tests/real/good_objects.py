@@ -21,6 +21,7 @@ from tests.real.devserver_objects import (
     workload,
 )
 from tests.real.good_pods import good_pods
+from tests.real.good_storage import good_shares, good_storage
 
 
 def good_objects() -> Iterator[Case]:
@@ -29,6 +30,8 @@ def good_objects() -> Iterator[Case]:
     yield from good_pods()
     yield from _good_workloads()
     yield from _good_others()
+    yield from good_storage()
+    yield from good_shares()
 
 
 def _good_core() -> Iterator[Case]:

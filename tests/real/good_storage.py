@@ -39,48 +39,87 @@ SOURCES: Final[dict[str, Any]] = {
     "flocker": {"datasetName": "d"},
     "nfs": {"server": "s", "path": "/p", "readOnly": True},
     "rbd": {
-        **{"monitors": ["a:1"], "image": "i", "fsType": "xfs", "pool": "p", "user": "u"},
-        **{"keyring": "/k", "secretRef": SECRET, "readOnly": True},
+        "monitors": ["a:1"],
+        "image": "i",
+        "fsType": "xfs",
+        "pool": "p",
+        "user": "u",
+        "keyring": "/k",
+        "secretRef": SECRET,
+        "readOnly": True,
     },
     "quobyte": {"registry": "a:1,[::1]:2", "volume": "v", "user": "u", "group": "g", "tenant": "t"},
     "cephfs": {
-        **{"monitors": ["a"], "path": "/p", "user": "u", "secretFile": "/f"},
-        **{"secretRef": SECRET, "readOnly": True},
+        "monitors": ["a"],
+        "path": "/p",
+        "user": "u",
+        "secretFile": "/f",
+        "secretRef": SECRET,
+        "readOnly": True,
     },
     "iscsi": {
-        **{"targetPortal": "p:1", "iqn": IQN, "lun": 3, "iscsiInterface": "i", "fsType": "xfs"},
-        **{"portals": ["q:1"], "chapAuthDiscovery": True, "chapAuthSession": True},
-        **{"secretRef": SECRET, "initiatorName": EUI},
+        "targetPortal": "p:1",
+        "iqn": IQN,
+        "lun": 3,
+        "iscsiInterface": "i",
+        "fsType": "xfs",
+        "portals": ["q:1"],
+        "chapAuthDiscovery": True,
+        "chapAuthSession": True,
+        "secretRef": SECRET,
+        "initiatorName": EUI,
     },
     "cinder": {"volumeID": "v", "fsType": "xfs", "readOnly": True, "secretRef": SECRET},
     "fc": {"targetWWNs": ["w"], "lun": 1, "fsType": "xfs", "readOnly": True},
     "flexVolume": {"driver": "d/e", "fsType": "x", "secretRef": SECRET, "options": {"a": "b"}},
     "azureFile": {"secretName": "s", "shareName": "h", "readOnly": True, "secretNamespace": "n"},
     "vsphereVolume": {
-        **{"volumePath": "p", "fsType": "x", "storagePolicyName": "n"},
+        "volumePath": "p",
+        "fsType": "x",
+        "storagePolicyName": "n",
         "storagePolicyID": "i",
     },
     "photonPersistentDisk": {"pdID": "p", "fsType": "x"},
     "portworxVolume": {"volumeID": "v", "fsType": "x", "readOnly": True},
     "azureDisk": {
-        **{"diskName": "d", "diskURI": "https://a.example/d", "cachingMode": "ReadOnly"},
-        **{"fsType": "ext4", "readOnly": True, "kind": "Shared"},
+        "diskName": "d",
+        "diskURI": "https://a.example/d",
+        "cachingMode": "ReadOnly",
+        "fsType": "ext4",
+        "readOnly": True,
+        "kind": "Shared",
     },
     "scaleIO": {
-        **{"gateway": "g", "system": "s", "secretRef": SECRET, "sslEnabled": True},
-        **{"protectionDomain": "p", "storagePool": "o", "storageMode": "ThickProvisioned"},
-        **{"volumeName": "v", "fsType": "x", "readOnly": True},
+        "gateway": "g",
+        "system": "s",
+        "secretRef": SECRET,
+        "sslEnabled": True,
+        "protectionDomain": "p",
+        "storagePool": "o",
+        "storageMode": "ThickProvisioned",
+        "volumeName": "v",
+        "fsType": "x",
+        "readOnly": True,
     },
     "local": {"path": "/mnt/a", "fsType": "ext4"},
     "storageos": {
-        **{"volumeName": "v", "volumeNamespace": "n", "fsType": "x", "readOnly": True},
+        "volumeName": "v",
+        "volumeNamespace": "n",
+        "fsType": "x",
+        "readOnly": True,
         "secretRef": {"name": "s", "namespace": "n", "kind": "Secret"},
     },
     "csi": {
-        **{"driver": "csi.example.com", "volumeHandle": "h", "fsType": "x", "readOnly": True},
-        **{"volumeAttributes": {"a": "b"}, "controllerPublishSecretRef": SECRET},
-        **{"nodeStageSecretRef": SECRET, "nodePublishSecretRef": SECRET},
-        **{"controllerExpandSecretRef": SECRET, "nodeExpandSecretRef": SECRET},
+        "driver": "csi.example.com",
+        "volumeHandle": "h",
+        "fsType": "x",
+        "readOnly": True,
+        "volumeAttributes": {"a": "b"},
+        "controllerPublishSecretRef": SECRET,
+        "nodeStageSecretRef": SECRET,
+        "nodePublishSecretRef": SECRET,
+        "controllerExpandSecretRef": SECRET,
+        "nodeExpandSecretRef": SECRET,
     },
 }
 
@@ -111,9 +150,7 @@ def storage_class(metadata: Manifest | None = None, **fields: Any) -> Manifest:
 def priority_class(metadata: Manifest | None = None, **fields: Any) -> Manifest:
     metadata = {"name": "{namespace}-x"} | (metadata or {})
     usual = {"value": 1000}
-    return manifest(
-        "scheduling.k8s.io/v1", "PriorityClass", metadata=metadata, **(usual | fields)
-    )
+    return manifest("scheduling.k8s.io/v1", "PriorityClass", metadata=metadata, **(usual | fields))
 
 
 def quota(hard: Manifest | None = None, **spec: Any) -> Manifest:
@@ -127,9 +164,11 @@ def limits(*items: Manifest) -> Manifest:
 def good_storage() -> Iterator[Case]:
     """Yield volumes, claims and storage classes that are accepted."""
     for name, source in SOURCES.items():
-        body = volume({"name": f"{{namespace}}-{name.lower()}"}, nodeAffinity=ZONES, **{name: source})
+        body = volume(
+            {"name": f"{{namespace}}-{name.lower()}"}, nodeAffinity=ZONES, **{name: source}
+        )
         yield f"volume of {name}", VOLUMES, body
-    yield "volume of a blob", VOLUMES, volume(azureDisk={"diskName": "d", "diskURI": "u"})
+    yield "volume of a blob", VOLUMES, volume(azureDisk={"diskName": "d", "diskURI": "https://a"})
     yield "volume of ids", VOLUMES, volume({"name": "{namespace}-fc2"}, fc={"wwids": ["a"]})
     yield (
         "volume with everything",
@@ -220,9 +259,16 @@ def good_shares() -> Iterator[Case]:
         QUOTAS,
         quota(
             {
-                **{"cpu": "1", "requests.memory": "1Gi", "limits.cpu": "1500m", "pods": "1000"},
-                **{"services.nodeports": "1000", "requests.storage": "1Ti", "count/jobs.batch": 9},
-                **{"requests.example.com/gpu": 4, "hugepages-2Mi": "4Mi", "secrets": "1000"},
+                "cpu": "1",
+                "requests.memory": "1Gi",
+                "limits.cpu": "1500m",
+                "pods": "1000",
+                "services.nodeports": "1000",
+                "requests.storage": "1Ti",
+                "count/jobs.batch": 9,
+                "requests.example.com/gpu": 4,
+                "hugepages-2Mi": "4Mi",
+                "secrets": "1000",
                 "gold.storageclass.storage.k8s.io/requests.storage": "1Gi",
             }
         ),

@@ -46,6 +46,8 @@ GENERATION_FROM_START: Final = frozenset(
         "customresourcedefinitions.apiextensions.k8s.io",
     }
 )
+# Of these it stays what it was when they were made.
+GENERATION_FOR_EVER: Final = frozenset({"priorityclasses.scheduling.k8s.io"})
 # A node reports its status when it registers itself.
 STATUS_FROM_CLIENT: Final = frozenset({"nodes"})
 

@@ -65,7 +65,7 @@ def _check_hard(amounts: Mapping[str, str], path: str, errors: FieldErrors) -> N
         check_quota_resource(name, here, errors)
         if amount.nanos < 0:
             errors.invalid(here, str(amount), NOT_NEGATIVE)
-        if is_whole(name) and amount.milli_value() % 1000:
+        if is_whole(name) and amount.wrapped_milli_value() % 1000:
             errors.invalid(here, str(amount), "must be an integer")
 
 

@@ -212,6 +212,7 @@ def _renewed(old: Any, new: Any) -> Any:
         return list(map(_renewed, old, new))
     if not isinstance(old, dict) or not isinstance(new, dict):
         return old
-    if "Key" in old and _SUCCESSORS.get(old["Key"]) == new.get("Key"):
+    # A key without a successor may be replaced by none at all; that is another complaint.
+    if "Key" in old and _SUCCESSORS.get(old["Key"], "") == new.get("Key"):
         return old | {"Key": new["Key"]}
     return {name: _renewed(value, new.get(name)) for name, value in old.items()}
