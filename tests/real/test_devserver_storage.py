@@ -127,6 +127,7 @@ UPDATES: list[Update] = [
         lambda made: made["metadata"].update(annotations={OLD_CLASS: "b"}),
     ),
     ("claim with a selector", CLAIMS, claim(), _spec(selector={"matchLabels": {"a": "b"}})),
+    ("claim with an empty selector", CLAIMS, claim(), _spec(selector={})),
     ("claim with attributes", CLAIMS, claim(), _spec(volumeAttributesClassName="gold")),
     (
         "claim without its source",

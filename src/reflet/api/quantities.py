@@ -154,8 +154,8 @@ class Quantity:
         return _rounded_away(self._nanos, _NANOS_IN_MILLI)
 
     def wrapped_milli_value(self) -> int:
-        """Give the amount in thousandths as Kubernetes has it: what is too large for an int64
-        is cut to one, so that it is another number.
+        """Give the amount in thousandths as Kubernetes has it, which keeps the lowest 64 bits, or
+        nothing, of what is too large for an int64.
         """
         return _int64(self, 3)
 

@@ -106,3 +106,83 @@ def test_a_custom_status_is_checked_by_its_part_of_the_definition() -> None:
     validate_update(kind, document, good, subresource="status")
     with pytest.raises(Invalid, match=r"status\.teeth: .*: teeth in body must be of type integer"):
         validate_update(kind, document, bad, subresource="status")
+
+
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+VOLUME = {
+    "accessModes": ["ReadWriteOnce"],
+    "capacity": {"storage": "1Gi"},
+    "hostPath": {"path": "/", "type": ""},
+}
+
+
+@pytest.mark.parametrize(
+    ("plural", "group", "body", "change", "fields"),
+    [
+        (
+            "persistentvolumes",
+            "",
+            {"spec": VOLUME},
+            {"spec": VOLUME | {"accessModes": [], "volumeMode": "Block"}},
+            ["metadata.labels"] * 3
+            + ["spec.accessModes", "metadata.labels", "spec.accessModes", "volumeMode"],
+        ),
+        (
+            "persistentvolumeclaims",
+            "",
+            {"spec": CLAIM},
+            {"spec": CLAIM | {"volumeMode": "Tape"}},
+            ["metadata.labels"] * 4 + ["spec.volumeMode", "spec", "volumeMode"],
+        ),
+        (
+            "storageclasses",
+            "storage.k8s.io",
+            {"provisioner": "a"},
+            {"provisioner": ""},
+            ["metadata.labels"] * 3 + ["provisioner", "metadata.labels", "provisioner"],
+        ),
+        (
+            "priorityclasses",
+            "scheduling.k8s.io",
+            {"value": 1},
+            {"value": 2_000_000_000},
+            ["metadata.labels"] * 3 + ["value"],
+        ),
+        (
+            "resourcequotas",
+            "",
+            {},
+            {"spec": {"hard": {"foo/": "1"}, "scopes": ["Terminating"]}},
+            ["metadata.labels"] * 3 + ["spec.hard[foo/]"] * 2 + ["spec.scopes"],
+        ),
+        (
+            "limitranges",
+            "",
+            {},
+            {"spec": {"limits": [{"type": "Node"}]}},
+            ["metadata.labels"] * 3 + ["spec.limits[0].type"],
+        ),
+    ],
+)
+def test_some_updates_are_checked_in_an_order_of_their_own(
+    plural: str, group: str, body: dict[str, Any], change: dict[str, Any], fields: list[str]
+) -> None:
+    kind = kind_of(plural, group)
+    old = created(kind, {"metadata": {"name": "x"}} | body)
+    new = copy.deepcopy(old) | change
+    new["metadata"]["labels"] = {"a": "b c"}
+
+    with pytest.raises(Invalid) as caught:
+        validate_update(kind, old, new)
+
+    assert [cause.field for cause in caught.value.causes] == fields
+
+
+def test_a_status_is_checked_by_the_rules_of_its_kind() -> None:
+    kind = kind_of("resourcequotas")
+    old = created(kind, {"metadata": {"name": "x"}})
+
+    with pytest.raises(Invalid) as caught:
+        validate_update(kind, old, old | {"status": {"used": {"cpu": "-1"}}}, subresource="status")
+
+    assert [cause.field for cause in caught.value.causes] == ["status.used[cpu]"]

@@ -122,7 +122,7 @@ def check_claim_change(schema: Schema, new: Document, old: Document, errors: Fie
     if status.get("phase") == "Bound":
         _settle_amounts(spec, before)
     now, then = internal_view(schema, spec), internal_view(schema, before)
-    if not is_same(_in_numbers(then), _in_numbers(now)):
+    if not is_same(_by_meaning(then), _by_meaning(now)):
         said = (
             "spec is immutable after creation except resources.requests and "
             "volumeAttributesClassName for bound claims"
@@ -171,13 +171,18 @@ def _settle_amounts(spec: dict[str, Any], before: Document) -> None:
         spec[_ATTRIBUTES] = before[_ATTRIBUTES]
 
 
-def _in_numbers(view: Any) -> Any:
+def _by_meaning(view: Any) -> Any:
+    """Give a view in which equal amounts are equal, and an empty selector is not none."""
     resources = {
         name: {resource: Quantity.parse(amount) for resource, amount in amounts.items()}
         for name, amounts in view["Resources"].items()
         if amounts
     }
-    return view | {"Resources": {"Limits": {}, "Requests": {}} | resources}
+    selector = view["Selector"]
+    return view | {
+        "Selector": None if selector is None else [selector],
+        "Resources": {"Limits": {}, "Requests": {}} | resources,
+    }
 
 
 def _size(spec: Document) -> Quantity:
