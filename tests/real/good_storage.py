@@ -123,6 +123,10 @@ SOURCES: Final[dict[str, Any]] = {
     },
 }
 
+DEPRECATED: Final = frozenset(
+    {"cephfs", "glusterfs", "photonPersistentDisk", "rbd", "scaleIO", "storageos"}
+)
+
 
 def volume(metadata: Manifest | None = None, **spec: Any) -> Manifest:
     """Make a volume on the node unless ``spec`` names another source."""
@@ -164,6 +168,8 @@ def limits(*items: Manifest) -> Manifest:
 def good_storage() -> Iterator[Case]:
     """Yield volumes, claims and storage classes that are accepted."""
     for name, source in SOURCES.items():
+        if name in DEPRECATED:
+            continue
         body = volume(
             {"name": f"{{namespace}}-{name.lower()}"}, nodeAffinity=ZONES, **{name: source}
         )
@@ -177,7 +183,7 @@ def good_storage() -> Iterator[Case]:
             {"name": "{namespace}-all", "annotations": {"a": "b"}},
             accessModes=["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany"],
             claimRef={"kind": "PersistentVolumeClaim", "namespace": "n", "name": "c"},
-            persistentVolumeReclaimPolicy="Recycle",
+            persistentVolumeReclaimPolicy="Delete",
             storageClassName="fast",
             mountOptions=["ro"],
             volumeMode="Block",
@@ -240,6 +246,15 @@ def good_storage() -> Iterator[Case]:
     )
 
 
+def deprecated_storage() -> Iterator[Case]:
+    """Yield volumes that are accepted with a warning; the development server sends none."""
+    for name in sorted(DEPRECATED):
+        body = volume({"name": f"{{namespace}}-{name.lower()}"}, **{name: SOURCES[name]})
+        yield f"volume of {name}", VOLUMES, body
+    recycled = volume({"name": "{namespace}-r"}, persistentVolumeReclaimPolicy="Recycle")
+    yield "volume recycled", VOLUMES, recycled
+
+
 def good_shares() -> Iterator[Case]:
     """Yield quotas, ranges of limits and priority classes that are accepted."""
     yield "plain priority", PRIORITY_CLASSES, priority_class({"name": "{namespace}-plain"})
@@ -293,7 +308,8 @@ def good_shares() -> Iterator[Case]:
         )
         | {"metadata": {"name": "selector"}},
     )
-    yield "limits of nothing", LIMIT_RANGES, limits() | {"metadata": {"name": "nothing"}}
+    nothing = limits({"type": "Pod"}) | {"metadata": {"name": "nothing"}}
+    yield "limits of nothing", LIMIT_RANGES, nothing
     yield (
         "limits of everything",
         LIMIT_RANGES,

@@ -237,7 +237,7 @@ def test_a_status_update_ends_as_on_the_real_server(
 
 def test_limits_without_a_name_get_one(kube: KubeServer, namespace: str) -> None:
     path = LIMIT_RANGES.replace("{namespace}", namespace)
-    body = limits() | {"metadata": {}}
+    body = limits({"type": "Pod"}) | {"metadata": {}}
 
     real = kube.request("POST", path, body)
     ours = DevServerSide().create(path, body)

@@ -173,11 +173,6 @@ def _limit_range_item(document: dict[str, Any]) -> None:
     document.update({name: amounts for name, amounts in filled.items() if amounts})
 
 
-def _limit_range_spec(document: dict[str, Any]) -> None:
-    # Empty lists are not stored, and this one is shown all the same.
-    document["limits"] = document.get("limits") or None
-
-
 def _node_spec(document: dict[str, Any]) -> None:
     # Two names for one thing: where they differ, the one range is meant.
     network, networks = document.get("podCIDR"), document.get("podCIDRs")
@@ -247,7 +242,6 @@ DEFAULTERS: Final[Mapping[str, Defaulter]] = {
     f"{_CORE}NodeStatus": _node_status,
     f"{_CORE}EndpointSubset": _endpoint_subset,
     f"{_CORE}LimitRangeItem": _limit_range_item,
-    f"{_CORE}LimitRangeSpec": _limit_range_spec,
     f"{_CORE}PersistentVolume": _persistent_volume,
     f"{_CORE}PersistentVolumeClaimSpec": _unsaid("volumeMode", "Filesystem"),
     f"{_CORE}PersistentVolumeClaimStatus": _absent("phase", "Pending"),

@@ -121,7 +121,3 @@ def test_what_may_be_empty_is_filled_only_where_nothing_is_said() -> None:
         "kind": "Shared",
     }
     assert claim["spec"]["volumeMode"] == ""
-
-
-def test_a_list_of_no_limits_is_shown_as_nothing() -> None:
-    assert created(kind_of("limitranges"), {"spec": {"limits": []}})["spec"] == {"limits": None}
