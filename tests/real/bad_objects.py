@@ -7,6 +7,8 @@ from typing import Any
 
 from tests.real.availability_objects import bad_availability
 from tests.real.bad_pods import bad_containers, bad_pods, bad_volumes
+from tests.real.bad_shares import bad_shares
+from tests.real.bad_storage import bad_storage
 from tests.real.devserver_objects import (
     APPS,
     BATCH,
@@ -38,6 +40,8 @@ def bad_objects() -> Iterator[Case]:
     yield from _bad_others()
     yield from bad_traffic()
     yield from bad_availability()
+    yield from bad_storage()
+    yield from bad_shares()
 
 
 def _bad_metadata() -> Iterator[Case]:

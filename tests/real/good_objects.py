@@ -23,6 +23,7 @@ from tests.real.devserver_objects import (
 )
 from tests.real.good_cluster_objects import good_cluster_objects
 from tests.real.good_pods import good_pods
+from tests.real.good_storage import good_shares, good_storage
 from tests.real.traffic_objects import good_traffic
 
 
@@ -35,6 +36,8 @@ def good_objects() -> Iterator[Case]:
     yield from good_traffic()
     yield from good_availability()
     yield from good_cluster_objects()
+    yield from good_storage()
+    yield from good_shares()
 
 
 def _good_core() -> Iterator[Case]:

@@ -10,10 +10,11 @@ from tests.real.devserver_objects import Case
 from tests.real.devserver_side import DevServerSide, comparable
 from tests.real.good_cluster_objects import ONLY_TRIED
 from tests.real.good_objects import good_objects
+from tests.real.good_storage import deprecated_storage
 from tests.real.kube_server import KubeServer
 
 
-@pytest.mark.parametrize("case", list(good_objects()), ids=lambda case: case[0])
+@pytest.mark.parametrize("case", [*good_objects(), *deprecated_storage()], ids=lambda case: case[0])
 def test_a_new_object_is_stored_as_the_real_server_stores_it(
     kube: KubeServer, namespace: str, case: Case
 ) -> None:

@@ -153,6 +153,12 @@ class Quantity:
         """Give the amount in thousandths, a rest rounded away from zero."""
         return _rounded_away(self._nanos, _NANOS_IN_MILLI)
 
+    def wrapped_milli_value(self) -> int:
+        """Give the amount in thousandths as Kubernetes has it, which keeps the lowest 64 bits, or
+        nothing, of what is too large for an int64.
+        """
+        return _int64(self, 3)
+
     def ceil_divide(self, divisor: Quantity, *, in_milli_units: bool = False) -> int:
         """Give how many divisors it takes to cover the amount, in the kubelet's arithmetic.
 

@@ -20,6 +20,7 @@ from reflet.apirules import refusals
 from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
 from reflet.apirules.kind_strategies import (
     CREATE_RULES,
+    GENERATION_FOR_EVER,
     GENERATION_FROM_START,
     STATUS_FROM_CLIENT,
     STATUS_RULES,
@@ -206,7 +207,7 @@ def _count_generation(kind: ServedKind, old: Document, made: Document) -> None:
         changed = {name: made[name] for name in made if name not in ignored} != {
             name: old[name] for name in old if name not in ignored
         }
-    elif kind.storage_key in GENERATION_FROM_START:
+    elif kind.storage_key in GENERATION_FROM_START - GENERATION_FOR_EVER:
         changed = _desired_state(kind, made) != _desired_state(kind, old)
     else:
         return

@@ -53,6 +53,8 @@ GENERATION_FROM_START: Final = frozenset(
         *CLUSTER_GENERATION_FROM_START,
     }
 )
+# Of these it stays what it was when they were made.
+GENERATION_FOR_EVER: Final = frozenset({"priorityclasses.scheduling.k8s.io"})
 # A node reports its status when it registers itself.
 STATUS_FROM_CLIENT: Final = frozenset({"nodes"})
 
@@ -230,6 +232,43 @@ def _persistent_volume(document: Document, outside: Outside) -> None:
 def _persistent_volume_claim(document: Document, _: Outside) -> None:
     _add_finalizer(document, "kubernetes.io/pvc-protection")
     document["status"] = {"phase": "Pending"}
+    _settle_data_sources(document["spec"], {})
+
+
+def _persistent_volume_claim_update(old: Document, document: Document, _: Outside) -> None:
+    _settle_data_sources(document["spec"], old["spec"])
+
+
+def _settle_data_sources(spec: Document, before: Document) -> None:
+    """Say what a volume is filled from under the old name and the new; drop what neither can."""
+    reference = spec.get("dataSourceRef")
+    # Those of other namespaces are ignored unless a feature is on that is off by default.
+    if (reference or {}).get("namespace") and before.get("dataSourceRef") is None:
+        reference = None
+    source = spec.get("dataSource")
+    had_source = any(before.get(name) is not None for name in _DATA_SOURCES)
+    if source is not None and reference is None and not had_source:
+        named = (source.get("apiGroup") or "", source.get("kind"))
+        source = source if named in _OLD_DATA_SOURCES else None
+    if reference is None and source is not None:
+        reference = dict(source)
+    elif source is None and reference is not None and not reference.get("namespace"):
+        source = {name: value for name, value in reference.items() if name != "namespace"}
+    for name, value in zip(_DATA_SOURCES, (source, reference), strict=True):
+        spec.pop(name, None)
+        if value is not None:
+            spec[name] = value
+
+
+_DATA_SOURCES: Final = ("dataSource", "dataSourceRef")
+_OLD_DATA_SOURCES: Final = frozenset(
+    {("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")}
+)
+
+
+def _limit_range(document: Document, outside: Outside) -> None:
+    if not document["metadata"].get("name"):
+        document["metadata"]["name"] = outside.new_uid()
 
 
 def _add_finalizer(document: Document, name: str) -> None:
@@ -273,6 +312,7 @@ CREATE_RULES: Final[Mapping[str, Callable[[Document, Outside], None]]] = {
     "leases.coordination.k8s.io": _lease,
     "persistentvolumes": _persistent_volume,
     "persistentvolumeclaims": _persistent_volume_claim,
+    "limitranges": _limit_range,
     **CLUSTER_CREATE_RULES,
 }
 UPDATE_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]] = {
@@ -283,6 +323,7 @@ UPDATE_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]]
     "statefulsets.apps": _stateful_set_update,
     "leases.coordination.k8s.io": _lease_update,
     "pods": _pod_update,
+    "persistentvolumeclaims": _persistent_volume_claim_update,
     **CLUSTER_UPDATE_RULES,
 }
 STATUS_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]] = {

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.validation.addresses import lenient_address, lenient_network
-from reflet.apirules.validation.ingresses import CLASS_ANNOTATION
+from reflet.apirules.validation.networking.addresses import lenient_address, lenient_network
+from reflet.apirules.validation.networking.ingresses import CLASS_ANNOTATION
 from reflet.gotext.quoting import quoted
 
 Document = Mapping[str, Any]

@@ -106,7 +106,7 @@ def _ports_of(service: Mapping[str, Any]) -> set[int]:
 
 
 class Outside(Protocol):
-    """What rules need from the outside world: free addresses, chance, the time, who asks."""
+    """What rules need from the outside world: free addresses, chance, ids, the time, who asks."""
 
     @property
     def addresses(self) -> ServiceAddresses:
@@ -122,6 +122,9 @@ class Outside(Protocol):
 
     def chance(self, below: int, /) -> int:
         """Give a number below the one given."""
+
+    def new_uid(self) -> str:
+        """Give an id that nobody has."""
 
 
 def prepare_service(document: Document, outside: Outside) -> None:

@@ -220,3 +220,13 @@ def test_an_amount_cannot_be_changed() -> None:
 
     with pytest.raises(AttributeError):
         quantity.nanos = 2  # type: ignore[misc]  # the claim is that it is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "milli_value"),
+    [("1500m", 1500), ("1n", 1), ("9P", 9 * 10**18), ("10P", 0), ("9" * 30, 4089650035136920600)],
+)
+def test_a_milli_value_that_is_too_large_is_what_it_is_for_kubernetes(
+    text: str, milli_value: int
+) -> None:
+    assert Quantity.parse(text).wrapped_milli_value() == milli_value

@@ -219,3 +219,13 @@ def test_a_clone_shares_nothing() -> None:
     copied["a"][0]["b"] = 2
 
     assert original == {"a": [{"b": 1}]}
+
+
+def test_the_generation_of_a_priority_class_stays() -> None:
+    kind = kind_of("priorityclasses", "scheduling.k8s.io")
+    old = created(kind, {"metadata": {"name": "x"}, "value": 1})
+    body = copy.deepcopy(old) | {"description": "new"}
+
+    made = prepare_update(kind, old, body, namespace="", surroundings=surroundings())
+
+    assert (made["description"], made["metadata"]["generation"]) == ("new", 1)

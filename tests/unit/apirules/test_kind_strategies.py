@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from reflet.apirules.admission import prepare_update
 from reflet.apirules.kind_strategies import quality_of_service
-from tests.unit.devserver.object_scene import UID, created, kind_of, pod_body
+from tests.unit.devserver.object_scene import UID, created, kind_of, pod_body, surroundings
 
 FULL = {"cpu": "1", "memory": "1Gi"}
 
@@ -115,3 +116,43 @@ def test_a_lease_keeps_nothing_of_elections_that_nobody_holds() -> None:
     )
 
     assert made["spec"] == {"holderIdentity": "me"}
+
+
+SNAPSHOT = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
+CLAIM = {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": "c"}
+FILLER = {"apiGroup": "example.com", "kind": "Filler", "name": "f"}
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"dataSource": CLAIM}, {"dataSource": CLAIM, "dataSourceRef": CLAIM}),
+        ({"dataSource": SNAPSHOT}, {"dataSource": SNAPSHOT, "dataSourceRef": SNAPSHOT}),
+        ({"dataSourceRef": FILLER}, {"dataSource": FILLER, "dataSourceRef": FILLER}),
+        ({"dataSource": FILLER}, {}),
+        ({"dataSourceRef": SNAPSHOT | {"namespace": "n"}}, {}),
+    ],
+)
+def test_what_fills_a_claim_has_both_names_or_none(
+    said: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    made = created(kind_of("persistentvolumeclaims"), {"metadata": {"name": "x"}, "spec": said})
+
+    assert {name: made["spec"][name] for name in made["spec"] if "data" in name} == kept
+
+
+def test_a_claim_that_is_filled_stays_so_for_clients_that_know_one_name() -> None:
+    kind = kind_of("persistentvolumeclaims")
+    old = created(kind, {"metadata": {"name": "x"}, "spec": {"dataSourceRef": FILLER}})
+    body = {"metadata": {"name": "x"}, "spec": {"dataSource": FILLER}}
+
+    made = prepare_update(kind, old, body, namespace="shop", surroundings=surroundings())
+
+    assert made["spec"]["dataSourceRef"] == FILLER
+
+
+def test_limits_without_a_name_get_an_id_for_one() -> None:
+    kind = kind_of("limitranges")
+
+    assert created(kind, {})["metadata"]["name"] == UID
+    assert created(kind, {"metadata": {"name": "x"}})["metadata"]["name"] == "x"

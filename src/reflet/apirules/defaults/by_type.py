@@ -35,9 +35,11 @@ def fill_defaults(schema: Schema, document: dict[str, Any]) -> None:
         defaulter(document)
     for name, field in structure.fields.items():
         value = document.get(name)
-        if value is None or value == "":
-            # Zero and false are what Go shows for nothing; only other defaults mean something.
-            if field.default and not isinstance(field.default, dict):
+        if value is None or (value == "" and not field.pointer):
+            # Zero and false are what Go shows for nothing; only where nothing can be said, too,
+            # they mean something.
+            meaningful = field.default or (field.pointer and field.default is not None)
+            if meaningful and not isinstance(field.default, dict):
                 document[name] = field.default
         else:
             _fill_value(field, value)
@@ -101,6 +103,16 @@ def _fill_custom_value(schema: Schema, value: Any) -> None:
 def _absent(name: str, value: Any) -> Defaulter:
     def fill(document: dict[str, Any]) -> None:
         if document.get(name) in (None, ""):
+            document[name] = value
+
+    return fill
+
+
+def _unsaid(name: str, value: Any) -> Defaulter:
+    """Fill in a field that may be empty: only where nothing is said of it."""
+
+    def fill(document: dict[str, Any]) -> None:
+        if document.get(name) is None:
             document[name] = value
 
     return fill
@@ -238,7 +250,7 @@ DEFAULTERS: Final[Mapping[str, Defaulter]] = {
     f"{_CORE}EndpointSubset": _endpoint_subset,
     f"{_CORE}LimitRangeItem": _limit_range_item,
     f"{_CORE}PersistentVolume": _persistent_volume,
-    f"{_CORE}PersistentVolumeClaimSpec": _absent("volumeMode", "Filesystem"),
+    f"{_CORE}PersistentVolumeClaimSpec": _unsaid("volumeMode", "Filesystem"),
     f"{_CORE}PersistentVolumeClaimStatus": _absent("phase", "Pending"),
     "io.k8s.api.discovery.v1.EndpointPort": _endpoint_slice_port,
     "io.k8s.api.networking.v1.NetworkPolicy": _network_policy,
@@ -247,7 +259,7 @@ DEFAULTERS: Final[Mapping[str, Defaulter]] = {
     "io.k8s.api.rbac.v1.ClusterRoleBinding": _binding,
     "io.k8s.api.rbac.v1.RoleBinding": _binding,
     "io.k8s.api.rbac.v1.Subject": _subject,
-    "io.k8s.api.scheduling.v1.PriorityClass": _absent("preemptionPolicy", "PreemptLowerPriority"),
+    "io.k8s.api.scheduling.v1.PriorityClass": _unsaid("preemptionPolicy", "PreemptLowerPriority"),
     "io.k8s.api.storage.v1.StorageClass": _storage_class,
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition": (
         _definition

@@ -6,8 +6,10 @@
 - ``metadata``: names, labels, owners and finalizers of every object; label selectors
 - ``pods``, ``containers``, ``environment``, ``volumes``: pods, and the templates of pods
 - ``workloads``, ``services``: what makes pods, and what leads to them
-- ``ingresses``, ``network_policies``, ``disruption_budgets``, ``autoscalers``: the kinds they name
-- ``addresses``: addresses and networks inside objects
+- ``disruption_budgets``, ``autoscalers``: the kinds they name
+- ``networking``: ingresses, network policies, the addresses and networks in them
+- ``storage``: persistent volumes, claims on them, storage classes
+- ``quotas``, ``resource_names``: quotas, ranges of limits, priority classes; what they count
 - ``other_kinds``: ConfigMaps, Secrets, nodes, events, leases, roles
 - ``definitions``, ``custom_objects``: CustomResourceDefinitions, and objects of their kinds
 """

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from reflet.api.quantities import Quantity
 from reflet.apirules.validation import names
-from reflet.apirules.validation.containers import check_resource_name
 from reflet.apirules.validation.field_errors import FieldErrors, Named
 from reflet.apirules.validation.metadata import NOT_NEGATIVE
+from reflet.apirules.validation.resource_names import check_container_resource
 from reflet.apirules.validation.workloads import check_not_negative
 
 Document = Mapping[str, Any]
@@ -165,7 +165,7 @@ def _check_resource(name: str, source: Document, path: str, errors: FieldErrors)
     if name != "containerResource":
         return
     if resource:
-        check_resource_name(resource, f"{path}.name", errors)
+        check_container_resource(resource, f"{path}.name", errors)
     container = source.get("container", "")
     if not container:
         errors.required(f"{path}.container", "must specify a container")

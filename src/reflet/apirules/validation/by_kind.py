@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from reflet.apirules import refusals
+from reflet.apirules.schema.schemas import ANYTHING, Schema
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.validation import (
     autoscalers,
     definitions,
     disruption_budgets,
-    ingresses,
-    network_policies,
     other_kinds,
     pods,
+    quotas,
     services,
     workloads,
 )
@@ -31,11 +31,18 @@ from reflet.apirules.validation.metadata import (
     check_metadata_update,
     check_qualified_finalizers,
 )
+from reflet.apirules.validation.networking import ingresses, network_policies
+from reflet.apirules.validation.storage import (
+    persistent_volume_claims,
+    persistent_volumes,
+    storage_classes,
+)
 from reflet.errors import Cause
 
 Document = Mapping[str, Any]
 CreateCheck = Callable[[Document, FieldErrors], None]
 UpdateCheck = Callable[[Document, Document, FieldErrors], None]
+WholeUpdateCheck = Callable[[ServedKind, Document, Document, FieldErrors], None]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
@@ -43,6 +50,8 @@ _INGRESSES: Final = "ingresses.networking.k8s.io"
 _NETWORK_POLICIES: Final = "networkpolicies.networking.k8s.io"
 _DISRUPTION_BUDGETS: Final = "poddisruptionbudgets.policy"
 _AUTOSCALERS: Final = "horizontalpodautoscalers.autoscaling"
+_STORAGE_CLASSES: Final = "storageclasses.storage.k8s.io"
+_PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 
 _CREATE: Final[Mapping[str, CreateCheck]] = {
     "configmaps": other_kinds.check_config_map,
@@ -69,6 +78,12 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     _NETWORK_POLICIES: network_policies.check_network_policy,
     _DISRUPTION_BUDGETS: disruption_budgets.check_disruption_budget,
     _AUTOSCALERS: autoscalers.check_autoscaler,
+    "persistentvolumes": persistent_volumes.check_persistent_volume,
+    "persistentvolumeclaims": persistent_volume_claims.check_claim,
+    _STORAGE_CLASSES: storage_classes.check_storage_class,
+    "resourcequotas": quotas.check_quota,
+    "limitranges": quotas.check_limit_range,
+    _PRIORITY_CLASSES: quotas.check_priority_class,
 }
 # Besides these, an update is checked like a new object; those of pods is another story.
 _UPDATE: Final[Mapping[str, UpdateCheck]] = {
@@ -84,13 +99,11 @@ _UPDATE: Final[Mapping[str, UpdateCheck]] = {
     f"rolebindings.{_RBAC}": other_kinds.check_binding_update,
     f"clusterrolebindings.{_RBAC}": other_kinds.check_binding_update,
     _DEFINITIONS: definitions.check_definition_update,
-    _INGRESSES: ingresses.check_ingress_update,
-    _NETWORK_POLICIES: network_policies.check_network_policy_update,
-    _DISRUPTION_BUDGETS: disruption_budgets.check_disruption_budget_update,
-    _AUTOSCALERS: autoscalers.check_autoscaler_update,
 }
 _STATUS_UPDATE: Final[Mapping[str, UpdateCheck]] = {
     "pods": pods.check_pod_status_update,
+    "persistentvolumeclaims": persistent_volume_claims.check_claim_status,
+    "resourcequotas": quotas.check_quota_status,
     _INGRESSES: ingresses.check_ingress_status,
     _DISRUPTION_BUDGETS: disruption_budgets.check_disruption_budget_status,
     _AUTOSCALERS: autoscalers.check_autoscaler_status,
@@ -99,22 +112,96 @@ _STATUS_UPDATE: Final[Mapping[str, UpdateCheck]] = {
 _CHECKED_AGAIN: Final = frozenset(
     {
         *("configmaps", "secrets", "pods", "namespaces", "nodes", "serviceaccounts"),
-        *("persistentvolumes", "persistentvolumeclaims", "resourcequotas", "limitranges"),
-        _INGRESSES,
         *(f"{name}.{_RBAC}" for name in ("roles", "clusterroles", "rolebindings")),
         f"clusterrolebindings.{_RBAC}",
     }
 )
-# A job's update keeps its selector, so what made it need not be checked again; those of the others
-# check everything themselves, as what was wrong before may stay.
-_NOT_CHECKED_AS_NEW: Final = frozenset(
-    {
-        *("pods", "jobs.batch", _INGRESSES, _NETWORK_POLICIES),
-        *(_DISRUPTION_BUDGETS, _AUTOSCALERS),
-    }
-)
-# Kinds that were made before their metadata was looked at, and still are.
+# A job's update keeps its selector, so what made it need not be checked again.
+_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch"})
+# Kinds whose metadata is looked at only when everything else is right.
 _METADATA_LAST: Final = frozenset({"events", _DISRUPTION_BUDGETS})
+
+
+def _check_own_metadata(
+    kind: ServedKind, new: Document, old: Document, errors: FieldErrors
+) -> None:
+    check_metadata_update(new["metadata"], old["metadata"], errors)
+    check_qualified_finalizers(kind, new["metadata"], errors)
+
+
+def _volume_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    any_value = persistent_volumes.has_bad_node_labels(old)
+    for is_second in (False, True):
+        check_metadata(kind, new["metadata"], errors)
+        persistent_volumes.check_volume_spec(new, errors, any_value=any_value)
+        if not is_second:
+            persistent_volumes.check_mount_options(new, errors)
+    persistent_volumes.check_persistent_volume_change(_spec_of(kind), new, old, errors)
+
+
+def _claim_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    _check_own_metadata(kind, new, old, errors)
+    check_metadata(kind, new["metadata"], errors)
+    spec, before = new["spec"], old["spec"]
+    persistent_volume_claims.check_claim_spec(spec, "spec", errors, before=before)
+    persistent_volume_claims.check_claim_change(_spec_of(kind), new, old, errors)
+
+
+def _spec_of(kind: ServedKind) -> Schema:
+    return kind.schema.field("spec") or ANYTHING
+
+
+def _storage_class_update(
+    kind: ServedKind, new: Document, old: Document, errors: FieldErrors
+) -> None:
+    check_metadata(kind, new["metadata"], errors)
+    storage_classes.check_storage_class(new, errors)
+    _check_own_metadata(kind, new, old, errors)
+    storage_classes.check_storage_class_change(new, old, errors)
+
+
+def _quota_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    _check_own_metadata(kind, new, old, errors)
+    quotas.check_quota(new, errors)
+    quotas.check_quota_change(new, old, errors)
+
+
+def _limit_range_update(kind: ServedKind, new: Document, _: Document, errors: FieldErrors) -> None:
+    check_metadata(kind, new["metadata"], errors)
+    quotas.check_limit_range(new, errors)
+
+
+def _ingress_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    _check_own_metadata(kind, new, old, errors)
+    check_metadata(kind, new["metadata"], errors)
+    ingresses.check_ingress_update(new, old, errors)
+
+
+def _after_metadata(check: UpdateCheck) -> WholeUpdateCheck:
+    def update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+        _check_own_metadata(kind, new, old, errors)
+        check(new, old, errors)
+
+    return update
+
+
+def _budget_update(_: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    disruption_budgets.check_disruption_budget_update(new, old, errors)
+
+
+# Kinds of which an update is checked in an order of its own, or may keep what was wrong before.
+_WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
+    "persistentvolumes": _volume_update,
+    "persistentvolumeclaims": _claim_update,
+    _STORAGE_CLASSES: _storage_class_update,
+    "resourcequotas": _quota_update,
+    "limitranges": _limit_range_update,
+    _PRIORITY_CLASSES: _after_metadata(quotas.check_priority_class_change),
+    _INGRESSES: _ingress_update,
+    _NETWORK_POLICIES: _after_metadata(network_policies.check_network_policy_update),
+    _DISRUPTION_BUDGETS: _budget_update,
+    _AUTOSCALERS: _after_metadata(autoscalers.check_autoscaler_update),
+}
 
 
 def validate_create(kind: ServedKind, document: Document) -> None:
@@ -161,9 +248,13 @@ def validate_update(
         _check_custom_update(kind, new, subresource, errors)
         _refuse(kind, new, errors)
         return
+    whole = _WHOLE_UPDATE.get(kind.storage_key)
+    if whole is not None and subresource != "status":
+        whole(kind, new, old, errors)
+        _refuse(kind, new, errors)
+        return
     if kind.storage_key != _DISRUPTION_BUDGETS:
-        check_metadata_update(metadata, before, errors)
-    check_qualified_finalizers(kind, metadata, errors)
+        _check_own_metadata(kind, new, old, errors)
     if subresource == "status":
         check_status = _STATUS_UPDATE.get(kind.storage_key)
         if check_status is not None:
@@ -171,13 +262,10 @@ def validate_update(
         _refuse(kind, new, errors)
         return
     update = _UPDATE.get(kind.storage_key)
-    whole = kind.storage_key in _NOT_CHECKED_AS_NEW
-    if update is not None and not whole:
+    if update is not None:
         update(new, old, errors)
     if kind.storage_key in _CHECKED_AGAIN:
         check_metadata(kind, metadata, errors)
-    if update is not None and whole:
-        update(new, old, errors)
     if kind.storage_key == "pods":
         pods.check_pod_update(new, old, errors)
     check = _CREATE.get(kind.storage_key)
@@ -185,7 +273,7 @@ def validate_update(
         _check_event(kind, new, errors)
         if kind.group:
             other_kinds.check_new_event_update(new, old, errors)
-    elif check is not None and not whole:
+    elif check is not None and kind.storage_key not in _NOT_CHECKED_AS_NEW:
         check(new, errors)
     _refuse(kind, new, errors)
 

@@ -16,6 +16,12 @@ from reflet.apirules.validation.environment import (
 )
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import NOT_NEGATIVE
+from reflet.apirules.validation.resource_names import (
+    check_container_resource,
+    is_extended,
+    is_huge_page,
+    may_be_overcommitted,
+)
 from reflet.apirules.validation.volumes import check_downwards
 
 Document = Mapping[str, Any]
@@ -30,15 +36,6 @@ _HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _PROBE_NUMBERS: Final = (
     *("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold"),
     "failureThreshold",
-)
-_STANDARD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-_QUOTA_NAMES: Final = frozenset(
-    {
-        *("requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage"),
-        *("limits.cpu", "limits.memory", "limits.ephemeral-storage", "storage", "pods"),
-        *("services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps"),
-        *("persistentvolumeclaims", "services.nodeports", "services.loadbalancers"),
-    }
 )
 
 
@@ -188,56 +185,29 @@ def check_resources(resources: Document, path: str, errors: FieldErrors) -> None
         _check_amount(name, amount, f"{path}.requests[{name}]", errors)
         limit = limits.get(name)
         if limit is None:
-            if not _may_be_shared(name):
+            if not may_be_overcommitted(name):
                 said = "Limit must be set for non overcommitable resources"
                 errors.required(f"{path}.limits", said)
             continue
         asked, allowed = Quantity.parse(amount), Quantity.parse(limit)
-        if asked != allowed and not _may_be_shared(name):
+        if asked != allowed and not may_be_overcommitted(name):
             said = f"must be equal to {name} limit of {limit}"
             errors.invalid(f"{path}.requests", amount, said)
         elif asked > allowed:
             said = f"must be less than or equal to {name} limit of {limit}"
             errors.invalid(f"{path}.requests", amount, said)
     everything = {*limits, *requests}
-    if any(map(_is_huge_page, everything)) and not everything & {"cpu", "memory"}:
+    if any(map(is_huge_page, everything)) and not everything & {"cpu", "memory"}:
         errors.forbidden(path, "HugePages require cpu or memory")
 
 
 def _check_amount(name: str, amount: str, path: str, errors: FieldErrors) -> None:
-    check_resource_name(name, path, errors)
+    check_container_resource(name, path, errors)
     quantity = Quantity.parse(amount)
     if quantity.nanos < 0:
         errors.invalid(path, amount, NOT_NEGATIVE)
-    if _is_extended(name) and quantity.nanos % 10**9:
+    if is_extended(name) and quantity.nanos % 10**9:
         errors.invalid(path, amount, "must be an integer")
-
-
-def check_resource_name(name: str, path: str, errors: FieldErrors) -> None:
-    """Check the name of what a container can ask for."""
-    wrong = names.qualified_name(name)
-    errors.each_invalid(path, name, wrong)
-    if "/" not in name:
-        if not wrong and not (name in _STANDARD | _QUOTA_NAMES or _is_huge_page(name)):
-            errors.invalid(path, name, "must be a standard resource type or fully qualified")
-        if not (name in _STANDARD or _is_huge_page(name)):
-            errors.invalid(path, name, "must be a standard resource for containers")
-    elif "kubernetes.io/" not in name and not _is_extended(name):
-        errors.invalid(path, name, "doesn't follow extended resource name standard")
-
-
-def _is_huge_page(name: str) -> bool:
-    return name.startswith("hugepages-")
-
-
-def _is_extended(name: str) -> bool:
-    if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
-        return False
-    return not names.qualified_name(f"requests.{name}")
-
-
-def _may_be_shared(name: str) -> bool:
-    return ("/" not in name or "kubernetes.io/" in name) and not _is_huge_page(name)
 
 
 def _check_security(security: Document | None, path: str, errors: FieldErrors) -> None:

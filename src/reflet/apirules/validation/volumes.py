@@ -79,7 +79,8 @@ def _empty_dir(source: Document, path: str, errors: FieldErrors) -> None:
         errors.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
 
 
-def _host_path(source: Document, path: str, errors: FieldErrors) -> None:
+def check_host_path(source: Document, path: str, errors: FieldErrors) -> None:
+    """Check a folder, file or device of the node."""
     if not source.get("path"):
         errors.required(f"{path}.path")
         return
@@ -223,7 +224,7 @@ def check_inside(target: str, path: str, errors: FieldErrors) -> None:
 
 _CHECKS: Final[Mapping[str, Callable[[Document, str, FieldErrors], None]]] = {
     "emptyDir": _empty_dir,
-    "hostPath": _host_path,
+    "hostPath": check_host_path,
     "secret": _secret,
     "configMap": _config_map,
     "persistentVolumeClaim": _claim,

@@ -116,3 +116,17 @@ def test_both_names_of_a_nodes_network_say_the_same(spec: dict[str, Any]) -> Non
     filled = made("nodes", spec=spec)["spec"]
 
     assert (filled["podCIDR"], filled["podCIDRs"]) == ("a", ["a"])
+
+
+def test_what_may_be_empty_is_filled_only_where_nothing_is_said() -> None:
+    disk = {"diskName": "d", "diskURI": "u", "cachingMode": ""}
+
+    volume = created(kind_of("persistentvolumes"), {"spec": {"azureDisk": disk}})
+    claim = created(kind_of("persistentvolumeclaims"), {"spec": {"volumeMode": ""}})
+
+    assert volume["spec"]["azureDisk"] == disk | {
+        "fsType": "ext4",
+        "readOnly": False,
+        "kind": "Shared",
+    }
+    assert claim["spec"]["volumeMode"] == ""

@@ -153,6 +153,7 @@ def test_an_updated_budgets_metadata_is_looked_at_once_an_ingresss_before_its_sp
             "status.loadBalancer.ingress[0].ip",
         ),
         ("poddisruptionbudgets", "policy", "v1", {"expectedPods": -1}, "status.expectedPods"),
+        ("resourcequotas", "", "v1", {"used": {"cpu": "-1"}}, "status.used[cpu]"),
         (
             "horizontalpodautoscalers",
             "autoscaling",
@@ -172,3 +173,73 @@ def test_a_status_has_rules_of_its_own(
         validate_update(kind, old, old | {"status": status}, subresource="status")
 
     assert [cause.field for cause in caught.value.causes] == [field]
+
+
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+VOLUME = {
+    "accessModes": ["ReadWriteOnce"],
+    "capacity": {"storage": "1Gi"},
+    "hostPath": {"path": "/", "type": ""},
+}
+
+
+@pytest.mark.parametrize(
+    ("plural", "group", "body", "change", "fields"),
+    [
+        (
+            "persistentvolumes",
+            "",
+            {"spec": VOLUME},
+            {"spec": VOLUME | {"accessModes": [], "volumeMode": "Block"}},
+            ["metadata.labels"] * 3
+            + ["spec.accessModes", "metadata.labels", "spec.accessModes", "volumeMode"],
+        ),
+        (
+            "persistentvolumeclaims",
+            "",
+            {"spec": CLAIM},
+            {"spec": CLAIM | {"volumeMode": "Tape"}},
+            ["metadata.labels"] * 4 + ["spec.volumeMode", "spec", "volumeMode"],
+        ),
+        (
+            "storageclasses",
+            "storage.k8s.io",
+            {"provisioner": "a"},
+            {"provisioner": ""},
+            ["metadata.labels"] * 3 + ["provisioner", "metadata.labels", "provisioner"],
+        ),
+        (
+            "priorityclasses",
+            "scheduling.k8s.io",
+            {"value": 1},
+            {"value": 2_000_000_000},
+            ["metadata.labels"] * 3 + ["value"],
+        ),
+        (
+            "resourcequotas",
+            "",
+            {},
+            {"spec": {"hard": {"foo/": "1"}, "scopes": ["Terminating"]}},
+            ["metadata.labels"] * 3 + ["spec.hard[foo/]"] * 2 + ["spec.scopes"],
+        ),
+        (
+            "limitranges",
+            "",
+            {},
+            {"spec": {"limits": [{"type": "Node"}]}},
+            ["metadata.labels"] * 3 + ["spec.limits[0].type"],
+        ),
+    ],
+)
+def test_some_updates_are_checked_in_an_order_of_their_own(
+    plural: str, group: str, body: dict[str, Any], change: dict[str, Any], fields: list[str]
+) -> None:
+    kind = kind_of(plural, group)
+    old = created(kind, {"metadata": {"name": "x"}} | body)
+    new = copy.deepcopy(old) | change
+    new["metadata"]["labels"] = {"a": "b c"}
+
+    with pytest.raises(Invalid) as caught:
+        validate_update(kind, old, new)
+
+    assert [cause.field for cause in caught.value.causes] == fields

@@ -10,9 +10,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from reflet.apirules.validation import names
-from reflet.apirules.validation.addresses import check_network, is_inside, lenient_network
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import check_selector
+from reflet.apirules.validation.networking.addresses import (
+    check_network,
+    is_inside,
+    lenient_network,
+)
 
 Document = Mapping[str, Any]
 

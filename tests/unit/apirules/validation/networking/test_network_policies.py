@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reflet.apirules.validation.field_errors import FieldErrors
-from reflet.apirules.validation.network_policies import (
+from reflet.apirules.validation.networking.network_policies import (
     check_network_policy,
     check_network_policy_update,
 )

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from reflet.apirules.validation import names
-from reflet.apirules.validation.addresses import check_strict_address, lenient_address
 from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.networking.addresses import check_strict_address, lenient_address
 
 Document = Mapping[str, Any]
 

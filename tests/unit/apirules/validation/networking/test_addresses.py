@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.apirules.validation.addresses import (
+from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.networking.addresses import (
     check_network,
     check_strict_address,
     is_inside,
     lenient_address,
     lenient_network,
 )
-from reflet.apirules.validation.field_errors import FieldErrors
 from tests.unit.devserver.object_scene import complaints
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reflet.apirules.validation.field_errors import FieldErrors
-from reflet.apirules.validation.ingresses import (
+from reflet.apirules.validation.networking.ingresses import (
     check_ingress,
     check_ingress_status,
     check_ingress_update,
