@@ -29,8 +29,8 @@ test: install ## run every test; tests/real too when `make kube` has been run
 soak: install ## half an hour: chaos on both servers, a node that everything runs out of, and five minutes of quiet; REFLET_SEED tells another story
 	@REFLET_CHAOS_SECONDS=$${REFLET_CHAOS_SECONDS:-125} REFLET_SOAK_SECONDS=$${REFLET_SOAK_SECONDS:-600} REFLET_QUIET_SECONDS=$${REFLET_QUIET_SECONDS:-300} $(BIN)/python -m pytest -q -rP --show-capture=stdout tests/integration/test_chaos.py tests/integration/test_node_soak.py tests/real/test_chaos.py tests/real/test_quiet.py
 
-fuzz: install ## a hundred times as much nonsense for the parsers, and stories for the managers
-	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties/test_parsers.py tests/properties/test_hostile_servers.py tests/properties/test_managers.py
+fuzz: install ## a hundred times as much nonsense for the parsers, stories for the managers, and broken objects for both servers
+	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties/test_parsers.py tests/properties/test_hostile_servers.py tests/properties/test_managers.py tests/real/test_devserver_mutations.py
 
 check: install ## everything CI runs: format, lint, types, import contracts, documentation, tests
 	$(BIN)/ruff format --check .

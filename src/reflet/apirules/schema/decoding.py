@@ -148,6 +148,8 @@ class _Reader:
             return self._map(schema, value, path, go_path)
         if shape == "anything":
             return value
+        if shape == "bytes" and isinstance(value, list):
+            return self._byte_list(value, go_path)
         read = _SCALARS.get(shape)
         if read is None:
             return self._integer(schema, value, go_path)
@@ -196,6 +198,15 @@ class _Reader:
         if isinstance(value, float) or value not in _INTEGERS[schema.shape]:
             raise self._mismatch(value, go_path, schema.go_type, number=True)
         return value
+
+    def _byte_list(self, value: list[Any], go_path: str) -> str:
+        """Read bytes that are written one by one; to Go they are a list of numbers, too."""
+        for item in value:
+            if isinstance(item, bool) or not isinstance(item, int | float | None):
+                raise self._mismatch(item, go_path, "uint8")
+            if isinstance(item, float) or not 0 <= (item or 0) <= 0xFF:
+                raise self._mismatch(item, go_path, "uint8", number=True)
+        return base64.b64encode(bytes(item or 0 for item in value)).decode()
 
     def _entries(self, document: Mapping[str, Any], path: str) -> Iterable[tuple[str, Any]]:
         if not isinstance(document, RepeatedKeys):

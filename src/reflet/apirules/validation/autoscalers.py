@@ -70,6 +70,10 @@ def _check_spec(spec: Document, before: Document | None, errors: FieldErrors) ->
         _check_version(target, "spec.scaleTargetRef", errors, core=core)
     metrics = spec.get("metrics") or ()
     any_version = before is not None and _has_bad_object(before)
+    old_target = spec.get("targetCPUUtilizationPercentage")  # of autoscaling/v1
+    if old_target is not None and old_target < 1:
+        path = "spec.metrics[0].resource.target.averageUtilization"
+        errors.invalid(path, old_target, "must be greater than 0")
     for index, metric in enumerate(metrics):
         _check_metric(metric, f"spec.metrics[{index}]", errors, any_version=any_version)
     if fewest == 0 and not any(each.get("type") in {"Object", "External"} for each in metrics):

@@ -102,6 +102,7 @@ _UPDATE: Final[Mapping[str, UpdateCheck]] = {
 }
 _STATUS_UPDATE: Final[Mapping[str, UpdateCheck]] = {
     "pods": pods.check_pod_status_update,
+    "nodes": other_kinds.check_node_update,
     "persistentvolumeclaims": persistent_volume_claims.check_claim_status,
     "resourcequotas": quotas.check_quota_status,
     _INGRESSES: ingresses.check_ingress_status,
@@ -116,8 +117,9 @@ _CHECKED_AGAIN: Final = frozenset(
         f"clusterrolebindings.{_RBAC}",
     }
 )
-# A job's update keeps its selector, so what made it need not be checked again.
-_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch"})
+# A job's update keeps its selector, and a stateful set's its claims, so what made them need not be
+# checked again.
+_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch", "statefulsets.apps"})
 # Kinds whose metadata is looked at only when everything else is right.
 _METADATA_LAST: Final = frozenset({"events", _DISRUPTION_BUDGETS})
 

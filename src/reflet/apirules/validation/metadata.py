@@ -27,6 +27,7 @@ NOT_NEGATIVE: Final = "must be greater than or equal to 0"
 _NAME_RULES: Final[Mapping[str, NameRule]] = {
     "namespaces": names.dns_label,
     "services": names.dns_label,
+    "statefulsets.apps": names.dns_label,
     "roles.rbac.authorization.k8s.io": names.path_segment,
     "rolebindings.rbac.authorization.k8s.io": names.path_segment,
     "clusterroles.rbac.authorization.k8s.io": names.path_segment,
@@ -44,6 +45,8 @@ OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 def check_metadata(kind: ServedKind, metadata: Document, errors: FieldErrors) -> None:
     """Check the metadata of a new object."""
     rule = _NAME_RULES.get(kind.storage_key, names.dns_subdomain)
+    if _is_core_event(kind):
+        rule = names.path_segment
     prefix = metadata.get("generateName", "")
     if prefix:
         # What follows the prefix makes a dash at its end harmless.
@@ -135,11 +138,16 @@ def check_finalizers(finalizers: Any, errors: FieldErrors) -> None:
         )
 
 
+def _is_core_event(kind: ServedKind) -> bool:
+    """Whether it is the older sort of event, whose metadata has no rules but those of a URL."""
+    return kind.storage_key == "events" and not kind.group
+
+
 def check_qualified_finalizers(kind: ServedKind, metadata: Document, errors: FieldErrors) -> None:
     """Check that finalizers of built-in kinds are standard ones or have a domain."""
     if kind.custom is not None or kind.group == "apiextensions.k8s.io":
         return
-    if kind.storage_key in _ANY_FINALIZER:
+    if kind.storage_key in _ANY_FINALIZER or _is_core_event(kind):
         return
     for index, finalizer in enumerate(metadata.get("finalizers") or ()):
         if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:

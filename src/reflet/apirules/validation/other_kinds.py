@@ -14,7 +14,9 @@ from typing import Any, Final
 from reflet.apirules.validation import names
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import IMMUTABLE
+from reflet.apirules.validation.networking.addresses import check_network, lenient_network
 from reflet.apirules.validation.pods import TAINT_EFFECTS
+from reflet.apirules.validation.resource_names import check_amount
 
 Document = Mapping[str, Any]
 
@@ -132,7 +134,7 @@ def check_secret_update(new: Document, old: Document, errors: FieldErrors) -> No
 
 
 def check_node(document: Document, errors: FieldErrors) -> None:
-    """Check a node's taints."""
+    """Check a node's taints, what it has, and the addresses of its pods."""
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate((document.get("spec") or {}).get("taints") or ()):
         here = f"metadata.taints[{index}]"  # so the real server calls the place
@@ -148,6 +150,21 @@ def check_node(document: Document, errors: FieldErrors) -> None:
         if (key, effect) in seen:
             errors.duplicate(here, {"key": key, "value": value, "effect": effect})
         seen.add((key, effect))
+    _check_node_resources(document, errors)
+    networks = (document.get("spec") or {}).get("podCIDRs") or []
+    for index, network in enumerate(networks):
+        check_network(network, f"spec.podCIDRs[{index}]", errors)
+    families = [network.version for network in map(lenient_network, networks) if network]
+    if len(networks) > 1 and sorted(families) != [4, 6]:
+        said = "may specify no more than one CIDR for each IP family"
+        errors.invalid("spec.podCIDRs", networks, said)
+
+
+def _check_node_resources(document: Document, errors: FieldErrors) -> None:
+    status = document.get("status") or {}
+    for field in ("capacity", "allocatable"):
+        for name, amount in sorted((status.get(field) or {}).items()):
+            check_amount(name, amount, f"status.{field}.{name}", errors)
 
 
 def check_event(document: Document, errors: FieldErrors) -> None:
@@ -215,7 +232,8 @@ def _internal_event_part(name: str, value: Any) -> Any:
 
 
 def check_node_update(new: Document, old: Document, errors: FieldErrors) -> None:
-    """Check that a node keeps the addresses of its pods, once it has some."""
+    """Check what a node has, and that it keeps the addresses of its pods, once it has some."""
+    _check_node_resources(new, errors)
     before = (old.get("spec") or {}).get("podCIDRs")
     if before and (new.get("spec") or {}).get("podCIDRs") != before:
         said = 'node updates may not change podCIDR except from "" to valid'

@@ -12,13 +12,13 @@ from typing import Any, Final
 from reflet.api.quantities import Quantity
 from reflet.apirules.validation import names
 from reflet.apirules.validation.field_errors import FieldErrors
-from reflet.apirules.validation.metadata import IMMUTABLE, NOT_NEGATIVE
+from reflet.apirules.validation.metadata import IMMUTABLE
 from reflet.apirules.validation.resource_names import (
+    check_amount,
     check_container_resource,
     check_quota_resource,
     check_resource,
     is_of_quotas,
-    is_whole,
     may_be_overcommitted,
 )
 
@@ -61,12 +61,9 @@ def check_quota(document: Document, errors: FieldErrors) -> None:
 
 def _check_hard(amounts: Mapping[str, str], path: str, errors: FieldErrors) -> None:
     for name in sorted(amounts):
-        here, amount = f"{path}[{name}]", Quantity.parse(amounts[name])
+        here = f"{path}[{name}]"
         check_quota_resource(name, here, errors)
-        if amount.nanos < 0:
-            errors.invalid(here, str(amount), NOT_NEGATIVE)
-        if is_whole(name) and amount.wrapped_milli_value() % 1000:
-            errors.invalid(here, str(amount), "must be an integer")
+        check_amount(name, amounts[name], here, errors)
 
 
 def _check_scopes(spec: Document, errors: FieldErrors) -> None:

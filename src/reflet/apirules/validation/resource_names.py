@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from reflet.api.quantities import Quantity
 from reflet.apirules.validation import names
 from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.metadata import NOT_NEGATIVE
 
 OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 COUNTED: Final = frozenset(
@@ -54,6 +56,15 @@ def check_quota_resource(name: str, path: str, errors: FieldErrors) -> None:
     check_resource(name, path, errors)
     if "/" not in name and not is_of_quotas(name):
         errors.invalid(path, name, "must be a standard resource for quota")
+
+
+def check_amount(name: str, amount: str, path: str, errors: FieldErrors) -> None:
+    """Check how much of something there is, or may be."""
+    quantity = Quantity.parse(amount)
+    if quantity.nanos < 0:
+        errors.invalid(path, str(quantity), NOT_NEGATIVE)
+    if is_whole(name) and quantity.wrapped_milli_value() % 1000:
+        errors.invalid(path, str(quantity), "must be an integer")
 
 
 def is_of_quotas(name: str) -> bool:

@@ -20,6 +20,7 @@ from reflet.apirules.validation.metadata import (
     selector_matches,
 )
 from reflet.apirules.validation.pods import check_template
+from reflet.apirules.validation.storage.persistent_volume_claims import check_claim_spec
 
 Document = Mapping[str, Any]
 
@@ -154,12 +155,19 @@ def check_replica_set(document: Document, errors: FieldErrors) -> None:
 
 
 def check_stateful_set(document: Document, errors: FieldErrors) -> None:
-    """Check a stateful set, apart from its metadata."""
-    spec = document["spec"]
+    """Check a new stateful set, apart from its metadata."""
+    _check_stateful_set(document["spec"], errors, is_new=True)
+
+
+def _check_stateful_set(spec: Document, errors: FieldErrors, *, is_new: bool) -> None:
     policy = spec.get("podManagementPolicy", "")
     if policy not in {"OrderedReady", "Parallel"}:
         said = "must be 'OrderedReady' or 'Parallel'"
         errors.invalid("spec.podManagementPolicy", policy, said)
+    if is_new:  # claims never change, so older ones may be as they are
+        for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+            here = f"spec.volumeClaimTemplates[{index}].spec"
+            check_claim_spec(claim.get("spec") or {}, here, errors)
     check_not_negative(spec, ("replicas", "minReadySeconds"), "spec", errors)
     name = spec.get("serviceName")
     if name:
@@ -180,9 +188,10 @@ def _with_claims(spec: Document) -> Document:
     pod: dict[str, Any] = dict(template.get("spec") or {})
     for name in ("hostname", "subdomain"):
         pod.pop(name, None)  # the controller sets them
-    claims = [claim["metadata"].get("name", "") for claim in spec.get("volumeClaimTemplates") or ()]
+    templates = spec.get("volumeClaimTemplates") or ()
+    claims = list(dict.fromkeys(claim["metadata"].get("name", "") for claim in templates))
     volumes = [volume for volume in pod.get("volumes") or () if volume.get("name") not in claims]
-    made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims if name]
+    made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
     pod["volumes"] = made + volumes
     return {**template, "spec": pod}
 
@@ -303,6 +312,7 @@ def check_stateful_set_update(new: Document, old: Document, errors: FieldErrors)
     ]
     if fixed[0] != fixed[1]:
         errors.forbidden("spec", _STATEFUL_SET_FORBIDDEN)
+    _check_stateful_set(new["spec"], errors, is_new=False)
 
 
 def check_job_update(new: Document, old: Document, errors: FieldErrors) -> None:

@@ -159,6 +159,22 @@ def test_bad_base64_is_refused_with_the_byte_where_it_goes_wrong(text: str, byte
         read({"binaryData": {"a": text}})
 
 
+@pytest.mark.parametrize(
+    ("numbers", "text"), [([], ""), ([65, 66], "QUI="), ([None], "AA=="), ([255], "/w==")]
+)
+def test_bytes_may_be_a_list_of_numbers_as_for_go(numbers: list[Any], text: str) -> None:
+    assert read({"binaryData": {"a": numbers}})[0]["binaryData"] == {"a": text}
+
+
+@pytest.mark.parametrize(
+    ("item", "what"),
+    [(256, "number 256"), (-1, "number -1"), (1.5, "number 1.5"), ("x", "string"), (True, "bool")],
+)
+def test_a_list_of_other_things_is_no_bytes(item: Any, what: str) -> None:
+    with pytest.raises(DecodeError, match=f"unmarshal {what} into .*binaryData of type uint8$"):
+        read({"binaryData": {"a": [65, item]}})
+
+
 def test_what_is_no_object_is_refused() -> None:
     with pytest.raises(DecodeError, match="cannot unmarshal array into Go value of type"):
         read([])

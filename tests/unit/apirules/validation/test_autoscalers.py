@@ -30,6 +30,16 @@ def wrong_with(**spec: Any) -> list[str]:
     return complaints(errors)
 
 
+@pytest.mark.parametrize(("percent", "count"), [(1, 0), (0, 1), (-1, 1)])
+def test_the_target_of_the_older_version_is_positive(percent: int, count: int) -> None:
+    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3, "targetCPUUtilizationPercentage": percent}
+    errors = FieldErrors()
+    check_autoscaler({"metadata": {"name": "x"}, "spec": spec}, errors)
+
+    path = "spec.metrics[0].resource.target.averageUtilization"
+    assert [cause.field for cause in errors.causes] == [path] * count
+
+
 def measured(**source: Any) -> dict[str, Any]:
     """Give the metric of the first source, with its usual parts."""
     name = next(iter(source))

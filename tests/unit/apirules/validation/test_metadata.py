@@ -38,6 +38,10 @@ def test_a_dash_at_the_end_of_a_prefix_is_fine() -> None:
     [
         ("namespaces", "", "a.b", 1),
         ("configmaps", "", "a.b", 0),
+        ("statefulsets", "apps", "a.b", 1),
+        ("events", "", "Any:Name", 0),
+        ("events", "", "a/b", 1),
+        ("events", "events.k8s.io", "Any:Name", 1),
         ("roles", "rbac.authorization.k8s.io", "system:a", 0),
         ("roles", "rbac.authorization.k8s.io", "a/b", 1),
     ],

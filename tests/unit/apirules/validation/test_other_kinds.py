@@ -195,6 +195,38 @@ def test_a_new_event_keeps_everything_but_its_series() -> None:
     assert wrong_with(rules.check_new_event_update, series, old) == []
 
 
+@pytest.mark.parametrize(
+    ("networks", "wrong"),
+    [
+        (["10.0.0.0/24"], []),
+        (["10.0.0.0/24", "2001:db8::/64"], []),
+        (["10.0.0.1/24"], ["spec.podCIDRs[0]"]),
+        (["10.0.0.0/24", "10.1.0.0/24"], ["spec.podCIDRs"]),
+        (["10.0.0.0/24", "2001:db8::/64", "2001:db9::/64"], ["spec.podCIDRs"]),
+        (["x", "y"], ["spec.podCIDRs[0]", "spec.podCIDRs[1]", "spec.podCIDRs"]),
+    ],
+)
+def test_pods_of_a_node_have_one_network_for_each_family(
+    networks: list[str], wrong: list[str]
+) -> None:
+    found = wrong_with(rules.check_node, {"spec": {"podCIDRs": networks}})
+
+    assert [complaint.partition(": ")[0] for complaint in found] == wrong
+
+
+def test_a_node_has_no_less_than_nothing_and_no_half_pods() -> None:
+    status = {"capacity": {"cpu": "-1", "pods": "1.5", "memory": "0.5"}}
+    status["allocatable"] = {"example.com/gpu": "500m"}
+
+    wrong = [
+        'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
+        'status.capacity.pods: Invalid value: "1500m": must be an integer',
+        'status.allocatable.example.com/gpu: Invalid value: "500m": must be an integer',
+    ]
+    assert wrong_with(rules.check_node, {"status": status}) == wrong
+    assert wrong_with(rules.check_node_update, {"status": status}, {}) == wrong
+
+
 def test_a_node_keeps_the_addresses_of_its_pods() -> None:
     none, one, other = ({"spec": {"podCIDRs": networks}} for networks in ([], ["a"], ["b"]))
 

@@ -96,7 +96,8 @@ def test_claims_of_a_stateful_set_are_volumes_of_its_pods() -> None:
     template = copy.deepcopy(TEMPLATE)
     mounts = [{"name": "data", "mountPath": "/d"}]
     template["spec"]["containers"][0]["volumeMounts"] = mounts
-    claims = [{"metadata": {"name": "data"}}]
+    size = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claims = [{"metadata": {"name": "data"}, "spec": size}] * 2  # of the same name are one volume
 
     with_claim = made("statefulsets", template=template, volumeClaimTemplates=claims)
     without = made("statefulsets", template=template)
@@ -104,6 +105,22 @@ def test_claims_of_a_stateful_set_are_volumes_of_its_pods() -> None:
     assert wrong_with(rules.check_stateful_set, with_claim) == []
     assert wrong_with(rules.check_stateful_set, without) == [
         'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"'
+    ]
+
+
+def test_claims_of_a_new_stateful_set_are_checked_and_those_of_an_old_one_may_stay() -> None:
+    empty = made("statefulsets", volumeClaimTemplates=[{}])
+    claim = "spec.volumeClaimTemplates[0].spec"
+
+    assert wrong_with(rules.check_stateful_set, empty) == [
+        f"{claim}.accessModes: Required value: at least 1 access mode is required",
+        f"{claim}.resources[storage]: Required value",
+        "spec.template.spec.volumes[0].persistentVolumeClaim.claimName: Required value",
+        "spec.template.spec.volumes[0].name: Required value",
+    ]
+    assert changed(rules.check_stateful_set_update, empty) == [
+        "spec.template.spec.volumes[0].persistentVolumeClaim.claimName",
+        "spec.template.spec.volumes[0].name",
     ]
 
 
