@@ -101,6 +101,7 @@ def _names() -> Iterator[Scene]:
         post(CONFIG_MAPS, {"metadata": {"name": "y1", "resourceVersion": "abc"}}),
         post(CONFIG_MAPS, {"metadata": {"name": "y2", "resourceVersion": "-5"}}),
         post(CONFIG_MAPS, {"metadata": {"name": "y3", "resourceVersion": str(2**64)}}),
+        post(CONFIG_MAPS, {"metadata": {"name": "y4", "resourceVersion": "9" * 5000}}),
         post(CONFIG_MAPS, {"metadata": {"name": "y", "uid": "mine"}}),
         post("/api/v1/namespaces/no-such/configmaps", config_map()),
         post("/api/v1/namespaces/no-such/pods", pod()),

@@ -16,10 +16,14 @@ import msgspec
 
 from reflet.apirules.defaults.cluster_kinds import OTHER_METRICS
 from reflet.apirules.defaults.workloads import CPU_UTILIZATION
+from reflet.apirules.schema.decoding import decode
+from reflet.apirules.schema.schemas import Schemas
+from reflet.errors import DecodeError
 from reflet.gotext.printing import json_text
 
 Document = dict[str, Any]
 
+_TYPE: Final = "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler"
 AUTOSCALERS: Final = "horizontalpodautoscalers.autoscaling"
 OLD_VERSION: Final = "autoscaling/v1"
 
@@ -118,16 +122,16 @@ def new_autoscaler(document: Document) -> Document:
         for name in ("scaleTargetRef", "minReplicas", "maxReplicas")
         if name in spec
     }
-    metrics = [_new_metric(each, "target") for each in _noted(notes, OTHER_METRICS)]
+    metrics = _noted_metrics(notes, OTHER_METRICS, "target")
     percentage = spec.get("targetCPUUtilizationPercentage")
     if percentage is not None or not metrics:
         aim = CPU_UTILIZATION if percentage is None else percentage
         target = {"type": "Utilization", "averageUtilization": aim}
         metrics.append({"type": "Resource", "resource": {"name": "cpu", "target": target}})
     made_spec["metrics"] = metrics
-    behavior = _external_behavior(notes.get(_BEHAVIOR))
-    if behavior:
-        made_spec["behavior"] = behavior
+    for behavior in _fitting("Spec", "behavior", [_external_behavior(notes.get(_BEHAVIOR))]):
+        if behavior:
+            made_spec["behavior"] = behavior
     return {
         **document,
         "apiVersion": "autoscaling/v2",
@@ -140,13 +144,13 @@ def new_autoscaler(document: Document) -> Document:
 def _new_status(status: Document, notes: Mapping[str, str]) -> Document:
     made = {name: status[name] for name in _STATUS[:3] if status.get(name)}
     made["desiredReplicas"] = status.get("desiredReplicas", 0)
-    current = [_new_metric(each, "current") for each in _noted(notes, _CURRENT_METRICS)]
+    current = _noted_metrics(notes, _CURRENT_METRICS, "current")
     percentage = status.get("currentCPUUtilizationPercentage")
     if not current and percentage is not None:
         found = {"name": "cpu", "current": {"averageUtilization": percentage}}
         current = [{"type": "Resource", "resource": found}]
     made["currentMetrics"] = current or None
-    conditions = _noted(notes, _CONDITIONS)
+    conditions = _fitting("Status", "conditions", _decoded(notes.get(_CONDITIONS), list))
     return made | ({"conditions": conditions} if conditions else {})
 
 
@@ -250,10 +254,13 @@ def _external_behavior(note: str | None) -> Document:
         made[side] = {
             name: rules[_capital(name)] for name in _RULES if rules.get(_capital(name)) is not None
         }
-        if "policies" in made[side]:
+        policies = made[side].get("policies")
+        if isinstance(policies, list):
             made[side]["policies"] = [
                 {name[:1].lower() + name[1:]: value for name, value in policy.items()}
-                for policy in made[side]["policies"]
+                if isinstance(policy, dict)
+                else policy
+                for policy in policies
             ]
     return made
 
@@ -275,8 +282,29 @@ def _with_notes(metadata: Document, notes: Mapping[str, str]) -> Document:
     return {**ahead, "annotations": annotations, **{n: made[n] for n in later if n in made}}
 
 
-def _noted(notes: Mapping[str, str], name: str) -> list[Document]:
-    return [each for each in _decoded(notes.get(name), list) if isinstance(each, dict)]
+def _noted_metrics(notes: Mapping[str, str], name: str, side: str) -> list[Document]:
+    found = _decoded(notes.get(name), list)
+    if not all(isinstance(each, dict) and _has_parts(each) for each in found):
+        return []
+    made = [_new_metric(each, side) for each in found]
+    return _fitting(
+        *(("Spec", "metrics") if side == "target" else ("Status", "currentMetrics")), made
+    )
+
+
+def _has_parts(metric: Document) -> bool:
+    return all(isinstance(metric.get(part), dict | None) for part in _PARTS)
+
+
+def _fitting(owner: str, field: str, values: list[Any]) -> list[Any]:
+    """Give what is of the type of a field, or of its items; one that is not spoils them all."""
+    schema = Schemas.recorded().structure(f"{_TYPE}{owner}").fields[field]
+    try:
+        for value in values:
+            decode(schema.items or schema, value, [])
+    except DecodeError:
+        return []
+    return values
 
 
 def _decoded(note: str | None, kind: type[Any]) -> Any:

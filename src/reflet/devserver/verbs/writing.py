@@ -274,13 +274,15 @@ class Writing:
             return
         if not (version.isascii() and version.isdecimal()):
             raise refusals.unexpected(f'strconv.ParseUint: parsing "{version}": invalid syntax')
-        if int(version) != stored.revision:
+        if version.lstrip("0") != str(stored.revision):
             raise refusals.modified(self.kind.plural, self.name, group=self.kind.group)
 
 
 def _is_version(text: str) -> bool:
     """Whether it is a version of some object: a number, as Go reads an uint64, and not zero."""
-    return text.isascii() and text.isdecimal() and 0 < int(text) < 2**64
+    is_number = text.isascii() and text.isdecimal()
+    # No more digits than there can be: reading thousands of them is an error in Python.
+    return is_number and len(digits := text.lstrip("0")) <= 20 and 0 < int(digits or 0) < 2**64
 
 
 def _set_managed(made: Document, managed: Any) -> None:

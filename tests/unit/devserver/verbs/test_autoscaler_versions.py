@@ -154,15 +154,26 @@ def test_without_any_metric_processors_are_watched() -> None:
     assert metrics[0]["resource"]["target"]["averageUtilization"] == 80
 
 
-@pytest.mark.parametrize("note", ["{", "5", '{"a": 1}', '["x"]'])
+@pytest.mark.parametrize(
+    "note",
+    [
+        *("{", "5", '{"a": 1}', '["x"]', '[{"pods": "x"}]', '[{"resource": []}]'),
+        '[{"type": "Object", "object": {"target": 5, "metricName": []}}]',
+        *('{"ScaleUp": {"Policies": 5}}', '{"ScaleUp": {"Policies": ["x"]}}'),
+        '{"ScaleDown": {"Policies": [{"Value": "many"}]}}',
+    ],
+)
 def test_a_note_that_is_not_well_formed_says_nothing(note: str) -> None:
     old = old_autoscaler(stored(CPU))
-    old["metadata"]["annotations"] = {f"{NOTES}metrics": note, f"{NOTES}behavior": note, "a": "b"}
+    names = ("metrics", "behavior", "current-metrics")
+    old["metadata"]["annotations"] = {f"{NOTES}{name}": note for name in names} | {"a": "b"}
 
     new = new_autoscaler(old)
 
     assert new["spec"]["metrics"] == [CPU]
     assert "behavior" not in new["spec"]
+    assert new["status"].keys() <= {"currentReplicas", "desiredReplicas", "currentMetrics"}
+    assert not new["status"].get("currentMetrics")
     assert new["metadata"]["annotations"] == {"a": "b"}
 
 
