@@ -1,8 +1,8 @@
 """Who asks: the administrator, or a service account with a token that was made here.
 
-Whoever is known may do everything; there is no access control.  A service account's token looks
-like the real one, but is signed with a secret of the server's own (HS256): nobody else needs to
-check it.
+Both may do everything, and act as anybody else (impersonation.py).  A service account's token
+looks like the real one, but is signed with a secret of the server's own (HS256): nobody else needs
+to check it.
 
 Upstream: apiserver/pkg/authentication/request/bearertoken/bearertoken.go, Authenticator;
 pkg/serviceaccount/jwt.go, JWTTokenGenerator
@@ -23,15 +23,17 @@ from typing import Any, Final, final
 
 ISSUER: Final = "https://kubernetes.default.svc"
 PREFIX: Final = "system:serviceaccount:"
+AUTHENTICATED: Final = "system:authenticated"
 
 
 @dataclass(frozen=True, slots=True)
 class UserInfo:
-    """Who asks."""
+    """Who asks; ``extra`` are further facts by their keys, which mean nothing here."""
 
     name: str
     uid: str = ""
     groups: tuple[str, ...] = ()
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Describe the user as reviews do."""
@@ -40,10 +42,12 @@ class UserInfo:
             described["uid"] = self.uid
         if self.groups:
             described["groups"] = list(self.groups)
+        if self.extra:
+            described["extra"] = {key: list(values) for key, values in self.extra}
         return described
 
 
-ADMIN: Final = UserInfo("reflet:admin", "reflet:admin", ("system:masters", "system:authenticated"))
+ADMIN: Final = UserInfo("reflet:admin", "reflet:admin", ("system:masters", AUTHENTICATED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class TokenOwner:
     def groups(self) -> tuple[str, ...]:
         """The groups that every service account is in."""
         groups = ("system:serviceaccounts", f"system:serviceaccounts:{self.namespace}")
-        return (*groups, "system:authenticated")
+        return (*groups, AUTHENTICATED)
 
 
 @final

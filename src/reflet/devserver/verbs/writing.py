@@ -19,6 +19,7 @@ from reflet.apirules.object_warnings import warnings_of
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.strict_decoding import check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
+from reflet.devserver.authorization.node_restriction import AttemptedWrite, Operation
 from reflet.devserver.printing.answers import ObjectAnswer
 from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.request.bodies import Body, read_object
@@ -110,6 +111,15 @@ class Writing:
         """Give the key of the object that is written."""
         return key_of(self.kind, self.namespace, name or self.name)
 
+    def _admit(self, operation: Operation, new: Document, old: Document | None = None) -> None:
+        name = self.name or (new.get("metadata") or {}).get("name") or ""
+        self.state.admit(
+            self.user,
+            AttemptedWrite(
+                operation, self.kind, self.subresource, self.namespace, name, old or {}, new
+            ),
+        )
+
     # Create
 
     def create(self, document: Document, *, managed: Any = None) -> ObjectAnswer:
@@ -118,6 +128,7 @@ class Writing:
         if _is_version(metadata.get("resourceVersion") or ""):
             raise refusals.unexpected("resourceVersion should not be set on objects to be created")
         self._check_namespace(metadata)
+        self._admit("CREATE", document)
         for attempt in range(MOST_GENERATED_NAMES):
             made = self._made(document, managed)
             key = self.key(made["metadata"].get("name", ""))
@@ -225,8 +236,9 @@ class Writing:
         self, stored: Stored, document: Document, *, managed: Any = None, code: int = 200
     ) -> ObjectAnswer:
         """Put a new state in the place of a stored one, if it is still the one that is meant."""
-        self._check_version(stored, document)
         old = in_version(self.kind, stored.object)
+        self._admit("UPDATE", document, old)
+        self._check_version(stored, document)
         made = self._updated(old, document)
         if managed is None:
             managed = self.ownership.after_update(old, document, made)

@@ -1,0 +1,142 @@
+"""The verdict on any user: a node gets what the Node authorizer grants, everybody else everything.
+
+There are no roles here, so a node has besides only what the real server grants to everybody who
+is known: discovery, and questions about oneself.
+
+Upstream: apiserver/pkg/endpoints/filters/authorization.go, WithAuthorization;
+apiserver/pkg/endpoints/handlers/responsewriters/errors.go, Forbidden;
+plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go, ClusterRoleBindings
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, final
+
+from reflet.apirules import refusals
+from reflet.devserver.authorization.attributes import Attributes, attributes_of
+from reflet.devserver.authorization.node_authorizer import (
+    ALLOWED,
+    Verdict,
+    node_of,
+    node_verdict,
+)
+from reflet.devserver.authorization.node_graph import RELATIONS, NodeGraph
+from reflet.devserver.request.authentication import AUTHENTICATED, UserInfo
+from reflet.devserver.request.impersonation import UNAUTHENTICATED
+from reflet.devserver.request.request_info import ApiRequest, RequestTarget
+from reflet.devserver.storage.storage import Storage
+from reflet.errors import ApiError
+from reflet.gotext.quoting import quoted
+
+MASTERS: Final = "system:masters"
+
+_OPEN_PAGES: Final = ("/healthz", "/livez", "/readyz", "/version", "/version/")
+_DISCOVERY: Final = (
+    *("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*"),
+    *("/readyz", "/version", "/version/"),
+)
+# The pages that a group may read, role by role.
+_PAGES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = MappingProxyType(
+    {AUTHENTICATED: (_DISCOVERY, _OPEN_PAGES), UNAUTHENTICATED: (_OPEN_PAGES,)}
+)
+# What everybody who is known may create: questions about oneself.
+_OWN_QUESTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "authentication.k8s.io": ("selfsubjectreviews",),
+        "authorization.k8s.io": ("selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+    }
+)
+
+
+@final
+class Authorizer:
+    """Judges requests and the questions of reviews by what is stored.
+
+    What leads to which node is learned when the first node is judged, and followed from then on.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def check(self, user: UserInfo, request: ApiRequest, target: RequestTarget | None) -> None:
+        """Refuse a request that its sender may not make."""
+        node = node_of(user)
+        if node is None:
+            return
+        asked = attributes_of(request, target)
+        verdict = self._verdict(node, user, asked)
+        if not verdict.is_allowed:
+            raise _forbidden(user, asked, verdict.reason)
+
+    def verdict(self, user: UserInfo, asked: Attributes) -> Verdict:
+        """Judge what a user asks leave for."""
+        node = node_of(user)
+        return ALLOWED if node is None else self._verdict(node, user, asked)
+
+    def _verdict(self, node: str, user: UserInfo, asked: Attributes) -> Verdict:
+        if MASTERS in user.groups or _is_open(user, asked):
+            return ALLOWED
+        return node_verdict(node, asked, self._graph)
+
+    @cached_property
+    def _graph(self) -> NodeGraph:
+        graph = NodeGraph()
+        for resource in RELATIONS:
+            for stored in self._storage.list(resource):
+                graph.put(stored.key, stored.object)
+            self._storage.subscribe(graph.follow, resource=resource)
+        return graph
+
+
+def _is_open(user: UserInfo, asked: Attributes) -> bool:
+    """Whether it is granted to whoever is known, or to all."""
+    if not asked.path:
+        is_question = asked.resource in _OWN_QUESTIONS.get(asked.group, ())
+        is_question = is_question and asked.verb == "create" and not asked.subresource
+        return is_question and AUTHENTICATED in user.groups
+    pages = [page for group in user.groups for role in _PAGES.get(group, ()) for page in role]
+    return asked.verb == "get" and any(
+        asked.path.startswith(page[:-1]) if page.endswith("*") else asked.path == page
+        for page in pages
+    )
+
+
+def rules_of(user: UserInfo) -> dict[str, Any]:
+    """Give the status of a SelfSubjectRulesReview: the rules that a user is known to have."""
+    if node_of(user) is None or MASTERS in user.groups:
+        return {
+            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+            "incomplete": False,
+        }
+    questions = _OWN_QUESTIONS if AUTHENTICATED in user.groups else {}
+    return {
+        "resourceRules": [
+            {"verbs": ["create"], "apiGroups": [group], "resources": list(resources)}
+            for group, resources in questions.items()
+        ],
+        "nonResourceRules": [
+            {"verbs": ["get"], "nonResourceURLs": list(role)}
+            for group in user.groups
+            for role in _PAGES.get(group, ())
+        ],
+        "incomplete": True,
+        "evaluationError": "node authorizer does not support user rule resolution",
+    }
+
+
+def _forbidden(user: UserInfo, asked: Attributes, reason: str) -> ApiError:
+    what = f"path {quoted(asked.path)}"
+    if not asked.path:
+        resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+        where = f"in the namespace {quoted(asked.namespace)}"
+        where = where if asked.namespace else "at the cluster scope"
+        what = f"resource {quoted(resource)} in API group {quoted(asked.group)} {where}"
+    said = f"User {quoted(user.name)} cannot {asked.verb} {what}"
+    # Nothing that a browser could take for HTML.
+    said = said.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    why = f"{said}: {reason}" if reason else said
+    return refusals.forbidden(asked.resource, asked.name, why, group=asked.group)
