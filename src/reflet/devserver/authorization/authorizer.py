@@ -11,8 +11,8 @@ plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go, ClusterRoleBindings
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Final, final
 
 from reflet.apirules import refusals
@@ -33,21 +33,49 @@ from reflet.gotext.quoting import quoted
 
 MASTERS: Final = "system:masters"
 
-_OPEN_PAGES: Final = ("/healthz", "/livez", "/readyz", "/version", "/version/")
-_DISCOVERY: Final = (
-    *("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*"),
-    *("/readyz", "/version", "/version/"),
-)
-# The pages that a group may read, role by role.
-_PAGES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = MappingProxyType(
-    {AUTHENTICATED: (_DISCOVERY, _OPEN_PAGES), UNAUTHENTICATED: (_OPEN_PAGES,)}
-)
-# What everybody who is known may create: questions about oneself.
-_OWN_QUESTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "authentication.k8s.io": ("selfsubjectreviews",),
-        "authorization.k8s.io": ("selfsubjectaccessreviews", "selfsubjectrulesreviews"),
-    }
+
+@dataclass(frozen=True, slots=True)
+class DefaultRole:
+    """A role that the real server binds to groups by itself; all are to read or to create."""
+
+    name: str
+    groups: tuple[str, ...]
+    pages: tuple[str, ...] = ()
+    questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def allows(self, asked: Attributes) -> bool:
+        """Whether it grants what is asked for."""
+        if asked.path:
+            return asked.verb == "get" and any(
+                asked.path.startswith(page[:-1]) if page.endswith("*") else asked.path == page
+                for page in self.pages
+            )
+        is_question = asked.resource in self.questions.get(asked.group, ())
+        return is_question and asked.verb == "create" and not asked.subresource
+
+
+DEFAULT_ROLES: Final = (
+    DefaultRole(
+        "system:basic-user",
+        (AUTHENTICATED,),
+        questions={
+            "authentication.k8s.io": ("selfsubjectreviews",),
+            "authorization.k8s.io": ("selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+        },
+    ),
+    DefaultRole(
+        "system:discovery",
+        (AUTHENTICATED,),
+        pages=(
+            *("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi"),
+            *("/openapi/*", "/readyz", "/version", "/version/"),
+        ),
+    ),
+    DefaultRole(
+        "system:public-info-viewer",
+        (AUTHENTICATED, UNAUTHENTICATED),
+        pages=("/healthz", "/livez", "/readyz", "/version", "/version/"),
+    ),
 )
 
 
@@ -77,9 +105,10 @@ class Authorizer:
         return ALLOWED if node is None else self._verdict(node, user, asked)
 
     def _verdict(self, node: str, user: UserInfo, asked: Attributes) -> Verdict:
-        if MASTERS in user.groups or _is_open(user, asked):
+        if MASTERS in user.groups:
             return ALLOWED
-        return node_verdict(node, asked, self._graph)
+        verdict = node_verdict(node, asked, self._graph)
+        return verdict if verdict.is_allowed else _by_role(user, asked) or verdict
 
     @cached_property
     def _graph(self) -> NodeGraph:
@@ -91,17 +120,15 @@ class Authorizer:
         return graph
 
 
-def _is_open(user: UserInfo, asked: Attributes) -> bool:
-    """Whether it is granted to whoever is known, or to all."""
-    if not asked.path:
-        is_question = asked.resource in _OWN_QUESTIONS.get(asked.group, ())
-        is_question = is_question and asked.verb == "create" and not asked.subresource
-        return is_question and AUTHENTICATED in user.groups
-    pages = [page for group in user.groups for role in _PAGES.get(group, ()) for page in role]
-    return asked.verb == "get" and any(
-        asked.path.startswith(page[:-1]) if page.endswith("*") else asked.path == page
-        for page in pages
-    )
+def _by_role(user: UserInfo, asked: Attributes) -> Verdict | None:
+    """Allow what is granted to whoever is known, or to all; None when it is not."""
+    for role in DEFAULT_ROLES:
+        for group in role.groups:
+            if group in user.groups and role.allows(asked):
+                bound = f"ClusterRoleBinding {quoted(role.name)} of ClusterRole {quoted(role.name)}"
+                said = f"RBAC: allowed by {bound} to Group {quoted(group)}"
+                return Verdict(is_allowed=True, reason=said)
+    return None
 
 
 def rules_of(user: UserInfo) -> dict[str, Any]:
@@ -112,16 +139,15 @@ def rules_of(user: UserInfo) -> dict[str, Any]:
             "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
             "incomplete": False,
         }
-    questions = _OWN_QUESTIONS if AUTHENTICATED in user.groups else {}
+    roles = [role for role in DEFAULT_ROLES if set(role.groups) & set(user.groups)]
     return {
         "resourceRules": [
             {"verbs": ["create"], "apiGroups": [group], "resources": list(resources)}
-            for group, resources in questions.items()
+            for role in roles
+            for group, resources in role.questions.items()
         ],
         "nonResourceRules": [
-            {"verbs": ["get"], "nonResourceURLs": list(role)}
-            for group in user.groups
-            for role in _PAGES.get(group, ())
+            {"verbs": ["get"], "nonResourceURLs": list(role.pages)} for role in roles if role.pages
         ],
         "incomplete": True,
         "evaluationError": "node authorizer does not support user rule resolution",

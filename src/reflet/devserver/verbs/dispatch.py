@@ -9,7 +9,7 @@ Upstream: apiserver/pkg/endpoints/installer.go, registerResourceHandlers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -202,6 +202,7 @@ def _review(
     return answer_review(
         call.kind,
         document,
+        namespace=call.target.namespace,
         user=user,
         authorizer=state.authorizer,
         now=state.now(),
@@ -256,4 +257,5 @@ def _subresource(state: State, call: Call, body: Body, user: UserInfo) -> Answer
             return bind(state, stored, document, dry_run=options.dry_run)
         case _:
             deletion = read_delete_options(call.request, document.get("deleteOptions") or {})
-            return evict(state, kind, stored, deletion)
+            is_trial = options.dry_run or deletion.dry_run
+            return evict(state, kind, stored, replace(deletion, dry_run=is_trial))

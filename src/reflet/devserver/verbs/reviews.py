@@ -28,6 +28,7 @@ def answer_review(
     kind: ServedKind,
     document: Document,
     *,
+    namespace: str | None = None,
     user: UserInfo,
     authorizer: Authorizer,
     now: datetime,
@@ -41,7 +42,8 @@ def answer_review(
     review: Document = {
         "kind": kind.kind,
         "apiVersion": kind.api_version,
-        "metadata": document.get("metadata") or {},
+        "metadata": (document.get("metadata") or {})
+        | ({"namespace": namespace} if namespace else {}),
         "spec": document.get("spec") or {},
     }
     if managed and kind.kind != "SelfSubjectRulesReview":
