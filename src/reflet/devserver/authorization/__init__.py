@@ -1,8 +1,8 @@
 """Who may do what: nodes what the Node authorizer grants them, everybody else everything.
 
 - ``attributes``: what is judged, from a request or from a review (``Attributes``)
-- ``authorizer``: the verdict on any user, and the refusal that follows from it
-- ``node_authorizer``: the verdict on a node
+- ``authorizer``: the decision on any user, and the refusal that follows from it
+- ``node_authorizer``: the decision on a node
 - ``node_graph``: which objects the pods of a node lead to
 - ``pod_references``: the names in a pod
 - ``node_restriction``: what a node may write, seen from the objects (admission)

@@ -1,4 +1,4 @@
-"""The verdict on any user: a node gets what the Node authorizer grants, everybody else everything.
+"""The decision on any user: nodes get what the Node authorizer grants, others everything.
 
 There are no roles here, so a node has besides only what the real server grants to everybody who
 is known: discovery, and questions about oneself.
@@ -16,12 +16,12 @@ from functools import cached_property
 from typing import Any, Final, final
 
 from reflet.apirules import refusals
-from reflet.devserver.authorization.attributes import Attributes, attributes_of
+from reflet.devserver.authorization.access_attributes import AccessAttributes, attributes_of
 from reflet.devserver.authorization.node_authorizer import (
     ALLOWED,
-    Verdict,
+    AccessDecision,
+    node_decision,
     node_of,
-    node_verdict,
 )
 from reflet.devserver.authorization.node_graph import RELATIONS, NodeGraph
 from reflet.devserver.request.authentication import AUTHENTICATED, UserInfo
@@ -43,7 +43,7 @@ class DefaultRole:
     pages: tuple[str, ...] = ()
     questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def allows(self, asked: Attributes) -> bool:
+    def allows(self, asked: AccessAttributes) -> bool:
         """Whether it grants what is asked for."""
         if asked.path:
             return asked.verb == "get" and any(
@@ -95,20 +95,20 @@ class Authorizer:
         if node is None:
             return
         asked = attributes_of(request, target)
-        verdict = self._verdict(node, user, asked)
-        if not verdict.is_allowed:
-            raise _forbidden(user, asked, verdict.reason)
+        decision = self._decision(node, user, asked)
+        if not decision.is_allowed:
+            raise _forbidden(user, asked, decision.reason)
 
-    def verdict(self, user: UserInfo, asked: Attributes) -> Verdict:
+    def decision(self, user: UserInfo, asked: AccessAttributes) -> AccessDecision:
         """Judge what a user asks leave for."""
         node = node_of(user)
-        return ALLOWED if node is None else self._verdict(node, user, asked)
+        return ALLOWED if node is None else self._decision(node, user, asked)
 
-    def _verdict(self, node: str, user: UserInfo, asked: Attributes) -> Verdict:
+    def _decision(self, node: str, user: UserInfo, asked: AccessAttributes) -> AccessDecision:
         if MASTERS in user.groups:
             return ALLOWED
-        verdict = node_verdict(node, asked, self._graph)
-        return verdict if verdict.is_allowed else _by_role(user, asked) or verdict
+        decision = node_decision(node, asked, self._graph)
+        return decision if decision.is_allowed else _by_role(user, asked) or decision
 
     @cached_property
     def _graph(self) -> NodeGraph:
@@ -120,14 +120,14 @@ class Authorizer:
         return graph
 
 
-def _by_role(user: UserInfo, asked: Attributes) -> Verdict | None:
+def _by_role(user: UserInfo, asked: AccessAttributes) -> AccessDecision | None:
     """Allow what is granted to whoever is known, or to all; None when it is not."""
     for role in DEFAULT_ROLES:
         for group in role.groups:
             if group in user.groups and role.allows(asked):
                 bound = f"ClusterRoleBinding {quoted(role.name)} of ClusterRole {quoted(role.name)}"
                 said = f"RBAC: allowed by {bound} to Group {quoted(group)}"
-                return Verdict(is_allowed=True, reason=said)
+                return AccessDecision(is_allowed=True, reason=said)
     return None
 
 
@@ -154,7 +154,7 @@ def rules_of(user: UserInfo) -> dict[str, Any]:
     }
 
 
-def _forbidden(user: UserInfo, asked: Attributes, reason: str) -> ApiError:
+def _forbidden(user: UserInfo, asked: AccessAttributes, reason: str) -> ApiError:
     what = f"path {quoted(asked.path)}"
     if not asked.path:
         resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource

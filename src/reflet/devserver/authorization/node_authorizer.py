@@ -1,6 +1,6 @@
 """What a node may do: read what its pods need, and report on itself and on them.
 
-Verdicts with the real server's reasons.  What is in the objects that a node writes is
+Decisions with the real server's reasons.  What is in the objects that a node writes is
 node_restriction.py's.
 
 Upstream: plugin/pkg/auth/authorizer/node/node_authorizer.go;
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from reflet.devserver.authorization.attributes import Attributes
+from reflet.devserver.authorization.access_attributes import AccessAttributes
 from reflet.devserver.authorization.node_graph import NodeGraph
 from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.request.impersonation import NODE_PREFIX, NODES_GROUP
@@ -28,15 +28,15 @@ _OWN_VERBS: Final = frozenset({"get", "create", "update", "patch", "delete"})
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AccessDecision:
     """Whether it is allowed and, if not, perhaps why."""
 
     is_allowed: bool
     reason: str = ""
 
 
-ALLOWED: Final = Verdict(is_allowed=True)
-NO_OPINION: Final = Verdict(is_allowed=False)
+ALLOWED: Final = AccessDecision(is_allowed=True)
+NO_OPINION: Final = AccessDecision(is_allowed=False)
 
 
 def node_of(user: UserInfo) -> str | None:
@@ -46,7 +46,7 @@ def node_of(user: UserInfo) -> str | None:
     return user.name.removeprefix(NODE_PREFIX)
 
 
-def node_verdict(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
+def node_decision(node: str, asked: AccessAttributes, graph: NodeGraph) -> AccessDecision:
     """Judge what a node asks leave for."""
     if not node:
         return _no(f"unknown node for user {quoted(NODE_PREFIX)}")
@@ -58,14 +58,14 @@ def node_verdict(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
     return ALLOWED if is_allowed else NO_OPINION
 
 
-def _no(reason: str) -> Verdict:
-    return Verdict(is_allowed=False, reason=reason)
+def _no(reason: str) -> AccessDecision:
+    return AccessDecision(is_allowed=False, reason=reason)
 
 
 # What is judged by the graph
 
 
-def _related(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
+def _related(node: str, asked: AccessAttributes, graph: NodeGraph) -> AccessDecision:
     if not asked.name:
         return _no("No Object name found")
     if graph.leads_to(asked.key, node):
@@ -73,7 +73,7 @@ def _related(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
     return _no(f"no relationship found between node '{node}' and this object")
 
 
-def _get(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
+def _get(node: str, asked: AccessAttributes, graph: NodeGraph) -> AccessDecision:
     if asked.verb != "get":
         return _no("can only get individual resources of this type")
     if asked.subresource:
@@ -81,7 +81,7 @@ def _get(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
     return _related(node, asked, graph)
 
 
-def _read_namespaced(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
+def _read_namespaced(node: str, asked: AccessAttributes, graph: NodeGraph) -> AccessDecision:
     if asked.verb not in READ:
         return _no("can only read resources of this type")
     if asked.subresource:
@@ -91,7 +91,7 @@ def _read_namespaced(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
     return _related(node, asked, graph)
 
 
-def _claim(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
+def _claim(node: str, asked: AccessAttributes, graph: NodeGraph) -> AccessDecision:
     if asked.subresource != "status":
         return _get(node, asked, graph)
     if asked.verb not in {"update", "patch"}:
@@ -99,7 +99,7 @@ def _claim(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
     return _related(node, asked, graph)
 
 
-def _service_account(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
+def _service_account(node: str, asked: AccessAttributes, graph: NodeGraph) -> AccessDecision:
     if asked.verb == "get" and not asked.subresource:
         return _read_namespaced(node, asked, graph)
     if asked.verb != "create" or not asked.name:
@@ -109,7 +109,7 @@ def _service_account(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
     return _related(node, asked, graph)
 
 
-def _resource_slice(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
+def _resource_slice(node: str, asked: AccessAttributes, graph: NodeGraph) -> AccessDecision:
     if asked.subresource:
         return _no("cannot authorize ResourceSlice subresources")
     match asked.verb:
@@ -130,7 +130,7 @@ def _resource_slice(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
             )
 
 
-def _pod(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
+def _pod(node: str, asked: AccessAttributes, graph: NodeGraph) -> AccessDecision:
     match asked.subresource, asked.verb:
         case "", "get":
             return _get(node, asked, graph)
@@ -149,7 +149,7 @@ def _pod(node: str, asked: Attributes, graph: NodeGraph) -> Verdict:
 # What is judged by its name
 
 
-def _node(node: str, asked: Attributes, _: NodeGraph) -> Verdict:
+def _node(node: str, asked: AccessAttributes, _: NodeGraph) -> AccessDecision:
     match asked.subresource, asked.verb:
         case ("", "create" | "update" | "patch") | ("status", "update" | "patch"):
             return ALLOWED
@@ -162,7 +162,7 @@ def _node(node: str, asked: Attributes, _: NodeGraph) -> Verdict:
             return NO_OPINION
 
 
-def _lease(node: str, asked: Attributes, _: NodeGraph) -> Verdict:
+def _lease(node: str, asked: AccessAttributes, _: NodeGraph) -> AccessDecision:
     if asked.verb not in _OWN_VERBS:
         return _no("can only get, create, update, patch, or delete a node lease")
     if asked.namespace != LEASES_NAMESPACE:
@@ -172,7 +172,7 @@ def _lease(node: str, asked: Attributes, _: NodeGraph) -> Verdict:
     return ALLOWED
 
 
-def _csi_node(node: str, asked: Attributes, _: NodeGraph) -> Verdict:
+def _csi_node(node: str, asked: AccessAttributes, _: NodeGraph) -> AccessDecision:
     if asked.verb not in _OWN_VERBS:
         return _no("can only get, create, update, patch, or delete a CSINode")
     if asked.subresource:
@@ -182,21 +182,23 @@ def _csi_node(node: str, asked: Attributes, _: NodeGraph) -> Verdict:
     return ALLOWED
 
 
-_JUDGES: Final[Mapping[str, Callable[[str, Attributes, NodeGraph], Verdict]]] = MappingProxyType(
-    {
-        "secrets": _read_namespaced,
-        "configmaps": _read_namespaced,
-        "persistentvolumeclaims": _claim,
-        "persistentvolumes": _get,
-        "resourceclaims.resource.k8s.io": _get,
-        "volumeattachments.storage.k8s.io": _get,
-        "serviceaccounts": _service_account,
-        "leases.coordination.k8s.io": _lease,
-        "csinodes.storage.k8s.io": _csi_node,
-        "resourceslices.resource.k8s.io": _resource_slice,
-        "nodes": _node,
-        "pods": _pod,
-    }
+_JUDGES: Final[Mapping[str, Callable[[str, AccessAttributes, NodeGraph], AccessDecision]]] = (
+    MappingProxyType(
+        {
+            "secrets": _read_namespaced,
+            "configmaps": _read_namespaced,
+            "persistentvolumeclaims": _claim,
+            "persistentvolumes": _get,
+            "resourceclaims.resource.k8s.io": _get,
+            "volumeattachments.storage.k8s.io": _get,
+            "serviceaccounts": _service_account,
+            "leases.coordination.k8s.io": _lease,
+            "csinodes.storage.k8s.io": _csi_node,
+            "resourceslices.resource.k8s.io": _resource_slice,
+            "nodes": _node,
+            "pods": _pod,
+        }
+    )
 )
 
 # What every node may do, by group and resource; what is judged above is not repeated.

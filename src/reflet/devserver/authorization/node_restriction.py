@@ -16,7 +16,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -54,33 +54,37 @@ NODE_LABEL_NAMESPACES: Final = ("kubelet.kubernetes.io", "node.kubernetes.io")
 
 @dataclass(frozen=True, slots=True)
 class AttemptedWrite:
-    """A write that is to be admitted; ``name`` is empty where the server is to choose one."""
+    """A write that is to be admitted; ``name`` is empty where the server is to choose one.
+
+    ``object`` is empty for a delete, ``old`` for a create.
+    """
 
     operation: Operation
     kind: ServedKind
-    subresource: str
-    namespace: str
     name: str
-    old: Document = field(default_factory=dict)
-    new: Document = field(default_factory=dict)
+    namespace: str
+    object: Document
+    old: Document
+    subresource: str
+    user: UserInfo
 
     def forbidden(self, why: str) -> ApiError:
         """Refuse it as admission does."""
-        metadata = self.new.get("metadata") or {}
+        metadata = self.object.get("metadata") or {}
         name = self.name or metadata.get("name") or metadata.get("generateName") or "Unknown"
         return refusals.forbidden(self.kind.plural, name, why, group=self.kind.group)
 
 
-def restriction(user: UserInfo, write: AttemptedWrite, find: Finder) -> ApiError | None:
+def restriction(write: AttemptedWrite, find: Finder) -> ApiError | None:
     """Say why a node may not write this; None when it may, and for whoever is no node.
 
     ``find`` gives other objects that are stored.
     """
-    node = node_of(user)
+    node = node_of(write.user)
     if node is None:
         return None
     if not node:
-        return write.forbidden(f"could not determine node from user {quoted(user.name)}")
+        return write.forbidden(f"could not determine node from user {quoted(write.user.name)}")
     check = _CHECKS.get(write.kind.storage_key)
     try:
         why = None if check is None else next(check(node, write, find), None)
@@ -95,7 +99,7 @@ def restriction(user: UserInfo, write: AttemptedWrite, find: Finder) -> ApiError
 def _pod(node: str, write: AttemptedWrite, find: Finder) -> Iterator[str]:
     match write.subresource, write.operation:
         case "", "CREATE":
-            yield from _mirror_pod(node, write.new, find)
+            yield from _mirror_pod(node, write.object, find)
         case "", "DELETE":
             if _node_name(write.old) != node:
                 yield f"node {quoted(node)} can only delete pods with spec.nodeName set to itself"
@@ -105,7 +109,7 @@ def _pod(node: str, write: AttemptedWrite, find: Finder) -> Iterator[str]:
                 "and delete mirror pods"
             )
         case "status", "UPDATE":
-            yield from _pod_status(node, write.old, write.new)
+            yield from _pod_status(node, write.old, write.object)
         case "eviction", "CREATE":
             if _node_name(_found(find, "pods", write.namespace, write.name)) != node:
                 yield f"node {node} can only evict pods with spec.nodeName set to itself"
@@ -168,7 +172,7 @@ def _node(node: str, write: AttemptedWrite, _: Finder) -> Iterator[str]:
     named = quoted(node)
     if write.name != node:
         yield f"node {named} is not allowed to modify node {quoted(write.name)}"
-    old, new = write.old, write.new
+    old, new = write.old, write.object
     changed = _forbidden_labels(_labels(old), _labels(new))
     source = (new.get("spec") or {}).get("configSource")
     if write.operation == "CREATE":
@@ -220,14 +224,14 @@ def _csi_node(node: str, write: AttemptedWrite, _: Finder) -> Iterator[str]:
 
 
 def _resource_slice(node: str, write: AttemptedWrite, _: Finder) -> Iterator[str]:
-    slices = {"CREATE": write.new, "DELETE": write.old}
+    slices = {"CREATE": write.object, "DELETE": write.old}
     if write.operation in slices and _node_name(slices[write.operation]) != node:
         verb = write.operation.lower()
         yield f"can only {verb} ResourceSlice with the same NodeName as the requesting node"
 
 
 def _certificate_request(node: str, write: AttemptedWrite, _: Finder) -> Iterator[str]:
-    spec = write.new.get("spec") or {}
+    spec = write.object.get("spec") or {}
     if write.operation != "CREATE" or spec.get("signerName") not in NODE_SIGNERS:
         return
     try:
@@ -262,7 +266,7 @@ def _common_name(request: str) -> str:
 def _claim(node: str, write: AttemptedWrite, _: Finder) -> Iterator[str]:
     if write.subresource != "status":
         yield "may only update PVC status"
-    elif _fixed_part(write.old) != _fixed_part(write.new):
+    elif _fixed_part(write.old) != _fixed_part(write.object):
         yield (
             f"node {quoted(node)} is not allowed to update fields other than status.quantity and "
             "status.conditions"
@@ -285,7 +289,7 @@ def _fixed_part(claim: Document) -> Document:
 def _token(node: str, write: AttemptedWrite, find: Finder) -> Iterator[str]:
     if (write.operation, write.subresource) != ("CREATE", "token"):
         return
-    spec = write.new.get("spec") or {}
+    spec = write.object.get("spec") or {}
     bound = spec.get("boundObjectRef") or {}
     name, uid = bound.get("name") or "", bound.get("uid")
     if (bound.get("apiVersion"), bound.get("kind")) != ("v1", "Pod") or not name:

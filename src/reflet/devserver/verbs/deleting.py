@@ -69,7 +69,9 @@ def delete(
     """
     stored = find(state.storage, kind, namespace, name)
     _check_preconditions(kind, stored, options)
-    state.admit(user, AttemptedWrite("DELETE", kind, "", stored.key.namespace, name, stored.object))
+    if user is not None:
+        place = (kind, name, stored.key.namespace)
+        state.admit(AttemptedWrite("DELETE", *place, {}, stored.object, "", user))
     if kind.storage_key == NAMESPACES and name in IMMORTAL:
         raise refusals.forbidden(NAMESPACES, name, "this namespace may not be deleted")
     last, is_gone = _gone(state, kind, stored, options)

@@ -195,7 +195,8 @@ def _review(
         raw=body.content,
     )
     call.warnings.extend(warnings)
-    state.admit(user, AttemptedWrite("CREATE", call.kind, "", "", "", new=document))
+    place = (call.kind, "", call.target.namespace or "")
+    state.admit(AttemptedWrite("CREATE", *place, document, {}, "", user))
     token = (document.get("spec") or {}).get("token") or ""
     asked_about = who(token) if call.kind.kind == "TokenReview" else None
     ownership = FieldManager(call.kind, "", options.manager, state.now())
@@ -244,9 +245,8 @@ def _subresource(state: State, call: Call, body: Body, user: UserInfo) -> Answer
         validation=options.validation,
         warnings=call.warnings,
     )
-    namespace = target.namespace or ""
-    asked = AttemptedWrite("CREATE", kind, target.subresource, namespace, target.name, new=document)
-    state.admit(user, asked)
+    place = (kind, target.name, target.namespace or "")
+    state.admit(AttemptedWrite("CREATE", *place, document, {}, target.subresource, user))
     if target.subresource != "token":
         check_pod_name(target.subresource, target.name, document)
     stored = find(state.storage, kind, target.namespace, target.name)

@@ -13,7 +13,7 @@ from typing import Any
 
 from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.authorization.attributes import attributes_of_review
+from reflet.devserver.authorization.access_attributes import attributes_of_review
 from reflet.devserver.authorization.authorizer import Authorizer, rules_of
 from reflet.devserver.authorization.node_authorizer import node_of
 from reflet.devserver.printing.answers import DocumentAnswer
@@ -73,8 +73,10 @@ def answer_review(
 
 
 def _access(authorizer: Authorizer, user: UserInfo, spec: Document) -> Document:
-    verdict = authorizer.verdict(user, attributes_of_review(spec))
-    return {"allowed": verdict.is_allowed} | ({"reason": verdict.reason} if verdict.reason else {})
+    decision = authorizer.decision(user, attributes_of_review(spec))
+    return {"allowed": decision.is_allowed} | (
+        {"reason": decision.reason} if decision.reason else {}
+    )
 
 
 def _access_of_another(authorizer: Authorizer, user: UserInfo, spec: Document) -> Document:

@@ -115,9 +115,9 @@ class State:
         """Give a namespace, or None."""
         return self.find(Key(NAMESPACES, "", name))
 
-    def admit(self, user: UserInfo | None, write: AttemptedWrite) -> None:
-        """Refuse what a node may not write; ``user`` is None where the server itself writes."""
-        refusal = None if user is None else restriction(user, write, self.find)
+    def admit(self, write: AttemptedWrite) -> None:
+        """Refuse what a node may not write."""
+        refusal = restriction(write, self.find)
         if refusal is not None:
             raise refusal
 

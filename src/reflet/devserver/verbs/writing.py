@@ -111,13 +111,13 @@ class Writing:
         """Give the key of the object that is written."""
         return key_of(self.kind, self.namespace, name or self.name)
 
-    def _admit(self, operation: Operation, new: Document, old: Document | None = None) -> None:
-        name = self.name or (new.get("metadata") or {}).get("name") or ""
+    def _admit(self, operation: Operation, document: Document, old: Document) -> None:
+        if self.user is None:
+            return  # the server itself writes
+        name = self.name or (document.get("metadata") or {}).get("name") or ""
+        place = (self.kind, name, self.namespace)
         self.state.admit(
-            self.user,
-            AttemptedWrite(
-                operation, self.kind, self.subresource, self.namespace, name, old or {}, new
-            ),
+            AttemptedWrite(operation, *place, document, old, self.subresource, self.user)
         )
 
     # Create
@@ -128,7 +128,7 @@ class Writing:
         if _is_version(metadata.get("resourceVersion") or ""):
             raise refusals.unexpected("resourceVersion should not be set on objects to be created")
         self._check_namespace(metadata)
-        self._admit("CREATE", document)
+        self._admit("CREATE", document, {})
         for attempt in range(MOST_GENERATED_NAMES):
             made = self._made(document, managed)
             key = self.key(made["metadata"].get("name", ""))

@@ -1,4 +1,4 @@
-"""The verdict on any user."""
+"""The decision on any user."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reflet.devserver.authorization.attributes import Attributes
+from reflet.devserver.authorization.access_attributes import AccessAttributes
 from reflet.devserver.authorization.authorizer import Authorizer, rules_of
 from reflet.devserver.request.authentication import ADMIN, UserInfo
 from reflet.devserver.request.request_info import ApiRequest, target_of
@@ -15,7 +15,7 @@ from reflet.devserver.storage.stored import Key
 from reflet.errors import Forbidden
 
 NODE = UserInfo("system:node:a", groups=("system:nodes", "system:authenticated"))
-SECRET = Attributes("get", resource="secrets", namespace="shop", name="key")
+SECRET = AccessAttributes("get", resource="secrets", namespace="shop", name="key")
 POD: dict[str, Any] = {
     "metadata": {"name": "web"},
     "spec": {"nodeName": "a", "imagePullSecrets": [{"name": "key"}]},
@@ -33,13 +33,13 @@ def refusal(path: str, user: UserInfo = NODE, method: str = "GET") -> Forbidden:
     "user", [ADMIN, UserInfo("jane"), UserInfo("system:node:a"), UserInfo("a", "", NODE.groups)]
 )
 def test_whoever_is_no_node_may_do_everything(user: UserInfo) -> None:
-    assert Authorizer(Storage()).verdict(user, SECRET).is_allowed
+    assert Authorizer(Storage()).decision(user, SECRET).is_allowed
 
 
 def test_a_node_in_the_group_of_masters_may_do_everything() -> None:
     master = UserInfo(NODE.name, groups=("system:nodes", "system:masters"))
 
-    assert Authorizer(Storage()).verdict(master, SECRET).is_allowed
+    assert Authorizer(Storage()).decision(master, SECRET).is_allowed
 
 
 def test_what_was_stored_before_and_what_is_stored_later_counts() -> None:
@@ -47,20 +47,20 @@ def test_what_was_stored_before_and_what_is_stored_later_counts() -> None:
     storage.create(Key("pods", "shop", "web"), POD)
     authorizer = Authorizer(storage)
 
-    early = authorizer.verdict(NODE, SECRET).is_allowed
+    early = authorizer.decision(NODE, SECRET).is_allowed
     storage.delete(Key("pods", "shop", "web"))
-    gone = authorizer.verdict(NODE, SECRET).is_allowed
+    gone = authorizer.decision(NODE, SECRET).is_allowed
     storage.create(Key("pods", "shop", "other"), POD)
 
-    assert (early, gone, authorizer.verdict(NODE, SECRET).is_allowed) == (True, False, True)
+    assert (early, gone, authorizer.decision(NODE, SECRET).is_allowed) == (True, False, True)
 
 
 def test_nobody_follows_pods_until_a_node_asks() -> None:
     storage = Storage()
     authorizer = Authorizer(storage)
-    authorizer.verdict(ADMIN, SECRET)
+    authorizer.decision(ADMIN, SECRET)
     before = len(storage._subscribers)
-    authorizer.verdict(NODE, SECRET)
+    authorizer.decision(NODE, SECRET)
 
     assert (before, len(storage._subscribers)) == (0, 4)
 
@@ -97,19 +97,19 @@ def test_a_refusal_says_who_wanted_what(path: str, said: str, details: tuple[str
 
 @pytest.mark.parametrize("path", ["/api", "/apis/apps/v1", "/openapi/v3/x", "/version", "/livez"])
 def test_a_node_that_is_known_may_discover(path: str) -> None:
-    verdict = Authorizer(Storage()).verdict(NODE, Attributes("get", path))
+    decision = Authorizer(Storage()).decision(NODE, AccessAttributes("get", path))
 
-    assert verdict.is_allowed
-    assert verdict.reason.startswith("RBAC: allowed by ClusterRoleBinding")
+    assert decision.is_allowed
+    assert decision.reason.startswith("RBAC: allowed by ClusterRoleBinding")
 
 
 @pytest.mark.parametrize(("path", "is_allowed"), [("/version", True), ("/api", False)])
 def test_one_that_is_not_known_sees_the_open_pages(path: str, is_allowed: bool) -> None:
     stranger = UserInfo(NODE.name, groups=("system:nodes", "system:unauthenticated"))
 
-    verdict = Authorizer(Storage()).verdict(stranger, Attributes("get", path))
+    decision = Authorizer(Storage()).decision(stranger, AccessAttributes("get", path))
 
-    assert verdict.is_allowed is is_allowed
+    assert decision.is_allowed is is_allowed
 
 
 def test_the_rules_of_a_node_are_told_as_far_as_they_are_rules() -> None:

@@ -1,4 +1,4 @@
-"""What a node may do, held to the recorded verdicts of the real implementation."""
+"""What a node may do, held to the recorded decisions of the real implementation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from reflet.api.selectors.fields import FieldRequirement
-from reflet.devserver.authorization.attributes import Attributes
-from reflet.devserver.authorization.node_authorizer import Verdict, node_of, node_verdict
+from reflet.devserver.authorization.access_attributes import AccessAttributes
+from reflet.devserver.authorization.node_authorizer import AccessDecision, node_decision, node_of
 from reflet.devserver.authorization.node_graph import NodeGraph
 from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.storage.stored import Key
@@ -41,23 +41,23 @@ def graph() -> NodeGraph:
     return made
 
 
-def verdict(verb: str, resource: str, **asked: Any) -> Verdict:
+def decision(verb: str, resource: str, **asked: Any) -> AccessDecision:
     plural, _, group = resource.partition(".")
     plural, _, subresource = plural.partition("/")
     fields = tuple(
         FieldRequirement(field, value) for field, value in asked.pop("selects", {}).items()
     )
-    attributes = Attributes(
+    attributes = AccessAttributes(
         verb, group=group, resource=plural, subresource=subresource, fields=fields, **asked
     )
-    return node_verdict("node0", attributes, graph())
+    return node_decision("node0", attributes, graph())
 
 
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: " ".join(map(str, case.values())))
-def test_recorded_verdicts(case: dict[str, Any]) -> None:
-    found = verdict(case["verb"], case["resource"], namespace=case["namespace"], name=case["name"])
+def test_recorded_decisions(case: dict[str, Any]) -> None:
+    found = decision(case["verb"], case["resource"], namespace=case["namespace"], name=case["name"])
 
-    assert found == Verdict(case["allow"], case.get("reason", ""))
+    assert found == AccessDecision(case["allow"], case.get("reason", ""))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_recorded_verdicts(case: dict[str, Any]) -> None:
     ],
 )
 def test_allowed(verb: str, resource: str, asked: Any) -> None:
-    assert verdict(verb, resource, **asked) == Verdict(is_allowed=True)
+    assert decision(verb, resource, **asked) == AccessDecision(is_allowed=True)
 
 
 UNRELATED = "no relationship found between node 'node0' and this object"
@@ -180,13 +180,13 @@ UNRELATED = "no relationship found between node 'node0' and this object"
     ],
 )
 def test_refused(verb: str, resource: str, asked: Any, reason: str) -> None:
-    assert verdict(verb, resource, **asked) == Verdict(is_allowed=False, reason=reason)
+    assert decision(verb, resource, **asked) == AccessDecision(is_allowed=False, reason=reason)
 
 
 def test_a_node_without_a_name_may_nothing() -> None:
-    found = node_verdict("", Attributes("list", resource="services"), graph())
+    found = node_decision("", AccessAttributes("list", resource="services"), graph())
 
-    assert found == Verdict(is_allowed=False, reason='unknown node for user "system:node:"')
+    assert found == AccessDecision(is_allowed=False, reason='unknown node for user "system:node:"')
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,16 @@ def said(
     plural, _, group = resource.partition(".")
     plural, _, subresource = plural.partition("/")
     write = AttemptedWrite(
-        operation, kind_of(plural, group), subresource, namespace, name, old or {}, new or {}
+        operation,
+        kind_of(plural, group),
+        name,
+        namespace,
+        new or {},
+        old or {},
+        subresource,
+        user,
     )
-    refused = restriction(user, write, (STORED | (more or {})).get)
+    refused = restriction(write, (STORED | (more or {})).get)
     return (
         "" if refused is None else refused.message.partition(" is forbidden: ")[2] or str(refused)
     )
@@ -129,10 +136,9 @@ def test_a_mirror_pod_of_a_node_that_is_not_there_is_not_found() -> None:
 
 def test_a_refusal_names_what_is_to_get_a_name() -> None:
     def named(metadata: Any) -> str:
-        write = AttemptedWrite(
-            "CREATE", kind_of("pods"), "", "shop", "", new={"metadata": metadata}
-        )
-        refused = restriction(NODE, write, STORED.get)
+        made = {"metadata": metadata}
+        write = AttemptedWrite("CREATE", kind_of("pods"), "", "shop", made, {}, "", NODE)
+        refused = restriction(write, STORED.get)
         assert refused is not None
         return refused.name
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from reflet.api.selectors.fields import FieldRequirement
-from reflet.devserver.authorization.attributes import (
-    Attributes,
+from reflet.devserver.authorization.access_attributes import (
+    AccessAttributes,
     attributes_of,
     attributes_of_review,
 )
@@ -17,18 +17,18 @@ from reflet.devserver.request.request_info import ApiRequest, target_of
 SECRETS = "/api/v1/namespaces/shop/secrets"
 
 
-def read(method: str, path: str) -> Attributes:
+def read(method: str, path: str) -> AccessAttributes:
     request = ApiRequest.read(method, path)
     return attributes_of(request, target_of(request.path))
 
 
-def secret(verb: str, name: str = "", subresource: str = "", **fields: str) -> Attributes:
+def secret(verb: str, name: str = "", subresource: str = "", **fields: str) -> AccessAttributes:
     requirements = tuple(
         FieldRequirement(f"{part}.{field}", value)
         for path, value in fields.items()
         for part, field in [path.split("_")]
     )
-    return Attributes(
+    return AccessAttributes(
         verb,
         resource="secrets",
         subresource=subresource,
@@ -82,7 +82,9 @@ def secret(verb: str, name: str = "", subresource: str = "", **fields: str) -> A
         ("GET", "/api/v1/watch/namespaces/shop/secrets/a", secret("watch", "a")),
     ],
 )
-def test_the_verb_and_the_name_of_a_request(method: str, path: str, asked: Attributes) -> None:
+def test_the_verb_and_the_name_of_a_request(
+    method: str, path: str, asked: AccessAttributes
+) -> None:
     assert read(method, path) == asked
 
 
@@ -93,7 +95,7 @@ def test_a_namespace_is_in_itself() -> None:
 
 
 def test_a_path_that_is_no_resource_is_a_page() -> None:
-    assert read("POST", "/healthz") == Attributes("post", "/healthz")
+    assert read("POST", "/healthz") == AccessAttributes("post", "/healthz")
 
 
 def test_a_resource_that_nobody_serves_is_asked_for_all_the_same() -> None:
@@ -135,4 +137,6 @@ def test_a_requirement_that_chooses_no_one_value_grants_nothing(requirement: Any
 def test_a_review_may_ask_about_a_page() -> None:
     page = {"verb": "get", "path": "/metrics"}
 
-    assert attributes_of_review({"nonResourceAttributes": page}) == Attributes("get", "/metrics")
+    assert attributes_of_review({"nonResourceAttributes": page}) == AccessAttributes(
+        "get", "/metrics"
+    )

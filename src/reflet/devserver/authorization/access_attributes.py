@@ -35,7 +35,7 @@ _WITH_SELECTORS: Final = frozenset({"list", "watch", "deletecollection"})
 
 
 @dataclass(frozen=True, slots=True)
-class Attributes:
+class AccessAttributes:
     """One question of access; ``path`` is that of a page, and empty where a resource is meant.
 
     ``fields`` are the requirements of the field selector, as far as it could be read; those of
@@ -66,10 +66,10 @@ class Attributes:
         return FieldRequirement(field, value) in self.fields
 
 
-def attributes_of(request: ApiRequest, target: RequestTarget | None) -> Attributes:
+def attributes_of(request: ApiRequest, target: RequestTarget | None) -> AccessAttributes:
     """Say what a request asks leave for."""
     if target is None:
-        return Attributes(request.method.lower(), request.path)
+        return AccessAttributes(request.method.lower(), request.path)
     verb = "watch" if target.watched else _VERBS.get(request.method, "")
     name = target.name
     if not name and verb == "get":
@@ -81,7 +81,7 @@ def attributes_of(request: ApiRequest, target: RequestTarget | None) -> Attribut
     # A watch in the old way, by its path, may be of one object and then has no selector.
     if verb in _WITH_SELECTORS and not target.watched:
         fields = _requirements(request.text("fieldSelector"))
-    return Attributes(
+    return AccessAttributes(
         verb,
         group=target.group,
         resource=target.plural,
@@ -93,11 +93,11 @@ def attributes_of(request: ApiRequest, target: RequestTarget | None) -> Attribut
     )
 
 
-def attributes_of_review(spec: Mapping[str, Any]) -> Attributes:
+def attributes_of_review(spec: Mapping[str, Any]) -> AccessAttributes:
     """Say what the spec of a review asks about."""
     page = spec.get("nonResourceAttributes")
     if page:
-        return Attributes(page.get("verb") or "", page.get("path") or "")
+        return AccessAttributes(page.get("verb") or "", page.get("path") or "")
     asked = spec.get("resourceAttributes") or {}
     selector = asked.get("fieldSelector") or {}
     fields = _requirements(selector.get("rawSelector") or "") or tuple(
@@ -108,7 +108,7 @@ def attributes_of_review(spec: Mapping[str, Any]) -> Attributes:
     )
     parts = ("group", "resource", "subresource", "namespace", "name")
     named = {part: asked.get(part) or "" for part in parts}
-    return Attributes(asked.get("verb") or "", **named, fields=fields)
+    return AccessAttributes(asked.get("verb") or "", **named, fields=fields)
 
 
 def _requirements(text: str) -> tuple[FieldRequirement, ...]:
