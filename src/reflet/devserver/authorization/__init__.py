@@ -1,6 +1,6 @@
 """Who may do what: nodes what the Node authorizer grants them, everybody else everything.
 
-- ``attributes``: what is judged, from a request or from a review (``Attributes``)
+- ``access_attributes``: what is judged, from a request or from a review
 - ``authorizer``: the decision on any user, and the refusal that follows from it
 - ``node_authorizer``: the decision on a node
 - ``node_graph``: which objects the pods of a node lead to
