@@ -28,7 +28,7 @@ from reflet.devserver.printing.representations import (
     negotiate,
     render,
 )
-from reflet.devserver.request.authentication import Authenticator, UserInfo
+from reflet.devserver.request.authentication import Authenticator, UserInfo, bearer_token
 from reflet.devserver.request.bodies import Body
 from reflet.devserver.request.impersonation import ANONYMOUS, UNAUTHENTICATED, impersonated
 from reflet.devserver.request.request_info import ApiRequest, RequestTarget, target_of
@@ -144,9 +144,8 @@ class Application:
     def _user(self, request: web.BaseRequest, asked: ApiRequest) -> UserInfo:
         user = self._authenticator.user(request.headers)
         if user is None:
-            scheme = request.headers.get("Authorization", "").partition(" ")[0]
-            if scheme.lower() == "bearer":  # a wrong token, which opens not even an open page
-                raise refusals.unauthorized()
+            if bearer_token(request.headers.get("Authorization", "")):
+                raise refusals.unauthorized()  # a wrong token opens not even an open page
             if asked.path in OPEN_PATHS or asked.path.startswith(("/livez/", "/readyz/")):
                 return UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,))
             raise refusals.unauthorized()

@@ -158,8 +158,8 @@ class Authenticator:
         authorization = headers.get("Authorization", "")
         if not authorization and not self._needs_token and not _comes_from_a_page(headers):
             return ADMIN
-        scheme, _, token = authorization.partition(" ")
-        return self.owner(token.strip()) if scheme.lower() == "bearer" else None
+        token = bearer_token(authorization)
+        return self.owner(token) if token else None
 
     def owner(self, token: str) -> UserInfo | None:
         """Say whose a token is; None when it is not a good one."""
@@ -169,6 +169,12 @@ class Authenticator:
         if account is None:
             return None
         return UserInfo(account.user, account.uid, account.groups)
+
+
+def bearer_token(authorization: str) -> str:
+    """Give the token in a header; empty when there is none, as after two spaces."""
+    scheme, token, *_ = (*authorization.strip().split(" ", 2), "")
+    return token if scheme.lower() == "bearer" else ""
 
 
 def is_loopback(host: str) -> bool:
