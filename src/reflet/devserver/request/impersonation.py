@@ -41,9 +41,10 @@ def impersonated(headers: Iterable[tuple[str, str]]) -> UserInfo | None:
     """
     values: dict[str, list[str]] = {}
     for header, value in headers:
-        name = header.lower()
-        if name in {_USER, _GROUP, _UID} or name.startswith(_EXTRA):
-            values.setdefault(name, []).append(_text(value))
+        if header[:1] in "Ii":  # few headers of a request begin so
+            name = header.lower()
+            if name in {_USER, _GROUP, _UID} or name.startswith(_EXTRA):
+                values.setdefault(name, []).append(_text(value))
     if not values:
         return None
     name = values.pop(_USER, [""])[0]
