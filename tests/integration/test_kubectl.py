@@ -370,3 +370,34 @@ def test_reflet_prints_what_kubectl_prints(
     )
 
     assert reflet.stdout == kubectl(*words)
+
+
+def test_auth_whoami_as_somebody_else(kubectl: Kubectl) -> None:
+    asked = ("--as", "jane", "--as-group", "dev", "--as-group", "ops", "--as-uid", "7")
+
+    found = kubectl.json("auth", "whoami", *asked)["status"]["userInfo"]
+
+    assert found == {
+        "username": "jane",
+        "uid": "7",
+        "groups": ["dev", "ops", "system:authenticated"],
+    }
+
+
+def test_auth_can_i_as_a_node(kubectl: Kubectl) -> None:
+    node = ("--as", "system:node:worker-1")
+
+    mine = kubectl("auth", "can-i", "get", "node/worker-1", *node)
+    all_secrets = kubectl.run("auth", "can-i", "list", "secrets", *node, code=1)
+
+    assert mine == "yes\n"
+    assert all_secrets.stdout == "no - No Object name found\n"
+
+
+def test_get_as_a_node_that_may_not(kubectl: Kubectl) -> None:
+    kubectl("create", "configmap", "settings")
+
+    refused = kubectl.run("get", "configmaps", "--as", "system:node:worker-1", code=1)
+
+    assert refused.stderr.startswith("Error from server (Forbidden): configmaps is forbidden: ")
+    assert refused.stderr.endswith(": No Object name found\n")

@@ -209,10 +209,8 @@ def _job(document: Document, _: Outside) -> None:
         "job-name": name,
     }
     labels.update({key: value for key, value in made.items() if key not in labels})
-    shared = document["metadata"].get("labels")
-    if shared is not None and shared == {
-        key: value for key, value in labels.items() if key not in made
-    }:
+    shared = document["metadata"].get("labels") or {}
+    if shared == {key: value for key, value in labels.items() if key not in made}:
         # Labels that a job has from its template stay the template's.
         document["metadata"]["labels"] = dict(labels)
     if spec.get("selector") is None:

@@ -120,10 +120,11 @@ def unauthorized() -> ApiError:
 
 
 def forbidden(resource: str, name: str, why: str, *, group: str = "") -> ApiError:
-    """A rule forbids it."""
+    """A rule forbids it; a page that is no resource has no name to be called by."""
     named = f" {quoted(name)}" if name else ""
+    what = f"{qualified(resource, group)}{named} is forbidden" if resource else "forbidden"
     return errors.Forbidden(
-        f"{qualified(resource, group)}{named} is forbidden: {why}",
+        f"{what}: {why}",
         code=403,
         reason="Forbidden",
         group=group,

@@ -28,6 +28,7 @@ from tests.real.differential.script import (
     PODS,
     STRATEGIC,
     YAML,
+    Ask,
     Edited,
     Scene,
     get,
@@ -48,6 +49,38 @@ def change_scenes() -> Iterator[Scene]:
     yield from _immutable()
     yield from _patches()
     yield from _strategic()
+    yield scene("complaints about a change come in order", *_complaints())
+
+
+def _complaints() -> Iterator[Ask]:
+    wrong = {"metadata.resourceVersion": "", "metadata.labels": {"bad label!": "x"}}
+    other = {"spec.selector": {"matchLabels": {"x": "y"}}, "spec.replicas": -1, **wrong}
+    for kind in ("Deployment", "ReplicaSet", "StatefulSet"):
+        path = f"{APPS}/{kind.lower()}s"
+        yield post(path, workload(kind), keep=KEPT)
+        yield put(f"{path}/x", Edited("made", other))
+        yield put(f"{path}/x", Edited("made", {"spec.template.spec.containers": [], **other}))
+    daemons = f"{APPS}/daemonsets"
+    yield post(daemons, workload("DaemonSet"), keep=KEPT)
+    selector = {"spec.selector": {"matchLabels": {"x": "y"}}, "spec.minReadySeconds": -1}
+    yield put(f"{daemons}/x", Edited("made", selector | wrong))
+    yield post(PODS, pod(initContainers=[container(name="first")]), keep=KEPT)
+    image = "spec.containers.0.image"
+    for change in (
+        {image: " a", "spec.activeDeadlineSeconds": -1},
+        {image: "", "spec.initContainers.0.image": " ", **wrong},
+        {image: " a", "spec.initContainers": []},
+    ):
+        yield put(f"{PODS}/x", Edited("made", {"metadata.resourceVersion": "", **change}))
+    jobs, template = f"{BATCH}/jobs", {"restartPolicy": "Never", "containers": [container()]}
+    made = manifest("batch/v1", "Job", spec={"template": {"spec": template}})
+    yield post(jobs, made, keep=KEPT)
+    unconditional = {"metadata.resourceVersion": "", "spec.parallelism": 3}
+    yield put(f"{jobs}/x", Edited("made", unconditional))
+    budgets = "/apis/policy/v1/namespaces/<ns>/poddisruptionbudgets"
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "spec": {}}
+    for prefix in ("..made-", "A.made-", "a/made-", "a%made-"):
+        yield post(budgets, budget | {"metadata": {"generateName": prefix}})
 
 
 def _replaces() -> Iterator[Scene]:

@@ -316,5 +316,13 @@ def _reviews() -> Iterator[Scene]:
         get("/version", headers={"Authorization": "Bearer nobody's"}),
         get("/livez", headers={"Authorization": "Bearer nobody's"}),
         get("/livez", headers={"Authorization": "Basic YTpi"}),
+        get("/livez", headers={"Authorization": "Bearer"}),
+        get(
+            "/livez",
+            headers={"Authorization": "Bearer  two-spaces"},
+            differs={"headers.Warning": "strangers"},
+        ),
+        get("/livez", headers={"Authorization": "Bearer \xff.\xff"}),
+        post(CONFIG_MAPS, {}, headers={"Authorization": "Bearer \xff.\xff"}),
         get("/nonsense", headers={"Authorization": "Bearer nobody's"}),
     )

@@ -14,7 +14,10 @@ from tests.real.differential.create_scenes import create_scenes
 from tests.real.differential.custom_scenes import custom_scenes
 from tests.real.differential.delete_scenes import delete_scenes
 from tests.real.differential.get_scenes import get_scenes
+from tests.real.differential.impersonation_scenes import impersonation_scenes
 from tests.real.differential.list_scenes import list_scenes
+from tests.real.differential.node_scenes import node_scenes
+from tests.real.differential.node_write_scenes import node_write_scenes
 from tests.real.differential.script import Scene
 from tests.real.differential.subresource_scenes import subresource_scenes
 from tests.real.differential.table_scenes import table_scenes
@@ -32,4 +35,7 @@ SCENES: Final[tuple[Scene, ...]] = (
     *custom_scenes(),
     *table_scenes(),
     *cluster_scenes(),
+    *impersonation_scenes(),
+    *node_scenes(),
+    *node_write_scenes(),
 )

@@ -88,6 +88,7 @@ class Watch:
     events: int | None = None
     during: tuple[Ask, ...] = ()
     accept: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
     keep: Mapping[str, str] = field(default_factory=dict)
     view: Callable[[Any], Any] | None = None
     differs: Mapping[str, str] = field(default_factory=dict)
@@ -100,9 +101,11 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class WaitUntilServed:
-    """Ask for a path until it is there; nothing is compared."""
+    """Ask for a path until it is there, or until a ``body`` is taken; nothing is compared."""
 
     path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,7 @@ class WaitUntilGone:
     """Ask for a path until it is no longer there; nothing is compared."""
 
     path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

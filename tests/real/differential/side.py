@@ -78,9 +78,10 @@ class Side:
                 case Watch():
                     outcomes += self._watch(step)
                 case WaitUntilServed():
-                    self._wait(step.path, is_there=True)
+                    method = "GET" if step.body is None else "POST"
+                    self._wait(Ask(method, step.path, step.body, headers=step.headers))
                 case WaitUntilGone():
-                    self._wait(step.path, is_there=False)
+                    self._wait(Ask("GET", step.path, headers=step.headers), is_there=False)
                 case ForgetHistory():
                     self._forget_history()
                 case _:
@@ -98,7 +99,8 @@ class Side:
 
     def _watch(self, watch: Watch) -> list[Outcome]:
         with closing(self._connect()) as connection:
-            response = self._send(connection, Ask("GET", watch.path, accept=watch.accept))
+            ask = Ask("GET", watch.path, accept=watch.accept, headers=watch.headers)
+            response = self._send(connection, ask)
             outcomes = [self._ask(ask) for ask in watch.during]
             with closing(response):
                 if response.status == http.client.OK:
@@ -108,12 +110,12 @@ class Side:
         self._keep(watch.keep, body)
         return [*outcomes, Outcome(response.status, _headers(response), body)]
 
-    def _wait(self, path: str, *, is_there: bool) -> None:
+    def _wait(self, look: Ask, *, is_there: bool = True) -> None:
         deadline = time.monotonic() + PATIENCE
-        while (self._ask(Ask("GET", path)).code == http.client.OK) is not is_there:
+        while (self._ask(look).code in {http.client.OK, http.client.CREATED}) is not is_there:
             if time.monotonic() > deadline:
                 raise TimeoutError(
-                    f"not {'' if is_there else 'gone '}within {PATIENCE:g} s: {path}"
+                    f"not {'' if is_there else 'gone '}within {PATIENCE:g} s: {look.title}"
                 )
             time.sleep(PAUSE)
 
@@ -125,7 +127,8 @@ class Side:
         if content is not None and ask.content_type:
             headers["Content-Type"] = ask.content_type
         path = quote(self._filled(ask.path), safe="/?&=%:,()!;+*'~")
-        connection.request(ask.method, path, content, headers | dict(ask.headers))
+        own = {name: self._filled(value) for name, value in ask.headers.items()}
+        connection.request(ask.method, path, content, headers | own)
         return connection.getresponse()
 
     # Names

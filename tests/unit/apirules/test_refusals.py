@@ -80,3 +80,9 @@ def test_success_says_what_was_deleted() -> None:
         "kind": "configmaps",
         "uid": "u",
     }
+
+
+def test_a_page_that_is_forbidden_is_named_in_the_reason_only() -> None:
+    document = refusals.status_document(refusals.forbidden("", "", "no"))
+
+    assert (document["message"], document["details"]) == ("forbidden: no", {})

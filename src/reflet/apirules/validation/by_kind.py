@@ -120,6 +120,8 @@ _CHECKED_AGAIN: Final = frozenset(
 # A job's update keeps its selector, and a stateful set's its claims, so what made them need not be
 # checked again.
 _NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch", "statefulsets.apps"})
+# Kinds of which an update is checked as a new object first, and what changed then.
+_CHANGE_LAST: Final = frozenset({"deployments.apps", "replicasets.apps"})
 # Kinds whose metadata is looked at only when everything else is right.
 _METADATA_LAST: Final = frozenset({"events", _DISRUPTION_BUDGETS})
 
@@ -264,7 +266,7 @@ def validate_update(
         _refuse(kind, new, errors)
         return
     update = _UPDATE.get(kind.storage_key)
-    if update is not None:
+    if update is not None and kind.storage_key not in _CHANGE_LAST:
         update(new, old, errors)
     if kind.storage_key in _CHECKED_AGAIN:
         check_metadata(kind, metadata, errors)
@@ -277,6 +279,8 @@ def validate_update(
             other_kinds.check_new_event_update(new, old, errors)
     elif check is not None and kind.storage_key not in _NOT_CHECKED_AS_NEW:
         check(new, errors)
+    if update is not None and kind.storage_key in _CHANGE_LAST:
+        update(new, old, errors)
     _refuse(kind, new, errors)
 
 

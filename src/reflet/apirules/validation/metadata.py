@@ -51,6 +51,7 @@ def check_metadata(kind: ServedKind, metadata: Document, errors: FieldErrors) ->
     if prefix:
         # What follows the prefix makes a dash at its end harmless.
         masked = f"{prefix[:-1]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+        masked = f"{prefix}a" if rule is names.path_segment else masked
         errors.each_invalid("metadata.generateName", prefix, rule(masked))
     name = metadata.get("name", "")
     if not name:

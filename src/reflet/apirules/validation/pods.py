@@ -228,9 +228,13 @@ def _check_tokens(volumes: Sequence[Document], errors: FieldErrors) -> None:
                 errors.forbidden(here, "must not be specified when serviceAccountName is not set")
 
 
-def _check_images(containers: Sequence[Document], path: str, errors: FieldErrors) -> None:
+def _check_images(
+    containers: Sequence[Document], path: str, errors: FieldErrors, *, required: bool = False
+) -> None:
     for index, container in enumerate(containers):
         image = container.get("image", "")
+        if required and not image:
+            errors.required(f"{path}[{index}].image")
         if image != image.strip():
             errors.invalid(f"{path}[{index}].image", image, NO_SPACE_AROUND)
 
@@ -239,11 +243,14 @@ def check_pod_update(new: Document, old: Document, errors: FieldErrors) -> None:
     """Check an update of a pod: little besides images may change."""
     spec, before = new.get("spec") or {}, old.get("spec") or {}
     check_pod_spec(spec, "spec", errors, is_pod=True)
-    for kind in ("containers", "initContainers"):
+    kinds = ("containers", "initContainers")
+    for kind in kinds:
         _check_images(spec.get(kind) or (), f"spec.{kind}", errors)
+    for kind in kinds:  # images once more, now as what may change
         if len(spec.get(kind) or ()) != len(before.get(kind) or ()):
             errors.forbidden(f"spec.{kind}", "pod updates may not add or remove containers")
             return
+        _check_images(spec.get(kind) or (), f"spec.{kind}", errors, required=True)
     if not _check_deadline(spec, before, errors):
         return
     missing = [each for each in before.get("tolerations") or () if each not in _tolerated(spec)]

@@ -305,14 +305,14 @@ def check_selector_kept(new: Document, old: Document, errors: FieldErrors) -> No
 
 
 def check_stateful_set_update(new: Document, old: Document, errors: FieldErrors) -> None:
-    """Check that an update changes only what may change."""
+    """Check what an update made of a stateful set, and that it changes only what may change."""
+    _check_stateful_set(new["spec"], errors, is_new=False)
     fixed = [
         {name: value for name, value in each["spec"].items() if name not in _STATEFUL_SET_FREE}
         for each in (new, old)
     ]
     if fixed[0] != fixed[1]:
         errors.forbidden("spec", _STATEFUL_SET_FORBIDDEN)
-    _check_stateful_set(new["spec"], errors, is_new=False)
 
 
 def check_job_update(new: Document, old: Document, errors: FieldErrors) -> None:

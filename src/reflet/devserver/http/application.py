@@ -28,8 +28,9 @@ from reflet.devserver.printing.representations import (
     negotiate,
     render,
 )
-from reflet.devserver.request.authentication import Authenticator, UserInfo
+from reflet.devserver.request.authentication import Authenticator, UserInfo, bearer_token
 from reflet.devserver.request.bodies import Body
+from reflet.devserver.request.impersonation import ANONYMOUS, UNAUTHENTICATED, impersonated
 from reflet.devserver.request.request_info import ApiRequest, RequestTarget, target_of
 from reflet.devserver.request.request_options import read_list_query
 from reflet.devserver.verbs.dispatch import Call, PageNotFound, answer, understand, verb_of
@@ -113,6 +114,7 @@ class Application:
         warnings: list[str] = []
         try:
             user = self._user(request, asked)
+            self.state.authorizer.check(user, asked, target)
             if target is None:
                 return await self._front_page(request, asked)
             call = understand(self.state.kinds, asked, target)
@@ -142,13 +144,12 @@ class Application:
     def _user(self, request: web.BaseRequest, asked: ApiRequest) -> UserInfo:
         user = self._authenticator.user(request.headers)
         if user is None:
-            scheme = request.headers.get("Authorization", "").partition(" ")[0]
-            if scheme.lower() == "bearer":  # a wrong token, which opens not even an open page
-                raise refusals.unauthorized()
+            if bearer_token(request.headers.get("Authorization", "")):
+                raise refusals.unauthorized()  # a wrong token opens not even an open page
             if asked.path in OPEN_PATHS or asked.path.startswith(("/livez/", "/readyz/")):
-                return UserInfo("system:anonymous", groups=("system:unauthenticated",))
+                return UserInfo(ANONYMOUS, groups=(UNAUTHENTICATED,))
             raise refusals.unauthorized()
-        return user
+        return impersonated(request.headers.items()) or user
 
     async def _body(self, request: web.BaseRequest) -> Body:
         if request.method not in _WITH_BODY or not request.body_exists:

@@ -1,8 +1,8 @@
 """Who asks: the administrator, or a service account with a token that was made here.
 
-Whoever is known may do everything; there is no access control.  A service account's token looks
-like the real one, but is signed with a secret of the server's own (HS256): nobody else needs to
-check it.
+Both may do everything, and act as anybody else (impersonation.py).  A service account's token
+looks like the real one, but is signed with a secret of the server's own (HS256): nobody else needs
+to check it.
 
 Upstream: apiserver/pkg/authentication/request/bearertoken/bearertoken.go, Authenticator;
 pkg/serviceaccount/jwt.go, JWTTokenGenerator
@@ -23,15 +23,17 @@ from typing import Any, Final, final
 
 ISSUER: Final = "https://kubernetes.default.svc"
 PREFIX: Final = "system:serviceaccount:"
+AUTHENTICATED: Final = "system:authenticated"
 
 
 @dataclass(frozen=True, slots=True)
 class UserInfo:
-    """Who asks."""
+    """Who asks; ``extra`` are further facts by their keys, which mean nothing here."""
 
     name: str
     uid: str = ""
     groups: tuple[str, ...] = ()
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Describe the user as reviews do."""
@@ -40,10 +42,12 @@ class UserInfo:
             described["uid"] = self.uid
         if self.groups:
             described["groups"] = list(self.groups)
+        if self.extra:
+            described["extra"] = {key: list(values) for key, values in self.extra}
         return described
 
 
-ADMIN: Final = UserInfo("reflet:admin", "reflet:admin", ("system:masters", "system:authenticated"))
+ADMIN: Final = UserInfo("reflet:admin", "reflet:admin", ("system:masters", AUTHENTICATED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class TokenOwner:
     def groups(self) -> tuple[str, ...]:
         """The groups that every service account is in."""
         groups = ("system:serviceaccounts", f"system:serviceaccounts:{self.namespace}")
-        return (*groups, "system:authenticated")
+        return (*groups, AUTHENTICATED)
 
 
 @final
@@ -154,8 +158,8 @@ class Authenticator:
         authorization = headers.get("Authorization", "")
         if not authorization and not self._needs_token and not _comes_from_a_page(headers):
             return ADMIN
-        scheme, _, token = authorization.partition(" ")
-        return self.owner(token.strip()) if scheme.lower() == "bearer" else None
+        token = bearer_token(authorization)
+        return self.owner(token) if token else None
 
     def owner(self, token: str) -> UserInfo | None:
         """Say whose a token is; None when it is not a good one."""
@@ -165,6 +169,12 @@ class Authenticator:
         if account is None:
             return None
         return UserInfo(account.user, account.uid, account.groups)
+
+
+def bearer_token(authorization: str) -> str:
+    """Give the token in a header; empty when there is none, as after two spaces."""
+    scheme, token, *_ = (*authorization.strip().split(" ", 2), "")
+    return token if scheme.lower() == "bearer" else ""
 
 
 def is_loopback(host: str) -> bool:

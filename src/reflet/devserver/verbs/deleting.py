@@ -19,7 +19,9 @@ from typing import Any, Final
 
 from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.authorization.node_restriction import AttemptedWrite
 from reflet.devserver.printing.answers import Answer, DocumentAnswer, ListAnswer, ObjectAnswer
+from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.request.request_options import DeleteOptions, ListQuery
 from reflet.devserver.storage.stored import Key, Stored
 from reflet.devserver.verbs.reading import find, list_objects
@@ -53,11 +55,23 @@ _SHOWN_WHEN_DELETED: Final = frozenset(
 
 
 def delete(
-    state: State, kind: ServedKind, namespace: str | None, name: str, options: DeleteOptions
+    state: State,
+    kind: ServedKind,
+    namespace: str | None,
+    name: str,
+    options: DeleteOptions,
+    *,
+    user: UserInfo | None = None,
 ) -> Answer:
-    """Delete one object, or begin to, and say what became of it."""
+    """Delete one object, or begin to, and say what became of it.
+
+    ``user`` is who wants it to go, if that is still to be admitted.
+    """
     stored = find(state.storage, kind, namespace, name)
     _check_preconditions(kind, stored, options)
+    if user is not None:
+        place = (kind, name, stored.key.namespace)
+        state.admit(AttemptedWrite("DELETE", *place, {}, stored.object, "", user))
     if kind.storage_key == NAMESPACES and name in IMMORTAL:
         raise refusals.forbidden(NAMESPACES, name, "this namespace may not be deleted")
     last, is_gone = _gone(state, kind, stored, options)

@@ -9,7 +9,7 @@ Upstream: apiserver/pkg/endpoints/installer.go, registerResourceHandlers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -17,6 +17,7 @@ from reflet.apirules import refusals
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.strict_decoding import check_body
+from reflet.devserver.authorization.node_restriction import AttemptedWrite
 from reflet.devserver.printing.answers import Answer
 from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.request.bodies import Body, read_object, read_options, read_subresource
@@ -138,7 +139,7 @@ async def answer(
             return _bind(state, call, body)
         return _review(state, call, body, user, who)
     if target.subresource and target.subresource not in {"status", "finalize", "approval"}:
-        return _subresource(state, call, body)
+        return _subresource(state, call, body, user)
     match call.verb:
         case "get":
             version = request.text("resourceVersion")
@@ -150,20 +151,20 @@ async def answer(
             writing = _writing(state, call, body, user)
             return writing.create(writing.read(body))
         case "update":
-            writing = _writing(state, call, body)
+            writing = _writing(state, call, body, user)
             return writing.update(writing.read(body))
         case "patch":
             return patch(_writing(state, call, body, user), body)
         case "delete":
             options = read_delete_options(request, read_options(body))
-            return delete(state, kind, target.namespace, target.name, options)
+            return delete(state, kind, target.namespace, target.name, options, user=user)
         case _:
             query = read_list_query(request, watch=False)
             options = read_delete_options(request, read_options(body))
             return await delete_collection(state, kind, target.namespace, query, options)
 
 
-def _writing(state: State, call: Call, body: Body, user: UserInfo | None = None) -> Writing:
+def _writing(state: State, call: Call, body: Body, user: UserInfo) -> Writing:
     target, kind = call.target, call.kind
     is_apply = False
     if call.verb == "patch":
@@ -194,13 +195,17 @@ def _review(
         raw=body.content,
     )
     call.warnings.extend(warnings)
+    place = (call.kind, "", call.target.namespace or "")
+    state.admit(AttemptedWrite("CREATE", *place, document, {}, "", user))
     token = (document.get("spec") or {}).get("token") or ""
     asked_about = who(token) if call.kind.kind == "TokenReview" else None
     ownership = FieldManager(call.kind, "", options.manager, state.now())
     return answer_review(
         call.kind,
         document,
+        namespace=call.target.namespace,
         user=user,
+        authorizer=state.authorizer,
         now=state.now(),
         managed=ownership.after_create(document),
         who=asked_about,
@@ -221,7 +226,7 @@ def _bind(state: State, call: Call, body: Body) -> Answer:
     return bind(state, stored, document, dry_run=options.dry_run)
 
 
-def _subresource(state: State, call: Call, body: Body) -> Answer:
+def _subresource(state: State, call: Call, body: Body, user: UserInfo) -> Answer:
     target, kind = call.target, call.kind
     if target.subresource == "scale":
         stored = find(state.storage, kind, target.namespace, target.name)
@@ -229,9 +234,9 @@ def _subresource(state: State, call: Call, body: Body) -> Answer:
             case "get":
                 return get_scale(kind, stored)
             case "update":
-                return replace_scale(_writing(state, call, body), stored, body)
+                return replace_scale(_writing(state, call, body, user), stored, body)
             case _:
-                return patch_scale(_writing(state, call, body), stored, body)
+                return patch_scale(_writing(state, call, body, user), stored, body)
     options = read_write_options(call.request, _OPTIONS[call.verb])
     document = read_subresource(
         state.kinds,
@@ -240,6 +245,8 @@ def _subresource(state: State, call: Call, body: Body) -> Answer:
         validation=options.validation,
         warnings=call.warnings,
     )
+    place = (kind, target.name, target.namespace or "")
+    state.admit(AttemptedWrite("CREATE", *place, document, {}, target.subresource, user))
     if target.subresource != "token":
         check_pod_name(target.subresource, target.name, document)
     stored = find(state.storage, kind, target.namespace, target.name)
@@ -250,4 +257,5 @@ def _subresource(state: State, call: Call, body: Body) -> Answer:
             return bind(state, stored, document, dry_run=options.dry_run)
         case _:
             deletion = read_delete_options(call.request, document.get("deleteOptions") or {})
-            return evict(state, kind, stored, deletion)
+            is_trial = options.dry_run or deletion.dry_run
+            return evict(state, kind, stored, replace(deletion, dry_run=is_trial))

@@ -1,7 +1,7 @@
 """Reviews: questions about who somebody is and what they may do.
 
-Whoever is known here may do everything, so the answers are short; about somebody else, nothing is
-known.
+Of nodes the authorizer knows what they may do.  Whoever else is known here may do everything, so
+the answers are short; about a stranger, nothing is known.
 
 Upstream: pkg/registry/authorization/*/rest.go, pkg/registry/authentication/*
 """
@@ -13,6 +13,9 @@ from typing import Any
 
 from reflet.apirules import refusals
 from reflet.apirules.schema.served_kind import ServedKind
+from reflet.devserver.authorization.access_attributes import attributes_of_review
+from reflet.devserver.authorization.authorizer import Authorizer, rules_of
+from reflet.devserver.authorization.node_authorizer import node_of
 from reflet.devserver.printing.answers import DocumentAnswer
 from reflet.devserver.request.authentication import UserInfo
 from reflet.errors import Cause
@@ -25,7 +28,9 @@ def answer_review(
     kind: ServedKind,
     document: Document,
     *,
+    namespace: str | None = None,
     user: UserInfo,
+    authorizer: Authorizer,
     now: datetime,
     managed: Any = None,
     who: UserInfo | None = None,
@@ -37,7 +42,8 @@ def answer_review(
     review: Document = {
         "kind": kind.kind,
         "apiVersion": kind.api_version,
-        "metadata": document.get("metadata") or {},
+        "metadata": (document.get("metadata") or {})
+        | ({"namespace": namespace} if namespace else {}),
         "spec": document.get("spec") or {},
     }
     if managed and kind.kind != "SelfSubjectRulesReview":
@@ -51,11 +57,7 @@ def answer_review(
             if not review["spec"].get("namespace"):
                 raise refusals.bad_request("no namespace on request")
             review["spec"] = {}
-            review["status"] = {
-                "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
-                "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
-                "incomplete": False,
-            }
+            review["status"] = rules_of(user)
         case "TokenReview":
             if who is None:
                 review["status"] = {"user": {}, "error": "invalid bearer token"}
@@ -63,11 +65,25 @@ def answer_review(
                 review["status"] = {"authenticated": True, "user": who.document()}
         case "SelfSubjectAccessReview":
             _check_attributes(review["spec"])
-            review["status"] = {"allowed": True}
+            review["status"] = _access(authorizer, user, review["spec"])
         case _:
             _check_attributes(review["spec"])
-            review["status"] = {"allowed": _is_known(review["spec"], user)}
+            review["status"] = _access_of_another(authorizer, user, review["spec"])
     return DocumentAnswer(review, 201)
+
+
+def _access(authorizer: Authorizer, user: UserInfo, spec: Document) -> Document:
+    decision = authorizer.decision(user, attributes_of_review(spec))
+    return {"allowed": decision.is_allowed} | (
+        {"reason": decision.reason} if decision.reason else {}
+    )
+
+
+def _access_of_another(authorizer: Authorizer, user: UserInfo, spec: Document) -> Document:
+    other = UserInfo(spec.get("user") or "", groups=tuple(spec.get("groups") or ()))
+    if node_of(other) is None:
+        return {"allowed": _is_known(spec, user)}
+    return _access(authorizer, other, spec)
 
 
 def _is_known(spec: Document, user: UserInfo) -> bool:

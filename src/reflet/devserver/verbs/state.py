@@ -20,6 +20,8 @@ from typing import Any, Final, Protocol, final
 from reflet.apirules.admission import Surroundings
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.service_allocation import ServiceAddresses
+from reflet.devserver.authorization.authorizer import Authorizer
+from reflet.devserver.authorization.node_restriction import AttemptedWrite, restriction
 from reflet.devserver.request.authentication import TokenIssuer, UserInfo
 from reflet.devserver.storage.storage import Storage
 from reflet.devserver.storage.stored import Key, StoredChange
@@ -83,6 +85,7 @@ class State:
         self.watchers = Watchers(storage)
         self.addresses = ServiceAddresses()
         self.tokens = tokens
+        self.authorizer = Authorizer(storage)
         self.now = now
         self.new_uid = new_uid
         self.chance = chance
@@ -103,10 +106,20 @@ class State:
             requester={} if user is None else user.document(),
         )
 
+    def find(self, key: Key) -> Document | None:
+        """Give an object as it is stored, or None."""
+        stored = self.storage.get(key)
+        return None if stored is None else stored.object
+
     def namespace(self, name: str) -> dict[str, Any] | None:
         """Give a namespace, or None."""
-        stored = self.storage.get(Key(NAMESPACES, "", name))
-        return None if stored is None else stored.object
+        return self.find(Key(NAMESPACES, "", name))
+
+    def admit(self, write: AttemptedWrite) -> None:
+        """Refuse what a node may not write."""
+        refusal = restriction(write, self.find)
+        if refusal is not None:
+            raise refusal
 
     def finish_namespace(self, name: str) -> None:
         """Remove a namespace that is going, if nothing is in it and nobody holds it."""

@@ -19,6 +19,7 @@ from reflet.apirules.object_warnings import warnings_of
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.strict_decoding import check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
+from reflet.devserver.authorization.node_restriction import AttemptedWrite, Operation
 from reflet.devserver.printing.answers import ObjectAnswer
 from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.request.bodies import Body, read_object
@@ -50,7 +51,7 @@ _CREATED_BY_UPDATE: Final = frozenset(
 # Kinds of which an update must say which version it replaces.
 _VERSION_REQUIRED: Final = frozenset(
     {
-        *("jobs.batch", "leases.coordination.k8s.io", "poddisruptionbudgets.policy"),
+        *("leases.coordination.k8s.io", "poddisruptionbudgets.policy"),
         *("apiservices.apiregistration.k8s.io", "runtimeclasses.node.k8s.io", DEFINITIONS),
         *(
             f"{plural}.storage.k8s.io"
@@ -110,14 +111,22 @@ class Writing:
         """Give the key of the object that is written."""
         return key_of(self.kind, self.namespace, name or self.name)
 
+    def _admit(self, operation: Operation, document: Document, old: Document) -> None:
+        if self.user is None:
+            return  # the server itself writes
+        name = self.name or (document.get("metadata") or {}).get("name") or ""
+        place = (self.kind, name, self.namespace)
+        self.state.admit(
+            AttemptedWrite(operation, *place, document, old, self.subresource, self.user)
+        )
+
     # Create
 
     def create(self, document: Document, *, managed: Any = None) -> ObjectAnswer:
         """Store a new object.  ``managed`` are its managers, if an apply found them already."""
         metadata = document.get("metadata") or {}
-        if _is_version(metadata.get("resourceVersion") or ""):
-            raise refusals.unexpected("resourceVersion should not be set on objects to be created")
         self._check_namespace(metadata)
+        self._admit("CREATE", document, {})
         for attempt in range(MOST_GENERATED_NAMES):
             made = self._made(document, managed)
             key = self.key(made["metadata"].get("name", ""))
@@ -129,10 +138,14 @@ class Writing:
         self.warnings.extend(warnings_of(self.kind, made, is_new=True))
         if self.kind.storage_key == DEFINITIONS and not self.options.dry_run:
             made = self._established(made)
+        version = metadata.get("resourceVersion") or ""
+        if _is_version(version) and not self.options.dry_run:
+            raise refusals.unexpected("resourceVersion should not be set on objects to be created")
         if is_taken:
             raise self._taken(key)
         if self.options.dry_run:
-            return ObjectAnswer(self.kind, in_storage_version(self.kind, made), code=201)
+            shown = _with_version(made, version) if version else made
+            return ObjectAnswer(self.kind, in_storage_version(self.kind, shown), code=201)
         return ObjectAnswer.of(
             self.kind, self.state.storage.create(key, in_storage_version(self.kind, made)), 201
         )
@@ -225,8 +238,9 @@ class Writing:
         self, stored: Stored, document: Document, *, managed: Any = None, code: int = 200
     ) -> ObjectAnswer:
         """Put a new state in the place of a stored one, if it is still the one that is meant."""
-        self._check_version(stored, document)
         old = in_version(self.kind, stored.object)
+        self._admit("UPDATE", document, old)
+        self._check_version(stored, document)
         made = self._updated(old, document)
         if managed is None:
             managed = self.ownership.after_update(old, document, made)
@@ -240,7 +254,7 @@ class Writing:
             return ObjectAnswer(self.kind, in_storage_version(self.kind, made), code=code)
         if finish(self.state, self.kind, stored.key, made):
             return ObjectAnswer(
-                self.kind, _with_version(in_storage_version(self.kind, made), stored.revision)
+                self.kind, _with_version(in_storage_version(self.kind, made), str(stored.revision))
             )
         replaced = self.state.storage.replace(stored.key, in_storage_version(self.kind, made))
         return ObjectAnswer.of(self.kind, replaced, code)
@@ -292,5 +306,5 @@ def _set_managed(made: Document, managed: Any) -> None:
         made["metadata"].pop("managedFields", None)
 
 
-def _with_version(document: Document, revision: int) -> Document:
-    return {**document, "metadata": {**document["metadata"], "resourceVersion": str(revision)}}
+def _with_version(document: Document, version: str) -> Document:
+    return {**document, "metadata": {**document["metadata"], "resourceVersion": version}}

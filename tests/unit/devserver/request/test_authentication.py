@@ -27,7 +27,7 @@ def credentials(*, needs_token: bool = True) -> Authenticator:
 
 
 @pytest.mark.parametrize(
-    "header", ["Bearer admin-token", "bearer admin-token", "Bearer  admin-token"]
+    "header", ["Bearer admin-token", "bearer admin-token", " Bearer admin-token and more"]
 )
 def test_the_administrator_is_known_by_the_token(header: str) -> None:
     assert credentials().user({"Authorization": header}) is ADMIN
@@ -35,7 +35,15 @@ def test_the_administrator_is_known_by_the_token(header: str) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["", "Bearer", "Bearer wrong", "Basic admin-token", "Bearer ü", "Bearer \udcff.\udcff"],
+    [
+        "",
+        "Bearer",
+        "Bearer  admin-token",
+        "Bearer wrong",
+        "Basic admin-token",
+        "Bearer ü",
+        "Bearer \udcff.\udcff",
+    ],
 )
 def test_others_are_nobody(header: str) -> None:
     assert credentials().user({**HERE, "Authorization": header}) is None
