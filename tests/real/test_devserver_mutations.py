@@ -27,8 +27,7 @@ EACH: Final = 6 * int(os.environ.get("REFLET_FUZZ", "1"))
 # Kinds with no rules of their own here, as devserver-differences.md says: they may be taken where
 # the real server refuses them, and never the other way round.
 WITHOUT_RULES: Final = (
-    *("admissionregistration", "apiregistration", "certificates", "discovery", "flowcontrol"),
-    *("node.k8s.io", "resource.k8s.io", "ipaddresses", "servicecidrs", "csi", "volumeatt"),
+    *("admissionregistration", "apiregistration", "certificates", "flowcontrol"),
 )
 
 

@@ -20,10 +20,12 @@ from reflet.apirules.validation import (
     other_kinds,
     pods,
     quotas,
+    runtime_classes,
     services,
     workloads,
 )
 from reflet.apirules.validation.custom_objects import check_custom_object, check_value
+from reflet.apirules.validation.devices import claims, slices
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
     check_common_metadata,
@@ -31,12 +33,20 @@ from reflet.apirules.validation.metadata import (
     check_metadata_update,
     check_qualified_finalizers,
 )
-from reflet.apirules.validation.networking import ingresses, network_policies
+from reflet.apirules.validation.networking import (
+    cluster_addresses,
+    endpoint_slices,
+    ingresses,
+    network_policies,
+)
 from reflet.apirules.validation.storage import (
+    attachments,
+    drivers,
     persistent_volume_claims,
     persistent_volumes,
     storage_classes,
 )
+from reflet.apirules.validation.update_order import UPDATE_ORDERS
 from reflet.errors import Cause
 
 Document = Mapping[str, Any]
@@ -84,6 +94,19 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     "resourcequotas": quotas.check_quota,
     "limitranges": quotas.check_limit_range,
     _PRIORITY_CLASSES: quotas.check_priority_class,
+    "endpointslices.discovery.k8s.io": endpoint_slices.check_endpoint_slice,
+    "ipaddresses.networking.k8s.io": cluster_addresses.check_ip_address,
+    "servicecidrs.networking.k8s.io": cluster_addresses.check_service_cidr,
+    "csidrivers.storage.k8s.io": drivers.check_csi_driver,
+    "csinodes.storage.k8s.io": drivers.check_csi_node,
+    "csistoragecapacities.storage.k8s.io": drivers.check_storage_capacity,
+    "volumeattachments.storage.k8s.io": attachments.check_attachment,
+    "volumeattributesclasses.storage.k8s.io": attachments.check_attributes,
+    "runtimeclasses.node.k8s.io": runtime_classes.check_runtime_class,
+    "resourceclaims.resource.k8s.io": claims.check_claim_of_devices,
+    "resourceclaimtemplates.resource.k8s.io": claims.check_claim_template,
+    "resourceslices.resource.k8s.io": slices.check_slice,
+    "deviceclasses.resource.k8s.io": claims.check_device_class,
 }
 # Besides these, an update is checked like a new object; those of pods is another story.
 _UPDATE: Final[Mapping[str, UpdateCheck]] = {
@@ -193,7 +216,8 @@ def _budget_update(_: ServedKind, new: Document, old: Document, errors: FieldErr
     disruption_budgets.check_disruption_budget_update(new, old, errors)
 
 
-# Kinds of which an update is checked in an order of its own, or may keep what was wrong before.
+# Kinds of which an update is checked in an order of its own, or may keep what was wrong before;
+# a subresource has a row where it is checked so too.
 _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
     "persistentvolumes": _volume_update,
     "persistentvolumeclaims": _claim_update,
@@ -205,6 +229,7 @@ _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
     _NETWORK_POLICIES: _after_metadata(network_policies.check_network_policy_update),
     _DISRUPTION_BUDGETS: _budget_update,
     _AUTOSCALERS: _after_metadata(autoscalers.check_autoscaler_update),
+    **UPDATE_ORDERS,
 }
 
 
@@ -252,8 +277,10 @@ def validate_update(
         _check_custom_update(kind, new, subresource, errors)
         _refuse(kind, new, errors)
         return
-    whole = _WHOLE_UPDATE.get(kind.storage_key)
-    if whole is not None and subresource != "status":
+    place = f"{kind.storage_key}/{subresource}"
+    whole = _WHOLE_UPDATE.get(place if subresource == "status" else kind.storage_key)
+    whole = _WHOLE_UPDATE.get(place, whole)
+    if whole is not None:
         whole(kind, new, old, errors)
         _refuse(kind, new, errors)
         return

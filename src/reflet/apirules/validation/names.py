@@ -7,9 +7,12 @@ Upstream: apimachinery/pkg/util/validation/validation.go
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from reflet.gotext.lazy_patterns import lazy_pattern
+
+Rule = Callable[[str], list[str]]
 
 LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
@@ -19,6 +22,7 @@ QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 LABEL_VALUE: Final = f"({QUALIFIED})?"
 CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 HTTP_HEADER: Final = "[-A-Za-z0-9]+"
+C_IDENTIFIER: Final = "[A-Za-z_][A-Za-z0-9_]*"
 PERCENT: Final = "[0-9]+%"
 
 _LABEL: Final = lazy_pattern(LABEL)
@@ -29,6 +33,7 @@ _QUALIFIED: Final = lazy_pattern(QUALIFIED)
 _LABEL_VALUE: Final = lazy_pattern(LABEL_VALUE)
 _CONFIG_KEY: Final = lazy_pattern(CONFIG_KEY)
 _HTTP_HEADER: Final = lazy_pattern(HTTP_HEADER)
+_C_IDENTIFIER: Final = lazy_pattern(C_IDENTIFIER)
 _PERCENT: Final = lazy_pattern(PERCENT)
 _PORT_NAME: Final = lazy_pattern("[-a-z0-9]+")
 
@@ -205,6 +210,17 @@ def http_header(text: str) -> list[str]:
         return []
     rule = "a valid HTTP header must consist of alphanumeric characters or '-'"
     return [mismatch(rule, HTTP_HEADER, "X-Header-Name")]
+
+
+def c_identifier(text: str) -> list[str]:
+    """Check a name that is one in the language C."""
+    if _C_IDENTIFIER.fullmatch(text):
+        return []
+    rule = (
+        "a valid C identifier must start with alphabetic character or '_', followed by a string "
+        "of alphanumeric characters or '_'"
+    )
+    return [mismatch(rule, C_IDENTIFIER, "my_name", "MY_NAME", "MyName")]
 
 
 def percent(text: str) -> list[str]:

@@ -23,6 +23,7 @@ from reflet.apirules.validation.metadata import (
     check_annotations,
     check_labels,
 )
+from reflet.apirules.validation.networking.addresses import BAD_ADDRESS
 from reflet.apirules.validation.volumes import check_volumes
 
 Document = Mapping[str, Any]
@@ -30,7 +31,6 @@ Document = Mapping[str, Any]
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-BAD_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _ONLY_SIDECARS: Final = "may not be set for init containers without restartPolicy=Always"
 _UPDATABLE: Final = (
     "`spec.containers[*].image`",

@@ -13,7 +13,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reflet.apirules.schema.schemas import Schema
+from reflet.apirules.schema.schemas import ANYTHING, Schema
+from reflet.apirules.schema.served_kind import ServedKind
 
 Document = Mapping[str, Any]
 
@@ -25,6 +26,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "apiGroup": "APIGroup",
     "apiVersion": "APIVersion",
     "awsElasticBlockStore": "AWSElasticBlockStore",
+    "cel": "CEL",
     "cephfs": "CephFS",
     "chapAuthDiscovery": "DiscoveryCHAPAuth",
     "chapAuthSession": "SessionCHAPAuth",
@@ -66,6 +68,15 @@ def internal_view(schema: Schema, value: Any) -> Any:
             return {key: internal_view(schema.values, value[key]) for key in sorted(value)}
         case _:
             return value
+
+
+def internal_field(kind: ServedKind, document: Document, *path: str) -> Any:
+    """Show a field of an object of a kind."""
+    schema: Schema = kind.schema
+    value: Any = document
+    for name in path:
+        schema, value = schema.field(name) or ANYTHING, (value or {}).get(name)
+    return internal_view(schema, value)
 
 
 def _object(schema: Schema, value: Document) -> dict[str, Any]:
