@@ -19,6 +19,7 @@ SLICES: Final = f"/apis/{API}/resourceslices"
 OPAQUE: Final = {"opaque": {"driver": "d.example", "parameters": {"a": {"b": 1}}}}
 EXPRESSION: Final = {"cel": {"expression": 'device.driver == "d.example"'}}
 POOL: Final = {"name": "p/q", "generation": 1, "resourceSliceCount": 1}
+TIME: Final = "2020-01-01T00:00:00Z"
 ZONE: Final = {"key": "zone", "operator": "In", "values": ["a"]}
 NODES: Final = {"nodeSelectorTerms": [{"matchExpressions": [ZONE]}]}
 
@@ -96,7 +97,7 @@ RICH_DEVICE: Final[Manifest] = {
         },
     },
     "allowMultipleAllocations": True,
-    "taints": [{"key": "a/b", "value": "v", "effect": "NoExecute"}],
+    "taints": [{"key": "a/b", "value": "v", "effect": "NoExecute", "timeAdded": TIME}],
     "consumesCounters": [{"counterSet": "set", "counters": {"slots": {"value": "1"}}}],
     "bindsToNode": True,
     "bindingConditions": ["example.com/ready"],
@@ -116,7 +117,7 @@ CONDITION: Final[Manifest] = {
     "status": "True",
     "reason": "Fine",
     "message": "",
-    "lastTransitionTime": "2020-01-01T00:00:00Z",
+    "lastTransitionTime": TIME,
 }
 DEVICE_STATUS: Final[Manifest] = {
     "driver": "d.example",
@@ -149,7 +150,7 @@ def good_devices() -> Iterator[Case]:
     yield "rich slice", SLICES, resource_slice(RICH_DEVICE)
     counters = [{"name": "set", "counters": {"slots": {"value": "8"}}}]
     yield "slice of counters", SLICES, resource_slice(sharedCounters=counters)
-    apart = [
+    apart: list[Manifest] = [
         {"name": "here", "nodeName": "n1"},
         {"name": "there", "nodeSelector": NODES},
         {"name": "everywhere", "allNodes": True},

@@ -36,8 +36,8 @@ def endpoint_slice(kind: str = "IPv4", *endpoints: Manifest, **fields: Any) -> M
     return manifest("discovery.k8s.io/v1", "EndpointSlice", **fields)
 
 
-def ip_address(name: str = "10.77.0.7", **parent: Any) -> Manifest:
-    return manifest(NETWORK, "IPAddress", name=name, spec={"parentRef": PARENT | parent})
+def ip_address(name: str = "10.77.0.7", parent: Manifest | None = None) -> Manifest:
+    return manifest(NETWORK, "IPAddress", name=name, spec={"parentRef": parent or PARENT})
 
 
 def service_cidr(*networks: str) -> Manifest:
@@ -100,7 +100,7 @@ def good_drivers() -> Iterator[Case]:
     yield "endpoint slice of IPv6", ENDPOINT_SLICES, endpoint_slice("IPv6", endpoint)
     endpoint = {"addresses": ["a.example.com", "b.example."]}
     yield "endpoint slice of names", ENDPOINT_SLICES, endpoint_slice("FQDN", endpoint)
-    yield "IP address", IP_ADDRESSES, ip_address(group="example.com", name="s")
+    yield "IP address", IP_ADDRESSES, ip_address(parent=PARENT | {"group": "example.com"})
     yield "IPv6 address", IP_ADDRESSES, ip_address("fd77::7")
     networks = service_cidr("10.98.0.0/24", "fd98::/112")
     yield "dual service CIDR", SERVICE_CIDRS, networks

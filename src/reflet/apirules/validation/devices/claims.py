@@ -1,6 +1,7 @@
 """The rules of claims of devices, of their templates, and of classes of devices.
 
-Expressions that select devices are not compiled: only their length is looked at.
+Expressions that select devices are not compiled: only whether there is one, and its length, is
+looked at.
 
 Upstream: pkg/apis/resource/validation/validation.go, ValidateResourceClaim,
 ValidateResourceClaimTemplate and ValidateDeviceClass
@@ -39,6 +40,11 @@ MOST_CONFIGURATIONS: Final = 32
 MOST_SELECTORS: Final = 32
 MOST_ALTERNATIVES: Final = 8
 LONGEST_EXPRESSION: Final = 10 * 1024  # bytes
+_NO_EXPRESSION: Final = (
+    "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting "
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, "
+    "STRING, BYTES, IDENTIFIER}"
+)
 _ONE_KIND: Final = "exactly one of `exactly` or `firstAvailable` is required"
 _NOT_A_REQUEST: Final = (
     "must be the name of a request in the claim or the name of a request and a subrequest "
@@ -167,11 +173,14 @@ def _check_toleration(toleration: Document, path: str, errors: FieldErrors) -> N
 
 
 def _check_selector(selector: Document, path: str, errors: FieldErrors) -> None:
-    expression = selector.get("cel")
-    if expression is None:
+    if selector.get("cel") is None:
         errors.required(f"{path}.cel")
-    elif len(expression.get("expression", "").encode()) > LONGEST_EXPRESSION:
-        errors.too_long(f"{path}.cel.expression", LONGEST_EXPRESSION)
+        return
+    here, expression = f"{path}.cel.expression", selector["cel"].get("expression", "")
+    if not expression:
+        errors.invalid(here, expression, _NO_EXPRESSION)
+    elif len(expression.encode()) > LONGEST_EXPRESSION:
+        errors.too_long(here, LONGEST_EXPRESSION)
 
 
 def _check_constraint(

@@ -20,6 +20,7 @@ Document = Mapping[str, Any]
 
 # These types are used by the server as they are, so they keep their JSON form.
 _META: Final = "io.k8s.apimachinery."
+_OBJECT_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _ZERO: Final[Mapping[str, Any]] = {"string": "", "bool": False, "int32": 0, "int64": 0}
 _RBD: Final = "io.k8s.api.core.v1.RBDPersistentVolumeSource"
 _NAMES: Final[Mapping[str, str]] = {
@@ -84,10 +85,13 @@ def _object(schema: Schema, value: Document) -> dict[str, Any]:
     if structure is None:
         return dict(value)
     special = _NAMES_IN_RBD if structure.type_name == _RBD else {}
-    return {
-        special.get(name) or internal_name(name): internal_view(field, value.get(name))
-        for name, field in structure.fields.items()
-    }
+    shown: dict[str, Any] = {}
+    for name, field in structure.fields.items():
+        if field.type_name == _OBJECT_META:
+            shown |= value.get(name) or {}  # embedded, so that its fields stand among the others
+        else:
+            shown[special.get(name) or internal_name(name)] = internal_view(field, value.get(name))
+    return shown
 
 
 def internal_name(name: str) -> str:
