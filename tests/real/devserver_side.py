@@ -24,7 +24,8 @@ from reflet.errors import ApiError
 REAL_NETWORK: Final = "10.0.0.0/24"  # as tests/real/kube_server.py starts the real one
 _UID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _GENERATED: Final = re.compile(r"((?:made|Upper)-)[bcdfghjklmnpqrstvwxz2456789]{5}")
-_CHOSEN: Final = frozenset({"clusterIP", "clusterIPs", "nodePort"})
+_TIMES: Final = frozenset({"creationTimestamp", "lastPhaseTransitionTime", "lastTransitionTime"})
+_CHOSEN: Final = frozenset({"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def _without_times(value: Any) -> Any:
         return {
             name: _without_times(_address(inner) if name in _CHOSEN else inner)
             for name, inner in value.items()
-            if name not in {"creationTimestamp", "lastPhaseTransitionTime"}
+            if name not in _TIMES
         }
     if isinstance(value, list):
         return [_without_times(inner) for inner in value]

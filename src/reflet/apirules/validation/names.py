@@ -16,6 +16,8 @@ Rule = Callable[[str], list[str]]
 
 LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
+_UNDERSCORED_LABEL: Final = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+UNDERSCORED: Final = rf"{_UNDERSCORED_LABEL}(\.{_UNDERSCORED_LABEL})*"
 WILDCARD: Final = rf"\*\.{SUBDOMAIN}"
 DNS_1035_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
 QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -27,6 +29,7 @@ PERCENT: Final = "[0-9]+%"
 
 _LABEL: Final = lazy_pattern(LABEL)
 _SUBDOMAIN: Final = lazy_pattern(SUBDOMAIN)
+_UNDERSCORED: Final = lazy_pattern(UNDERSCORED)
 _WILDCARD: Final = lazy_pattern(WILDCARD)
 _DNS_1035_LABEL: Final = lazy_pattern(DNS_1035_LABEL)
 _QUALIFIED: Final = lazy_pattern(QUALIFIED)
@@ -104,6 +107,18 @@ def wildcard_subdomain(text: str) -> list[str]:
             "end with an alphanumeric character"
         )
         wrong.append(mismatch(rule, WILDCARD, "*.example.com"))
+    return wrong
+
+
+def underscored_subdomain(text: str) -> list[str]:
+    """Check a name in which parts may begin with an underscore: search paths."""
+    wrong = [too_long(253)] if _bytes(text) > 253 else []
+    if not _UNDERSCORED.fullmatch(text):
+        rule = (
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+            "'_', '-' or '.', and must start and end with an alphanumeric character"
+        )
+        wrong.append(mismatch(rule, UNDERSCORED, "example.com"))
     return wrong
 
 

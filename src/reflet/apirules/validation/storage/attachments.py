@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.validation import names
-from reflet.apirules.validation.containers import HIGHEST_ID
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import IMMUTABLE
+from reflet.apirules.validation.podspecs.security import HIGHEST_ID
 from reflet.apirules.validation.storage.internal_types import internal_field, is_same
 from reflet.apirules.validation.storage.persistent_volume_sources import (
     check_driver,
