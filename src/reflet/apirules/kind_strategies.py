@@ -227,6 +227,9 @@ def _daemon_set_update(old: Document, document: Document, _: Outside) -> None:
 
 
 def _stateful_set(document: Document, _: Outside) -> None:
+    # How many pods may be away at a time belongs to a feature that is off unless it is asked for.
+    strategy = document["spec"].get("updateStrategy") or {}
+    (strategy.get("rollingUpdate") or {}).pop("maxUnavailable", None)
     for claim in document["spec"].get("volumeClaimTemplates") or ():
         claim.update({"kind": "PersistentVolumeClaim", "apiVersion": "v1"})
 

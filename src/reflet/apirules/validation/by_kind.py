@@ -24,6 +24,7 @@ from reflet.apirules.validation import (
     services,
     workloads,
 )
+from reflet.apirules.validation.batch import jobs
 from reflet.apirules.validation.custom_objects import check_custom_object, check_value
 from reflet.apirules.validation.devices import claims, slices
 from reflet.apirules.validation.field_errors import FieldErrors
@@ -72,12 +73,13 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     "nodes": other_kinds.check_node,
     "events": other_kinds.check_event,
     "replicationcontrollers": workloads.check_replication_controller,
+    "podtemplates": workloads.check_pod_template,
     "deployments.apps": workloads.check_deployment,
     "replicasets.apps": workloads.check_replica_set,
     "statefulsets.apps": workloads.check_stateful_set,
     "daemonsets.apps": workloads.check_daemon_set,
-    "jobs.batch": workloads.check_job,
-    "cronjobs.batch": workloads.check_cron_job,
+    "jobs.batch": jobs.check_job,
+    "cronjobs.batch": jobs.check_cron_job,
     "leases.coordination.k8s.io": other_kinds.check_lease,
     f"roles.{_RBAC}": other_kinds.check_role,
     f"clusterroles.{_RBAC}": other_kinds.check_cluster_role,
@@ -118,7 +120,6 @@ _UPDATE: Final[Mapping[str, UpdateCheck]] = {
     "replicasets.apps": workloads.check_selector_kept,
     "daemonsets.apps": workloads.check_selector_kept,
     "statefulsets.apps": workloads.check_stateful_set_update,
-    "jobs.batch": workloads.check_job_update,
     f"rolebindings.{_RBAC}": other_kinds.check_binding_update,
     f"clusterrolebindings.{_RBAC}": other_kinds.check_binding_update,
     _DEFINITIONS: definitions.check_definition_update,
@@ -140,9 +141,8 @@ _CHECKED_AGAIN: Final = frozenset(
         f"clusterrolebindings.{_RBAC}",
     }
 )
-# A job's update keeps its selector, and a stateful set's its claims, so what made them need not be
-# checked again.
-_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch", "statefulsets.apps"})
+# A stateful set's update keeps its claims, so what made them need not be checked again.
+_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "statefulsets.apps"})
 # Kinds of which an update is checked as a new object first, and what changed then.
 _CHANGE_LAST: Final = frozenset({"deployments.apps", "replicasets.apps"})
 # Kinds whose metadata is looked at only when everything else is right.

@@ -6,7 +6,7 @@ Upstream: apimachinery/pkg/util/validation/field/errors.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from reflet.errors import Cause
 from reflet.gotext.printing import json_text
@@ -20,6 +20,10 @@ class Named(str):
     """
 
     __slots__ = ()
+
+
+OMITTED: Final = object()
+"""In place of a value that a message does not show."""
 
 
 @final
@@ -46,7 +50,8 @@ class FieldErrors:
 
     def invalid(self, path: str, value: Any, detail: str) -> None:
         """Say that a value is malformed or out of range."""
-        self._add("FieldValueInvalid", path, f"Invalid value: {shown(value)}", detail)
+        what = "Invalid value" if value is OMITTED else f"Invalid value: {shown(value)}"
+        self._add("FieldValueInvalid", path, what, detail)
 
     def each_invalid(self, path: str, value: Any, details: Iterable[str]) -> None:
         """Say each of several things that are wrong with one value."""

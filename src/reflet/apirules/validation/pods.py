@@ -86,8 +86,9 @@ def check_pod(pod: Document, errors: FieldErrors) -> None:
 def check_template(template: Document, path: str, errors: FieldErrors) -> None:
     """Check the template of a pod."""
     metadata = template.get("metadata") or {}
-    check_labels(metadata.get("labels"), f"{path}.metadata.labels", errors)
-    check_annotations(metadata.get("annotations"), f"{path}.metadata.annotations", errors)
+    # Embedded in the server, so that messages do not name it.
+    check_labels(metadata.get("labels"), f"{path}.labels", errors)
+    check_annotations(metadata.get("annotations"), f"{path}.annotations", errors)
     spec = template.get("spec") or {}
     check_pod_spec(spec, f"{path}.spec", errors, is_pod=False)
     if spec.get("ephemeralContainers"):

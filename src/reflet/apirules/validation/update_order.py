@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.validation import runtime_classes
+from reflet.apirules.validation.batch import jobs
 from reflet.apirules.validation.devices import claim_statuses, claims, slices
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
@@ -69,6 +70,10 @@ def change(check: UpdateCheck) -> WholeUpdateCheck:
 
 
 UPDATE_ORDERS: Final[Mapping[str, WholeUpdateCheck]] = {
+    "jobs.batch": in_order(
+        metadata_as_new, as_new(jobs.check_job), metadata_change, change(jobs.check_job_update)
+    ),
+    "cronjobs.batch": in_order(metadata_change, change(jobs.check_cron_job_update)),
     "endpointslices.discovery.k8s.io": in_order(
         metadata_as_new, change(endpoint_slices.check_endpoint_slice_update)
     ),

@@ -66,7 +66,7 @@ def _check_ports(ports: Sequence[Document], errors: FieldErrors) -> None:
         if name:
             errors.each_invalid(f"{here}.name", name, names.dns_label(name))
         if name in seen:
-            errors.duplicate(f"{here}.name", Named(name))
+            errors.duplicate(f"{here}.name", name)
         seen.add(name)
         protocol, application = port.get("protocol"), port.get("appProtocol")
         if protocol is None:

@@ -132,7 +132,7 @@ def check_app_armor(profile: Document | None, path: str, errors: FieldErrors) ->
             errors.too_long(here, LONGEST_PROFILE)
     elif kind in PROFILE_TYPES:
         if local is not None:
-            errors.invalid(here, Named(local), "can only be set when AppArmor type is Localhost")
+            errors.invalid(here, local, "can only be set when AppArmor type is Localhost")
     elif not kind:
         errors.required(f"{path}.type", "type is required when appArmorProfile is set")
     else:
@@ -144,16 +144,16 @@ def check_windows_options(options: Document, path: str, errors: FieldErrors) -> 
     name, credentials = options.get("gmsaCredentialSpecName"), options.get("gmsaCredentialSpec")
     if name is not None:
         here = f"{path}.gmsaCredentialSpecName"
-        errors.each_invalid(here, Named(name), names.dns_subdomain(name))
+        errors.each_invalid(here, name, names.dns_subdomain(name))
     here = f"{path}.gmsaCredentialSpec"
     if credentials == "":
-        errors.invalid(here, Named(""), "gmsaCredentialSpec cannot be an empty string")
+        errors.invalid(here, "", "gmsaCredentialSpec cannot be an empty string")
     elif len((credentials or "").encode()) > LONGEST_CREDENTIALS:
         said = f"gmsaCredentialSpec size must be under {LONGEST_CREDENTIALS // 1024} KiB"
-        errors.invalid(here, Named(credentials), said)
+        errors.invalid(here, credentials, said)
     user = options.get("runAsUserName")
     if user is not None:
-        errors.each_invalid(f"{path}.runAsUserName", Named(user), _wrong_user(user))
+        errors.each_invalid(f"{path}.runAsUserName", user, _wrong_user(user))
 
 
 def _wrong_user(name: str) -> list[str]:
