@@ -1,8 +1,8 @@
 """What services get and keep: cluster IPs, node ports, address families.
 
 Choosing takes nothing: what was chosen counts as taken when the stored service is noted, so a dry
-run or a refused write leaves no trace.  Malformed addresses are validation's to refuse; here those
-are refused that cannot be had.
+run or a refused write leaves no trace.  Addresses and families that are malformed or cannot
+be had are refused here, before anything else is looked at.
 
 Upstream: pkg/registry/core/service/storage/alloc.go; pkg/registry/core/service/ipallocator and
 portallocator
@@ -17,6 +17,10 @@ from typing import Any, Final, Protocol, final
 
 from reflet.apirules import refusals
 from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.networking.service_families import (
+    check_cluster_addresses,
+    check_families_served,
+)
 
 DEFAULT_NETWORK: Final = "10.96.0.0/16"
 NODE_PORTS: Final = range(30000, 32768)
@@ -43,6 +47,11 @@ class ServiceAddresses:
     def kubernetes_address(self) -> str:
         """The first address of the network, which the service ``kubernetes`` has."""
         return str(self._network[1])
+
+    @property
+    def family(self) -> str:
+        """The family of all addresses: ``IPv4`` or ``IPv6``."""
+        return f"IPv{self._network.version}"
 
     def note(self, service: Mapping[str, Any]) -> None:
         """Count a stored service's addresses and ports as taken."""
@@ -133,6 +142,9 @@ def prepare_service(document: Document, outside: Outside) -> None:
     document["status"] = {"loadBalancer": {}}
     if spec["type"] == "ExternalName":
         return
+    if spec.get("clusterIP") and not spec.get("clusterIPs"):
+        spec["clusterIPs"] = [spec["clusterIP"]]
+    _check_families(document, {}, outside)
     _check_wanted(document, {}, outside)
     _settle_addresses(spec, outside)
     _settle_ports(spec, outside)
@@ -147,24 +159,40 @@ def prepare_service_update(old: Document, document: Document, outside: Outside) 
             _keep_ports(spec, before)
         return
     if before["type"] != "ExternalName":
+        for name in ("clusterIP", "clusterIPs"):
+            if not spec.get(name) and before.get(name):
+                spec[name] = before[name]
         # Clients that know only clusterIP send it alone; it says then what is meant.
-        if not spec.get("clusterIP") and not spec.get("clusterIPs"):
-            for name in ("clusterIP", "clusterIPs"):
-                if name in before:
-                    spec[name] = before[name]
-        elif (
-            spec.get("clusterIP")
-            and spec["clusterIP"] != before.get("clusterIP")
-            and spec.get("clusterIPs") == before.get("clusterIPs")
+        if spec.get("clusterIP") != before.get("clusterIP") and (
+            spec.get("clusterIPs") == before.get("clusterIPs")
         ):
             spec["clusterIPs"] = [spec["clusterIP"]]
         for name in ("ipFamilies", "ipFamilyPolicy"):
             if name in before:
                 spec.setdefault(name, before[name])
+        if _needs_health_check(spec) and _needs_health_check(before):
+            spec.setdefault("healthCheckNodePort", before.get("healthCheckNodePort"))
         _keep_ports(spec, before)
+        if spec.get("ipFamilyPolicy") == "SingleStack":
+            for name in ("clusterIPs", "ipFamilies"):
+                if spec.get(name) == before.get(name):
+                    spec[name] = list(spec[name][:1])
+    _check_families(document, before, outside)
     _check_wanted(document, before, outside)
     _settle_addresses(spec, outside)
+    _drop_of_other_types(spec, before)
     _settle_ports(spec, outside)
+
+
+def _check_families(document: Document, before: Document, outside: Outside) -> None:
+    """Refuse addresses and families that fit neither each other nor the cluster."""
+    spec, errors = document["spec"], FieldErrors()
+    check_cluster_addresses(spec, errors, known=before.get("clusterIPs") or ())
+    if not errors:
+        check_families_served(spec, before, outside.addresses.family, errors)
+    if errors:
+        name = document["metadata"].get("name", "")
+        raise refusals.invalid("Service", name, errors.causes)
 
 
 def _check_wanted(document: Document, before: Document, outside: Outside) -> None:
@@ -222,9 +250,11 @@ def _settle_addresses(spec: Document, outside: Outside) -> None:
     if headless and not spec.get("selector"):
         # Its endpoints are somebody else's business, and may be of both families.
         spec.setdefault("ipFamilyPolicy", "RequireDualStack")
-        spec.setdefault("ipFamilies", ["IPv4", "IPv6"])
+        families = spec.setdefault("ipFamilies", [outside.addresses.family])
+        if len(families) == 1 and spec["ipFamilyPolicy"] != "SingleStack":
+            families.append("IPv6" if families[0] == "IPv4" else "IPv4")
     spec.setdefault("ipFamilyPolicy", "SingleStack")
-    spec.setdefault("ipFamilies", ["IPv4"])
+    spec.setdefault("ipFamilies", [outside.addresses.family])
     if not spec.get("clusterIP"):
         chosen = outside.addresses.choose_address(outside.chance)
         spec["clusterIP"], spec["clusterIPs"] = chosen, [chosen]
@@ -241,8 +271,7 @@ def _settle_ports(spec: Document, outside: Outside) -> None:
             if not port.get("nodePort"):
                 port["nodePort"] = outside.addresses.choose_port(outside.chance, taken)
                 taken.add(port["nodePort"])
-    local = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
-    if local and not spec.get("healthCheckNodePort"):
+    if _needs_health_check(spec) and not spec.get("healthCheckNodePort"):
         taken = {port["nodePort"] for port in ports if port.get("nodePort")}
         spec["healthCheckNodePort"] = outside.addresses.choose_port(outside.chance, taken)
 
@@ -268,6 +297,33 @@ def _keep_ports(spec: Document, before: Document) -> None:
         kept = known_ports.get((port["protocol"], port["port"]))
         if not port.get("nodePort") and kept is not None and kept not in asked:
             port["nodePort"] = kept
+
+
+def _drop_of_other_types(spec: Document, before: Document) -> None:
+    """Drop what only the type that a service had before may have, where it was left as it was."""
+    fields = {
+        "healthCheckNodePort": _needs_health_check,
+        "allocateLoadBalancerNodePorts": _is_balanced,
+        "loadBalancerClass": _is_balanced,
+        "externalTrafficPolicy": _is_exposed,
+    }
+    # Whether a health check is needed depends on the last of them.
+    had, has = ({name: may(each) for name, may in fields.items()} for each in (before, spec))
+    for name in fields:
+        if had[name] and not has[name] and spec.get(name) == before.get(name):
+            spec.pop(name, None)
+
+
+def _is_balanced(spec: Document) -> bool:
+    return bool(spec["type"] == "LoadBalancer")
+
+
+def _needs_health_check(spec: Document) -> bool:
+    return _is_balanced(spec) and spec.get("externalTrafficPolicy") == "Local"
+
+
+def _is_exposed(spec: Document) -> bool:
+    return spec["type"] in {"LoadBalancer", "NodePort"} or bool(spec.get("externalIPs"))
 
 
 def _drop_addresses(spec: Document, before: Document) -> None:

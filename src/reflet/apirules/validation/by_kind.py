@@ -141,8 +141,8 @@ _CHECKED_AGAIN: Final = frozenset(
         f"clusterrolebindings.{_RBAC}",
     }
 )
-# A stateful set's update keeps its claims, so what made them need not be checked again.
-_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "statefulsets.apps"})
+# Their updates check all that there is to check themselves.
+_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "services", "statefulsets.apps"})
 # Kinds of which an update is checked as a new object first, and what changed then.
 _CHANGE_LAST: Final = frozenset({"deployments.apps", "replicasets.apps"})
 # Kinds whose metadata is looked at only when everything else is right.
