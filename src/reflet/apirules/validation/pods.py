@@ -24,6 +24,7 @@ from reflet.apirules.validation.metadata import (
     check_labels,
 )
 from reflet.apirules.validation.networking.addresses import BAD_ADDRESS
+from reflet.apirules.validation.podspecs.gated_changes import check_gated_changes
 from reflet.apirules.validation.podspecs.name_resolution import (
     check_dns_settings,
     check_host_aliases,
@@ -298,8 +299,7 @@ def check_pod_update(new: Document, old: Document, errors: FieldErrors) -> None:
         _check_images(spec.get(kind) or (), f"spec.{kind}", errors, required=True)
     if not _check_deadline(spec, before, errors):
         return
-    missing = [each for each in before.get("tolerations") or () if each not in _tolerated(spec)]
-    if missing:
+    if any(each not in _tolerated(spec) for each in _tolerated(before)):
         said = "existing toleration can not be modified except its tolerationSeconds"
         errors.forbidden("spec.tolerations", said)
     gates = [gate.get("name") for gate in before.get("schedulingGates") or ()]
@@ -307,7 +307,7 @@ def check_pod_update(new: Document, old: Document, errors: FieldErrors) -> None:
         if gate.get("name") not in gates:
             said = f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'"
             errors.forbidden(f"spec.schedulingGates[{index}].name", said)
-    changed = _forbidden_changes(spec, before)
+    changed = _forbidden_changes(check_gated_changes(spec, before, errors), before)
     if changed:
         allowed = ",".join(_UPDATABLE)
         difference = "\n".join(changed)
@@ -333,7 +333,11 @@ def _check_deadline(spec: Document, before: Document, errors: FieldErrors) -> bo
 
 
 def _tolerated(spec: Document) -> list[Document]:
-    return list(spec.get("tolerations") or ())
+    """Give what a pod bears, apart from for how long, which may change."""
+    return [
+        {name: value for name, value in each.items() if name != "tolerationSeconds"}
+        for each in spec.get("tolerations") or ()
+    ]
 
 
 def _forbidden_changes(spec: Document, before: Document) -> list[str]:

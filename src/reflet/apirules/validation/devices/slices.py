@@ -25,6 +25,7 @@ from reflet.apirules.validation.devices.device_names import (
 )
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import IMMUTABLE
+from reflet.apirules.validation.podspecs.placement import internal_terms
 from reflet.apirules.validation.storage.node_selectors import check_node_selector
 from reflet.apirules.validation.storage.persistent_volume_sources import check_driver
 from reflet.gotext.lazy_patterns import lazy_pattern
@@ -138,7 +139,9 @@ def _check_places(spec: Document, errors: FieldErrors) -> None:
         terms = selector.get("nodeSelectorTerms") or []
         if len(terms) != 1:
             said = "must have exactly one node selector term"
-            errors.invalid("spec.nodeSelector.nodeSelectorTerms", _internal_terms(terms), said)
+            errors.invalid(
+                "spec.nodeSelector.nodeSelectorTerms", internal_terms(terms) or None, said
+            )
     for name in ("allNodes", "perDeviceNodeSelection"):
         if spec.get(name):
             used.append(f"`{name}`")
@@ -149,24 +152,6 @@ def _check_places(spec: Document, errors: FieldErrors) -> None:
     elif len(used) > 1:
         shown = f"{{{', '.join(used)}}}"
         errors.invalid("spec", shown, f"{_ONE_PLACE}, but multiple fields are set")
-
-
-def _internal_terms(terms: list[Document]) -> list[Any] | None:
-    """Show terms as the real server does: under the names of its internal types."""
-    return [
-        {
-            shown: [
-                {part.capitalize(): each.get(part) for part in ("key", "operator", "values")}
-                for each in term.get(name) or ()
-            ]
-            or None
-            for name, shown in (
-                ("matchExpressions", "MatchExpressions"),
-                ("matchFields", "MatchFields"),
-            )
-        }
-        for term in terms
-    ] or None
 
 
 def _check_counter_set(counters: Document, path: str, errors: FieldErrors) -> None:

@@ -21,16 +21,32 @@ Document = Mapping[str, Any]
 
 ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 NODE_POLICIES: Final = ("Honor", "Ignore")
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _NOT_POSITIVE: Final = "must be greater than zero"
+
+
+def internal_terms(terms: Sequence[Document]) -> list[Any]:
+    """Show terms of nodes as the real server does: under the names of its internal types."""
+    parts = ("key", "operator", "values")
+    return [
+        {
+            name[0].upper() + name[1:]: [
+                {part.capitalize(): each.get(part) for part in parts}
+                for each in term.get(name) or ()
+            ]
+            or None
+            for name in ("matchExpressions", "matchFields")
+        }
+        for term in terms
+    ]
 
 
 def check_affinity(affinity: Document, path: str, errors: FieldErrors) -> None:
     """Check which nodes and which neighbours a pod wants."""
     nodes, here = affinity.get("nodeAffinity") or {}, f"{path}.nodeAffinity"
-    if nodes.get(_REQUIRED) is not None:
-        check_node_selector(nodes[_REQUIRED], f"{here}.{_REQUIRED}", errors)
+    if nodes.get(REQUIRED) is not None:
+        check_node_selector(nodes[REQUIRED], f"{here}.{REQUIRED}", errors)
     for index, wish in enumerate(nodes.get(_PREFERRED) or ()):
         place = f"{here}.{_PREFERRED}[{index}]"
         _check_weight(wish, place, errors)
@@ -38,8 +54,8 @@ def check_affinity(affinity: Document, path: str, errors: FieldErrors) -> None:
         check_node_selector_term(preference, f"{place}.preference", errors, any_value=True)
     for name in ("podAffinity", "podAntiAffinity"):
         pods, here = affinity.get(name) or {}, f"{path}.{name}"
-        for index, term in enumerate(pods.get(_REQUIRED) or ()):
-            _check_term(term, f"{here}.{_REQUIRED}[{index}]", errors)
+        for index, term in enumerate(pods.get(REQUIRED) or ()):
+            _check_term(term, f"{here}.{REQUIRED}[{index}]", errors)
         for index, wish in enumerate(pods.get(_PREFERRED) or ()):
             place = f"{here}.{_PREFERRED}[{index}]"
             _check_weight(wish, place, errors)
