@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.real.availability_objects import bad_availability
+from tests.real.bad_devices import bad_devices
+from tests.real.bad_drivers import bad_drivers
+from tests.real.bad_pod_parts import bad_pod_parts
 from tests.real.bad_pods import bad_containers, bad_pods, bad_volumes
 from tests.real.bad_shares import bad_shares
 from tests.real.bad_storage import bad_storage
@@ -42,6 +45,9 @@ def bad_objects() -> Iterator[Case]:
     yield from bad_availability()
     yield from bad_storage()
     yield from bad_shares()
+    yield from bad_drivers()
+    yield from bad_devices()
+    yield from bad_pod_parts()
 
 
 def _bad_metadata() -> Iterator[Case]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from http.client import RemoteDisconnected
 from itertools import islice
 from random import Random
 from typing import Final
@@ -29,6 +30,9 @@ EACH: Final = 6 * int(os.environ.get("REFLET_FUZZ", "1"))
 WITHOUT_RULES: Final = (
     *("admissionregistration", "apiregistration", "certificates", "flowcontrol"),
 )
+
+# Expressions that select devices are not compiled, as devserver-differences.md says.
+NOT_COMPILED: Final = ".cel.expression"
 
 
 def _by_path() -> dict[str, list[Case]]:
@@ -52,9 +56,17 @@ def test_a_broken_object_is_judged_as_by_the_real_server(
     for title, _, body in CASES[path]:
         good = json.loads(json.dumps(body).replace("{namespace}", namespace))
         for mutant in islice(mutants(good, random), EACH):
-            real = kube.request("POST", f"{place}?dryRun=All&fieldValidation=Strict", mutant.body)
+            try:
+                real = kube.request(
+                    "POST", f"{place}?dryRun=All&fieldValidation=Strict", mutant.body
+                )
+            except RemoteDisconnected:
+                continue  # the real server's handler panics, as at a step of zero
             made = ours.create(place, mutant.body, validation="Strict")
-            if made.code != real.code and (made.code, real.code) not in allowed:
+            verdicts = (made.code, real.code)
+            if NOT_COMPILED in mutant.change and verdicts == (201, 422):
+                continue
+            if made.code != real.code and verdicts not in allowed:
                 different.append(f"{made.code} for {real.code}: {title}: {mutant.change}")
 
     assert different == []
