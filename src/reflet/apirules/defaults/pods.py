@@ -14,6 +14,7 @@ from reflet.apirules.pod_amounts import container_amounts
 Defaulter = Callable[[dict[str, Any]], None]
 
 _CORE: Final = "io.k8s.api.core.v1."
+_OF_PODS: Final = frozenset({"cpu", "memory"})  # what pods as a whole may ask for, beside pages
 _DEFAULT_MODE: Final = 0o644
 _NOT_SOURCES: Final = frozenset({"name"})
 
@@ -70,6 +71,10 @@ def _pod(document: dict[str, Any]) -> None:
                 port.setdefault("hostPort", port["containerPort"])
 
 
+def _is_of_pods(name: str) -> bool:
+    return name in _OF_PODS or name.startswith("hugepages-")
+
+
 def _pod_amounts(spec: dict[str, Any]) -> None:
     """Fill up what a pod as a whole asks for and may use, from its containers."""
     whole = spec.get("resources") or {}
@@ -86,10 +91,11 @@ def _pod_amounts(spec: dict[str, Any]) -> None:
     asked = {
         name: str(amount)
         for name, amount in container_amounts(spec, "requests").items()
-        if name in {"cpu", "memory"}
+        if name in _OF_PODS
     }
     whole["limits"] = limits
-    whole["requests"] = limits | asked | (whole.get("requests") or {})
+    known = {name: limits[name] for name in limits if _is_of_pods(name)}
+    whole["requests"] = known | asked | (whole.get("requests") or {})
 
 
 def _pod_spec(document: dict[str, Any]) -> None:

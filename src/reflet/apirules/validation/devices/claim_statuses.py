@@ -61,7 +61,9 @@ def check_claim_of_devices_status(
     given = frozenset(map(_device_id, results))
     check = partial(_check_device, given)
     devices = status.get("devices") or ()
-    check_distinct_items(devices, sys.maxsize, check, "status.devices", errors, key=_shown_id)
+    check_distinct_items(
+        devices, sys.maxsize, check, "status.devices", errors, key=_device_id, show=_shown_id
+    )
     if consumers and allocation is None:
         errors.forbidden(path, "may not be specified when `allocated` is not set")
     elif new["metadata"].get("deletionTimestamp") and any(
@@ -90,8 +92,9 @@ def _device_id(device: Document) -> DeviceId:
     return driver, pool, name, share
 
 
-def _shown_id(device: Document) -> str:
-    return "/".join(part for part in _device_id(device) if part)
+def _shown_id(device: Document) -> dict[str, str]:
+    shown = ("Driver", "Pool", "Device", "ShareID")
+    return dict(zip(shown, _device_id(device), strict=True))
 
 
 def _check_consumer(consumer: Document, path: str, errors: FieldErrors) -> None:

@@ -65,8 +65,11 @@ def check_claim_template(document: Document, errors: FieldErrors) -> None:
     """Check a template of claims, apart from its metadata."""
     spec = document.get("spec") or {}
     metadata = spec.get("metadata") or {}
-    check_labels(metadata.get("labels"), "spec.metadata.labels", errors)
     check_annotations(metadata.get("annotations"), "spec.metadata.annotations", errors)
+    check_labels(metadata.get("labels"), "spec.metadata.labels", errors)
+    for name, value in metadata.items():
+        if value and name not in {"labels", "annotations"}:
+            errors.forbidden(f"spec.metadata.{name}", "cannot be set")
     _check_spec(spec.get("spec") or {}, "spec.spec", errors)
 
 

@@ -53,14 +53,18 @@ def check_distinct_items(
     errors: FieldErrors,
     *,
     key: Callable[[Any], Hashable],
+    show: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Check each item of a list that is not too long and has none of them twice."""
+    """Check each item of a list that is not too long and has none of them twice.
+
+    Items are told apart by ``key``, which is also shown of them unless ``show`` gives more.
+    """
     if not check_items(items, most, check, path, errors):
         return
     seen: set[Hashable] = set()
     for index, item in enumerate(items):
         if key(item) in seen:
-            errors.duplicate(f"{path}[{index}]", key(item))
+            errors.duplicate(f"{path}[{index}]", (show or key)(item))
         seen.add(key(item))
 
 
