@@ -17,7 +17,7 @@ from reflet.apirules.validation.environment import (
 )
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import NOT_NEGATIVE
-from reflet.apirules.validation.podspecs.container_mounts import check_devices, check_mounts
+from reflet.apirules.validation.podspecs.mount_rules import check_devices, check_mounts
 from reflet.apirules.validation.podspecs.resource_claims import check_used_claims
 from reflet.apirules.validation.podspecs.restarting import check_resize_policies
 from reflet.apirules.validation.podspecs.security import check_container_security

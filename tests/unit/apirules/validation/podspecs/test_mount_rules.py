@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reflet.apirules.validation.field_errors import FieldErrors
-from reflet.apirules.validation.podspecs.container_mounts import check_devices, check_mounts
+from reflet.apirules.validation.podspecs.mount_rules import check_devices, check_mounts
 
 VOLUMES: dict[str, Any] = {
     "v": {"emptyDir": {}},
