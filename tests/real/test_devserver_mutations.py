@@ -23,7 +23,8 @@ from tests.real.kube_server import KubeServer
 from tests.real.mutations import mutants
 
 SEED: Final = os.environ.get("REFLET_SEED", "0")
-EACH: Final = 6 * int(os.environ.get("REFLET_FUZZ", "1"))
+TIMES: Final = int(os.environ.get("REFLET_FUZZ", "1"))
+EACH: Final = 6 * TIMES
 
 # Kinds with no rules of their own here, as devserver-differences.md says: they may be taken where
 # the real server refuses them, and never the other way round.
@@ -45,6 +46,7 @@ def _by_path() -> dict[str, list[Case]]:
 CASES: Final = _by_path()
 
 
+@pytest.mark.time_limit(60 * TIMES)
 @pytest.mark.parametrize("path", CASES)
 def test_a_broken_object_is_judged_as_by_the_real_server(
     kube: KubeServer, namespace: str, path: str
