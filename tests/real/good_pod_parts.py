@@ -62,7 +62,12 @@ PLACEMENT: Final[Manifest] = {
             "nodeAffinityPolicy": "Honor",
             "nodeTaintsPolicy": "Ignore",
         },
-        {"maxSkew": 2, "topologyKey": "host", "whenUnsatisfiable": "ScheduleAnyway"},
+        {
+            "maxSkew": 2,
+            "topologyKey": "host",
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": LABELS},
+        },
     ],
     "schedulingGates": [{"name": "example.com/wait"}, {"name": "quota"}],
     "readinessGates": [{"conditionType": "example.com/checked"}],
