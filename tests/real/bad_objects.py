@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.real.availability_objects import bad_availability
+from tests.real.bad_admission import bad_admission
+from tests.real.bad_flows import bad_flows
 from tests.real.bad_pods import bad_containers, bad_pods, bad_volumes
 from tests.real.bad_shares import bad_shares
 from tests.real.bad_storage import bad_storage
@@ -42,6 +44,8 @@ def bad_objects() -> Iterator[Case]:
     yield from bad_availability()
     yield from bad_storage()
     yield from bad_shares()
+    yield from bad_admission()
+    yield from bad_flows()
 
 
 def _bad_metadata() -> Iterator[Case]:

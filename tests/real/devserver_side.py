@@ -30,7 +30,9 @@ REAL_REQUESTER: Final = {
 }
 _UID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _GENERATED: Final = re.compile(r"((?:made|Upper)-)[bcdfghjklmnpqrstvwxz2456789]{5}")
-_TIMES: Final = frozenset({"creationTimestamp", "lastPhaseTransitionTime", "lastTransitionTime"})
+_TIMES: Final = frozenset(
+    {"creationTimestamp", "lastPhaseTransitionTime", "lastTransitionTime", "lastUpdateTime"}
+)
 _CHOSEN: Final = frozenset({"clusterIP", "clusterIPs", "nodePort"})
 
 
