@@ -68,7 +68,7 @@ def _bad_rules() -> Iterator[Case]:
 
     yield case("flow of nothing", subjects=[], resourceRules=[])
     yield case("flow of empty rules", resourceRules=[{}], nonResourceRules=[{}])
-    everyone = {"user": {}, "group": {}, "serviceAccount": {}}
+    everyone: Any = {"user": {}, "group": {}, "serviceAccount": {}}
     for kind in ("User", "Group", "ServiceAccount", "Robot"):
         yield case(f"flow of an unnamed {kind}", subjects=[everyone | {"kind": kind}])
         yield case(f"flow of a missing {kind}", subjects=[{"kind": kind}])

@@ -71,6 +71,8 @@ def webhook(**fields: Any) -> Manifest:
 
 def _webhooks() -> Iterator[Case]:
     yield cluster_case("mutating webhooks", *MUTATING_WEBHOOKS, webhooks=[webhook()])
+    reserved = {"name": "{namespace}.static.k8s.io"}
+    yield cluster_case("reserved webhooks", *MUTATING_WEBHOOKS, metadata=reserved)
     service = {"namespace": "nowhere", "name": "hook", "path": "/v1/admit.it/", "port": 8443}
     yield cluster_case(
         "rich mutating webhooks",
