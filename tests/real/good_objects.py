@@ -381,5 +381,5 @@ def _good_others() -> Iterator[Case]:
     yield (
         "custom resource definition",
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-        definition(),
+        definition(name="gears.{namespace}.example.org", group="{namespace}.example.org"),
     )

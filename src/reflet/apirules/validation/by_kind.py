@@ -125,7 +125,6 @@ _UPDATE: Final[Mapping[str, UpdateCheck]] = {
     "replicasets.apps": workloads.check_selector_kept,
     "daemonsets.apps": workloads.check_selector_kept,
     "statefulsets.apps": workloads.check_stateful_set_update,
-    "jobs.batch": workloads.check_job_update,
     f"rolebindings.{_RBAC}": other_kinds.check_binding_update,
     f"clusterrolebindings.{_RBAC}": other_kinds.check_binding_update,
     _DEFINITIONS: definitions.check_definition_update,
@@ -151,9 +150,8 @@ _CHECKED_AGAIN: Final = frozenset(
         f"clusterrolebindings.{_RBAC}",
     }
 )
-# A job's update keeps its selector, and a stateful set's its claims, so what made them need not be
-# checked again.
-_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch", "statefulsets.apps"})
+# An update of a stateful set keeps its claims, so what made them need not be checked again.
+_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "statefulsets.apps"})
 # Kinds of which an update is checked as a new object first, and what changed then.
 _CHANGE_LAST: Final = frozenset({"deployments.apps", "replicasets.apps"})
 # Kinds whose metadata is looked at only when everything else is right.
@@ -189,6 +187,13 @@ def _claim_update(kind: ServedKind, new: Document, old: Document, errors: FieldE
 
 def _spec_of(kind: ServedKind) -> Schema:
     return kind.schema.field("spec") or ANYTHING
+
+
+def _job_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    check_metadata(kind, new["metadata"], errors)
+    workloads.check_job(new, errors)
+    _check_own_metadata(kind, new, old, errors)
+    workloads.check_job_update(new, old, errors)
 
 
 def _storage_class_update(
@@ -248,6 +253,7 @@ def _api_service_update(
 _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
     "persistentvolumes": _volume_update,
     "persistentvolumeclaims": _claim_update,
+    "jobs.batch": _job_update,
     _STORAGE_CLASSES: _storage_class_update,
     "resourcequotas": _quota_update,
     "limitranges": _limit_range_update,

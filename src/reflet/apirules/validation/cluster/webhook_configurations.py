@@ -43,7 +43,11 @@ def check_webhook_configuration(kind: ServedKind, document: Document, errors: Fi
         here, name = f"webhooks[{index}]", hook.get("name", "")
         _check_webhook(hook, here, errors)
         versions = hook.get("admissionReviewVersions") or []
-        _check_review_versions(versions, f"{here}.admissionReviewVersions", errors)
+        if not versions:
+            said = f"must specify one of {', '.join(REVIEW_VERSIONS)}"
+            errors.required(f"{here}.admissionReviewVersions", said)
+        else:
+            check_review_versions(versions, f"{here}.admissionReviewVersions", errors)
         if name in seen:
             errors.duplicate(f"{here}.name", name)
         seen |= {name} - {""}
@@ -65,7 +69,7 @@ def _check_webhook(hook: Document, path: str, errors: FieldErrors) -> None:
     for name in ("namespaceSelector", "objectSelector"):
         check_selector(hook.get(name), f"{path}.{name}", errors)
     check_choice(hook, "reinvocationPolicy", REINVOCATION_POLICIES, path, errors)
-    _check_client(hook.get("clientConfig") or {}, f"{path}.clientConfig", errors)
+    check_client(hook.get("clientConfig") or {}, f"{path}.clientConfig", errors)
     check_match_conditions(hook.get("matchConditions"), f"{path}.matchConditions", errors)
 
 
@@ -80,11 +84,8 @@ def _check_name(name: str, path: str, errors: FieldErrors) -> None:
         errors.invalid(path, name, said)
 
 
-def _check_review_versions(versions: Sequence[str], path: str, errors: FieldErrors) -> None:
-    known = ", ".join(REVIEW_VERSIONS)
-    if not versions:
-        errors.required(path, f"must specify one of {known}")
-        return
+def check_review_versions(versions: Sequence[str], path: str, errors: FieldErrors) -> None:
+    """Check in which versions a webhook can be asked."""
     for index, version in enumerate(versions):
         if version in versions[:index]:
             errors.invalid(f"{path}[{index}]", version, "duplicate version")
@@ -92,21 +93,22 @@ def _check_review_versions(versions: Sequence[str], path: str, errors: FieldErro
             wrong = names.dns_1035_label(version)
             errors.each_invalid(f"{path}[{index}]", version, wrong)
     if not set(versions) & set(REVIEW_VERSIONS):
-        errors.invalid(path, versions, f"must include at least one of {known}")
+        said = f"must include at least one of {', '.join(REVIEW_VERSIONS)}"
+        errors.invalid(path, versions, said)
 
 
-def _check_client(client: Document, path: str, errors: FieldErrors) -> None:
+def check_client(client: Document, path: str, errors: FieldErrors) -> None:
+    """Check where a webhook is called."""
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         errors.required(path, "exactly one of url or service is required")
     elif url is not None:
-        check_webhook_url(url, f"{path}.url", errors)
+        _check_url(url, f"{path}.url", errors)
     elif service is not None:
         _check_service(service, f"{path}.service", errors)
 
 
-def check_webhook_url(text: str, path: str, errors: FieldErrors) -> None:
-    """Check where a webhook is called."""
+def _check_url(text: str, path: str, errors: FieldErrors) -> None:
     try:
         url = parse_url(text)
     except MalformedUrl as wrong:
