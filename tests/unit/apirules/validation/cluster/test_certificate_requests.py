@@ -11,7 +11,7 @@ from reflet.apirules.validation.cluster.certificate_requests import (
     check_certificate_request_update,
 )
 from reflet.apirules.validation.field_errors import FieldErrors
-from tests.certificate_texts import CERTIFICATE, REQUEST
+from tests.certificate_texts import CERTIFICATE, REQUEST, REQUEST_PEM, as_bytes
 from tests.unit.devserver.object_scene import complaints, created, kind_of
 
 REQUESTS = kind_of("certificatesigningrequests", "certificates.k8s.io")
@@ -105,6 +105,14 @@ def test_requests_that_nobody_could_sign_are_refused(
     spec: dict[str, Any], wrong: list[str]
 ) -> None:
     assert wrong_with(**spec) == wrong
+
+
+def test_signatures_are_not_verified() -> None:
+    """The real server refuses this one; see devserver-differences.md."""
+    other = REQUEST_PEM.replace("2CgsyRolJ7DmOxXiuIk=", "2CgsyRolJ7DmOxXiuIg=")
+
+    assert other != REQUEST_PEM
+    assert wrong_with(request=as_bytes(other)) == []
 
 
 @pytest.mark.parametrize(
