@@ -42,7 +42,11 @@ IDENTITY: Final = (
 # Part of a path, what was done, and why the two may differ about it.
 KNOWN: Final = (
     ("admission", re.compile(r"\S*xpression "), "expressions are not compiled"),
-    ("/services", re.compile(r"spec\.ports"), "a dry run does not look at node ports"),
+    (
+        "/services",
+        re.compile(r"spec\.ports(\.\d+\.nodePort)? "),
+        "a dry run does not look at node ports",
+    ),
     ("/daemonsets", re.compile(r"\S*template\.generation "), "that count is not read"),
 )
 
