@@ -22,6 +22,7 @@ from tests.real.devserver_objects import (
     workload,
 )
 from tests.real.good_cluster_objects import good_cluster_objects
+from tests.real.good_flows import good_certificate_requests
 from tests.real.good_pods import good_pods
 from tests.real.good_storage import good_shares, good_storage
 from tests.real.traffic_objects import good_traffic
@@ -36,6 +37,7 @@ def good_objects() -> Iterator[Case]:
     yield from good_traffic()
     yield from good_availability()
     yield from good_cluster_objects()
+    yield from good_certificate_requests()
     yield from good_storage()
     yield from good_shares()
 
@@ -379,5 +381,5 @@ def _good_others() -> Iterator[Case]:
     yield (
         "custom resource definition",
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-        definition(),
+        definition(name="gears.{namespace}.example.org", group="{namespace}.example.org"),
     )

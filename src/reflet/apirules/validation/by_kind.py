@@ -23,6 +23,14 @@ from reflet.apirules.validation import (
     services,
     workloads,
 )
+from reflet.apirules.validation.cluster import (
+    admission_policies,
+    api_services,
+    certificate_requests,
+    flow_schemas,
+    priority_levels,
+    webhook_configurations,
+)
 from reflet.apirules.validation.custom_objects import check_custom_object, check_value
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
@@ -42,6 +50,7 @@ from reflet.errors import Cause
 Document = Mapping[str, Any]
 CreateCheck = Callable[[Document, FieldErrors], None]
 UpdateCheck = Callable[[Document, Document, FieldErrors], None]
+WholeCheck = Callable[[ServedKind, Document, FieldErrors], None]
 WholeUpdateCheck = Callable[[ServedKind, Document, Document, FieldErrors], None]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -52,6 +61,12 @@ _DISRUPTION_BUDGETS: Final = "poddisruptionbudgets.policy"
 _AUTOSCALERS: Final = "horizontalpodautoscalers.autoscaling"
 _STORAGE_CLASSES: Final = "storageclasses.storage.k8s.io"
 _PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
+_ADMISSION: Final = "admissionregistration.k8s.io"
+_VALIDATING_POLICIES: Final = f"validatingadmissionpolicies.{_ADMISSION}"
+_API_SERVICES: Final = "apiservices.apiregistration.k8s.io"
+_CERTIFICATE_REQUESTS: Final = "certificatesigningrequests.certificates.k8s.io"
+_FLOW_SCHEMAS: Final = "flowschemas.flowcontrol.apiserver.k8s.io"
+_PRIORITY_LEVELS: Final = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"
 
 _CREATE: Final[Mapping[str, CreateCheck]] = {
     "configmaps": other_kinds.check_config_map,
@@ -85,6 +100,21 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     "limitranges": quotas.check_limit_range,
     _PRIORITY_CLASSES: quotas.check_priority_class,
 }
+# Kinds of which one check looks at everything, the metadata too.
+_WHOLE_CREATE: Final[Mapping[str, WholeCheck]] = {
+    **dict.fromkeys(
+        (f"{sort}webhookconfigurations.{_ADMISSION}" for sort in ("mutating", "validating")),
+        webhook_configurations.check_webhook_configuration,
+    ),
+    _VALIDATING_POLICIES: admission_policies.check_validating_policy,
+    f"validatingadmissionpolicybindings.{_ADMISSION}": admission_policies.check_validating_binding,
+    f"mutatingadmissionpolicies.{_ADMISSION}": admission_policies.check_mutating_policy,
+    f"mutatingadmissionpolicybindings.{_ADMISSION}": admission_policies.check_mutating_binding,
+    _API_SERVICES: api_services.check_api_service,
+    _CERTIFICATE_REQUESTS: certificate_requests.check_certificate_request,
+    _FLOW_SCHEMAS: flow_schemas.check_flow_schema,
+    _PRIORITY_LEVELS: priority_levels.check_priority_level,
+}
 # Besides these, an update is checked like a new object; those of pods is another story.
 _UPDATE: Final[Mapping[str, UpdateCheck]] = {
     "configmaps": other_kinds.check_config_map_update,
@@ -95,7 +125,6 @@ _UPDATE: Final[Mapping[str, UpdateCheck]] = {
     "replicasets.apps": workloads.check_selector_kept,
     "daemonsets.apps": workloads.check_selector_kept,
     "statefulsets.apps": workloads.check_stateful_set_update,
-    "jobs.batch": workloads.check_job_update,
     f"rolebindings.{_RBAC}": other_kinds.check_binding_update,
     f"clusterrolebindings.{_RBAC}": other_kinds.check_binding_update,
     _DEFINITIONS: definitions.check_definition_update,
@@ -108,6 +137,10 @@ _STATUS_UPDATE: Final[Mapping[str, UpdateCheck]] = {
     _INGRESSES: ingresses.check_ingress_status,
     _DISRUPTION_BUDGETS: disruption_budgets.check_disruption_budget_status,
     _AUTOSCALERS: autoscalers.check_autoscaler_status,
+    _VALIDATING_POLICIES: admission_policies.check_policy_status,
+    _API_SERVICES: api_services.check_api_service_status,
+    _FLOW_SCHEMAS: flow_schemas.check_flow_status,
+    _PRIORITY_LEVELS: flow_schemas.check_flow_status,
 }
 # Kinds of which an update checks the metadata once more, and so says the same again.
 _CHECKED_AGAIN: Final = frozenset(
@@ -117,13 +150,14 @@ _CHECKED_AGAIN: Final = frozenset(
         f"clusterrolebindings.{_RBAC}",
     }
 )
-# A job's update keeps its selector, and a stateful set's its claims, so what made them need not be
-# checked again.
-_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "jobs.batch", "statefulsets.apps"})
+# An update of a stateful set keeps its claims, so what made them need not be checked again.
+_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "statefulsets.apps"})
 # Kinds of which an update is checked as a new object first, and what changed then.
 _CHANGE_LAST: Final = frozenset({"deployments.apps", "replicasets.apps"})
 # Kinds whose metadata is looked at only when everything else is right.
 _METADATA_LAST: Final = frozenset({"events", _DISRUPTION_BUDGETS})
+# Kinds whose own rules take any name, so that it is checked after them.
+_NAMED_LAST: Final = _METADATA_LAST | {_CERTIFICATE_REQUESTS}
 
 
 def _check_own_metadata(
@@ -153,6 +187,13 @@ def _claim_update(kind: ServedKind, new: Document, old: Document, errors: FieldE
 
 def _spec_of(kind: ServedKind) -> Schema:
     return kind.schema.field("spec") or ANYTHING
+
+
+def _job_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
+    check_metadata(kind, new["metadata"], errors)
+    workloads.check_job(new, errors)
+    _check_own_metadata(kind, new, old, errors)
+    workloads.check_job_update(new, old, errors)
 
 
 def _storage_class_update(
@@ -193,10 +234,26 @@ def _budget_update(_: ServedKind, new: Document, old: Document, errors: FieldErr
     disruption_budgets.check_disruption_budget_update(new, old, errors)
 
 
-# Kinds of which an update is checked in an order of its own, or may keep what was wrong before.
+def _as_new(check: WholeCheck) -> WholeUpdateCheck:
+    def update(kind: ServedKind, new: Document, _: Document, errors: FieldErrors) -> None:
+        check(kind, new, errors)
+
+    return update
+
+
+def _api_service_update(
+    kind: ServedKind, new: Document, old: Document, errors: FieldErrors
+) -> None:
+    _check_own_metadata(kind, new, old, errors)
+    api_services.check_api_service(kind, new, errors)
+
+
+# Kinds of which an update is checked in an order of its own, or may keep what was wrong before;
+# a subresource has a row where it is checked so too.
 _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
     "persistentvolumes": _volume_update,
     "persistentvolumeclaims": _claim_update,
+    "jobs.batch": _job_update,
     _STORAGE_CLASSES: _storage_class_update,
     "resourcequotas": _quota_update,
     "limitranges": _limit_range_update,
@@ -205,6 +262,11 @@ _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
     _NETWORK_POLICIES: _after_metadata(network_policies.check_network_policy_update),
     _DISRUPTION_BUDGETS: _budget_update,
     _AUTOSCALERS: _after_metadata(autoscalers.check_autoscaler_update),
+    **{place: _as_new(check) for place, check in _WHOLE_CREATE.items()},
+    _API_SERVICES: _api_service_update,
+    _CERTIFICATE_REQUESTS: certificate_requests.check_certificate_request_update,
+    f"{_CERTIFICATE_REQUESTS}/approval": certificate_requests.check_certificate_request_approval,
+    f"{_CERTIFICATE_REQUESTS}/status": certificate_requests.check_certificate_request_status,
 }
 
 
@@ -213,6 +275,8 @@ def validate_create(kind: ServedKind, document: Document) -> None:
     errors = FieldErrors()
     if kind.custom is not None:
         _check_custom(kind, document, errors)
+    elif kind.storage_key in _WHOLE_CREATE:
+        _WHOLE_CREATE[kind.storage_key](kind, document, errors)
     else:
         if kind.storage_key not in _METADATA_LAST:
             check_metadata(kind, document["metadata"], errors)
@@ -222,7 +286,7 @@ def validate_create(kind: ServedKind, document: Document) -> None:
         elif check is not None:
             check(document, errors)
     _refuse(kind, document, errors)
-    if kind.custom is None and kind.storage_key in _METADATA_LAST:
+    if kind.custom is None and kind.storage_key in _NAMED_LAST:
         check_metadata(kind, document["metadata"], errors)
         _refuse(kind, document, errors)
 
@@ -252,8 +316,9 @@ def validate_update(
         _check_custom_update(kind, new, subresource, errors)
         _refuse(kind, new, errors)
         return
-    whole = _WHOLE_UPDATE.get(kind.storage_key)
-    if whole is not None and subresource != "status":
+    whole = None if subresource == "status" else _WHOLE_UPDATE.get(kind.storage_key)
+    whole = _WHOLE_UPDATE.get(f"{kind.storage_key}/{subresource}", whole)
+    if whole is not None:
         whole(kind, new, old, errors)
         _refuse(kind, new, errors)
         return

@@ -19,6 +19,8 @@ Document = Mapping[str, Any]
 
 SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 TRAFFIC_POLICIES: Final = ("Cluster", "Local")
+IP_FAMILIES: Final = ("IPv4", "IPv6")
+FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
 LONGEST_AFFINITY: Final = 86400  # seconds
 _NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
 
@@ -100,9 +102,36 @@ def _check_cluster_addresses(spec: Document, errors: FieldErrors) -> None:
     if addresses and spec.get("clusterIP") != addresses[0]:
         said = "first value must match `clusterIP`"
         errors.invalid("spec.clusterIPs", list(addresses), said)
+    _check_families(spec, errors)
+    before = len(errors)
     for index, address in enumerate(addresses):
         if address != HEADLESS or index:
             check_address(address, f"spec.clusterIPs[{index}]", errors)
+    if len(errors) == before and len({":" in address for address in addresses}) < len(addresses):
+        said = "may specify no more than one IP for each IP family"
+        errors.invalid("spec.clusterIPs", list(addresses), said)
+    if len(errors) == before and addresses[:1] != [HEADLESS]:
+        pairs = zip(addresses, spec.get("ipFamilies") or (), strict=False)
+        for index, (address, family) in enumerate(pairs):
+            if family in IP_FAMILIES and (family == "IPv6") != (":" in address):
+                said = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
+                errors.invalid(f"spec.clusterIPs[{index}]", address, said)
+
+
+def _check_families(spec: Document, errors: FieldErrors) -> None:
+    families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
+    for index, family in enumerate(families):
+        here = f"spec.ipFamilies[{index}]"
+        if family not in IP_FAMILIES:
+            errors.not_supported(here, family, IP_FAMILIES)
+        if family in families[:index]:
+            errors.duplicate(here, Named(family))
+    if policy is not None and policy not in FAMILY_POLICIES:
+        errors.not_supported("spec.ipFamilyPolicy", policy, FAMILY_POLICIES)
+    headless = (spec.get("clusterIPs") or [""])[0] == HEADLESS
+    if policy == "RequireDualStack" and not (headless and not spec.get("selector")):
+        said = "this cluster is not configured for dual-stack services"
+        errors.invalid("spec.ipFamilyPolicy", Named(policy), said)
 
 
 def _check_node_ports(kind: str, ports: Sequence[Document], errors: FieldErrors) -> None:
@@ -143,11 +172,16 @@ def _check_policies(spec: Document, kind: str, errors: FieldErrors) -> None:
 
 
 def check_service_update(new: Document, old: Document, errors: FieldErrors) -> None:
-    """Check that an update keeps the address."""
+    """Check that an update keeps the address, and its family."""
     spec, before = new["spec"], old["spec"]
     if "ExternalName" in {spec.get("type"), before.get("type")}:
         return
     addresses, earlier = spec.get("clusterIPs") or [], before.get("clusterIPs") or []
+    families, policy = spec.get("ipFamilies") or (), spec.get("ipFamilyPolicy")
+    is_released = len(families) == 1 < len(before.get("ipFamilies") or ())
+    if is_released and policy != "SingleStack":
+        said = "must be 'SingleStack' to release the secondary IP family"
+        errors.invalid("spec.ipFamilyPolicy", Named(policy), said)
     if not addresses or spec.get("clusterIP") != addresses[0]:
         return
     if earlier and addresses[0] != earlier[0]:

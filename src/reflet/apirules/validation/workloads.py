@@ -164,6 +164,11 @@ def _check_stateful_set(spec: Document, errors: FieldErrors, *, is_new: bool) ->
     if policy not in {"OrderedReady", "Parallel"}:
         said = "must be 'OrderedReady' or 'Parallel'"
         errors.invalid("spec.podManagementPolicy", policy, said)
+    _check_stateful_strategy(spec.get("updateStrategy") or {}, "spec.updateStrategy", errors)
+    for name, policy in (spec.get("persistentVolumeClaimRetentionPolicy") or {}).items():
+        if policy not in _RETENTION_POLICIES:
+            here = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
+            errors.not_supported(here, policy, _RETENTION_POLICIES)
     if is_new:  # claims never change, so older ones may be as they are
         for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
             here = f"spec.volumeClaimTemplates[{index}].spec"
@@ -180,6 +185,28 @@ def _check_stateful_set(spec: Document, errors: FieldErrors, *, is_new: bool) ->
         _check_selected(spec, errors)
         check_template(_with_claims(spec), "spec.template", errors)
     _check_always(template, "spec.template", "StatefulSet", errors)
+
+
+_RETENTION_POLICIES: Final = ("Retain", "Delete")
+
+
+def _check_stateful_strategy(strategy: Document, path: str, errors: FieldErrors) -> None:
+    kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
+    partition = (rolling or {}).get("partition", 0)
+    unavailable = (rolling or {}).get("maxUnavailable")
+    # Shown under the names of the real server's internal types.
+    shown = rolling and {"Partition": partition, "MaxUnavailable": unavailable}
+    if not kind:
+        errors.required(path)
+    elif kind == "OnDelete":
+        if rolling is not None:
+            said = "only allowed for updateStrategy 'RollingUpdate'"
+            errors.invalid(f"{path}.rollingUpdate", shown, said)
+    elif kind != "RollingUpdate":
+        said = "must be 'RollingUpdate' or 'OnDelete'"
+        errors.invalid(path, {"Type": kind, "RollingUpdate": shown}, said)
+    else:
+        check_not_negative(rolling or {}, ("partition",), f"{path}.rollingUpdate", errors)
 
 
 def _with_claims(spec: Document) -> Document:
@@ -209,7 +236,36 @@ def check_daemon_set(document: Document, errors: FieldErrors) -> None:
         errors.invalid("spec.selector", selector, "empty selector is invalid for daemonset")
     check_template(spec["template"], "spec.template", errors)
     _check_always(spec["template"], "spec.template", "DaemonSet", errors)
-    check_not_negative(spec, ("minReadySeconds", "revisionHistoryLimit"), "spec", errors)
+    check_not_negative(spec, ("minReadySeconds",), "spec", errors)
+    _check_daemon_strategy(spec.get("updateStrategy") or {}, "spec.updateStrategy", errors)
+    check_not_negative(spec, ("revisionHistoryLimit",), "spec", errors)
+
+
+def _check_daemon_strategy(strategy: Document, path: str, errors: FieldErrors) -> None:
+    kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate") or {}
+    unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
+    if kind not in _DAEMON_STRATEGIES:
+        # Shown under the names of the real server's internal types.
+        shown = {"MaxUnavailable": unavailable, "MaxSurge": surge} if rolling else None
+        errors.not_supported(path, {"Type": kind, "RollingUpdate": shown}, _DAEMON_STRATEGIES)
+    if kind != "RollingUpdate":
+        return
+    path = f"{path}.rollingUpdate"
+    shares = (("maxUnavailable", unavailable), ("maxSurge", surge))
+    for name, share in shares:
+        check_share(share, f"{path}.{name}", errors)
+    for name, share in shares:
+        if isinstance(share, str) and amount_of(share) > 100:
+            errors.invalid(f"{path}.{name}", Named(share), "must not be greater than 100%")
+    if amount_of(unavailable) and amount_of(surge):
+        value = Named(surge) if isinstance(surge, str) else surge
+        said = "may not be set when maxUnavailable is non-zero"
+        errors.invalid(f"{path}.maxSurge", value, said)
+    elif not amount_of(unavailable) and not amount_of(surge):
+        errors.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+
+
+_DAEMON_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
 
 
 def check_replication_controller(document: Document, errors: FieldErrors) -> None:
@@ -258,6 +314,10 @@ def _check_job_spec(spec: Document, path: str, errors: FieldErrors) -> None:
         errors.not_supported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
     if mode == "Indexed" and spec.get("completions") is None:
         errors.required(f"{path}.completions", "when completion mode is Indexed")
+    replaced = spec.get("podReplacementPolicy")
+    supported = ("Failed",) if spec.get("podFailurePolicy") else ("Failed", "TerminatingOrFailed")
+    if replaced is not None and replaced not in supported:
+        errors.not_supported(f"{path}.podReplacementPolicy", replaced, supported)
     template = spec.get("template") or {}
     check_template(template, f"{path}.template", errors)
     policy = (template.get("spec") or {}).get("restartPolicy", "")
@@ -315,10 +375,17 @@ def check_stateful_set_update(new: Document, old: Document, errors: FieldErrors)
         errors.forbidden("spec", _STATEFUL_SET_FORBIDDEN)
 
 
+_FIXED_IN_JOBS: Final = (
+    *("completions", "selector", "template", "completionMode", "podFailurePolicy"),
+    *("backoffLimitPerIndex", "managedBy", "successPolicy"),
+)
+
+
 def check_job_update(new: Document, old: Document, errors: FieldErrors) -> None:
     """Check that an update leaves alone what the job's pods depend on."""
     spec, before = new["spec"], old["spec"]
-    for name in ("completions", "selector", "template", "completionMode", "podFailurePolicy"):
+    _check_job_spec(spec, "spec", errors)
+    for name in _FIXED_IN_JOBS:
         suspended = name == "template" and before.get("suspend")
         if spec.get(name) != before.get(name) and not suspended:
             errors.invalid(f"spec.{name}", spec.get(name), IMMUTABLE)
