@@ -34,7 +34,7 @@ async def decide(view: ClusterView, key: str) -> Decision:
     uid = daemon_set["metadata"]["uid"]
     pods = view.owned(PODS, uid)
     used = {f"{daemon_set['metadata']['name']}-{_hash(pod)}" for pod in pods}
-    revisions = revisions_of(daemon_set, view.owned(CONTROLLER_REVISIONS, uid), used)
+    revisions = revisions_of(daemon_set, view.owned(CONTROLLER_REVISIONS, uid), used, LABEL)
     return decide_daemons(daemon_set, pods, view.all(NODES), revisions, view.now())
 
 
@@ -121,9 +121,7 @@ def _new_pod(daemon_set: Document, node: Document, revisions: Revisions) -> dict
     affinity = spec.get("affinity") or {}
     name = "requiredDuringSchedulingIgnoredDuringExecution"
     required = affinity.get("nodeAffinity", {}).get(name) or {}
-    terms = [
-        {**term, "matchFields": [field]} for term in required.get("nodeSelectorTerms") or [{}]
-    ]
+    terms = [{**term, "matchFields": [field]} for term in required.get("nodeSelectorTerms") or [{}]]
     on_nodes = {**affinity.get("nodeAffinity", {}), name: {"nodeSelectorTerms": terms}}
     tolerated = [
         {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}

@@ -123,8 +123,9 @@ def decide_rollout(
         steps += _cleanup(deployment, old)
     marked = _with_revision(deployment, new)
     if marked is not deployment:
-        steps.append(Update(DEPLOYMENTS, marked))
-        return Decision(steps, again)
+        # Together with the status, where annotations do not count as another generation.
+        update = Update(DEPLOYMENTS, {**marked, "status": status}, "status")
+        return Decision([*steps, update], again)
     return Decision([*steps, *status_update(DEPLOYMENTS, deployment, status)], again)
 
 

@@ -65,7 +65,7 @@ def _status(
     conditions = list(namespace.get("status", {}).get("conditions") or ())
     for kind, reason, message in _CONDITIONS:
         conditions = with_condition(conditions, now, kind, "False", reason=reason, message=message)
-    left = {resource.full_name: len(found) for resource, found in contents.items() if found}
+    left = {f"{each.plural}.{each.group}": len(found) for each, found in contents.items() if found}
     held: dict[str, int] = {}
     for found in contents.values():
         for seen in found:

@@ -14,7 +14,8 @@ from reflet.api.resources import CONTROLLER_REVISIONS
 from reflet.play.actions import Action, Create, Delete, Document, Patch
 from reflet.play.workload_pods import owner_reference, template_hash
 
-LABEL: Final = "controller-revision-hash"
+LABEL: Final = "controller-revision-hash"  # of pods, and of the revisions of DaemonSets
+HASH_LABEL: Final = "controller.kubernetes.io/hash"  # of the revisions of StatefulSets
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,13 @@ class Revisions:
         return {key: value for key, value in template.items() if key != "$patch"}
 
 
-def revisions_of(workload: Document, found: Sequence[Document], used: Collection[str]) -> Revisions:
-    """Find the revision of the present template, or make it; drop those that nobody needs."""
+def revisions_of(
+    workload: Document, found: Sequence[Document], used: Collection[str], label: str
+) -> Revisions:
+    """Find the revision of the present template, or make it; drop those that nobody needs.
+
+    *label* is where a revision carries its short name.
+    """
     template = {**workload["spec"]["template"], "$patch": "replace"}
     data = {"spec": {"template": template}}
     same = [each for each in found if each.get("data") == data]
@@ -55,7 +61,8 @@ def revisions_of(workload: Document, found: Sequence[Document], used: Collection
             "metadata": {
                 "name": f"{owner['name']}-{short}",
                 "namespace": owner["namespace"],
-                "labels": {**(template.get("metadata", {}).get("labels") or {}), LABEL: short},
+                "labels": {**(template.get("metadata", {}).get("labels") or {}), label: short},
+                "annotations": owner.get("annotations") or {},
                 "ownerReferences": [owner_reference(workload)],
             },
             "data": data,
@@ -75,7 +82,7 @@ def revisions_of(workload: Document, found: Sequence[Document], used: Collection
         actions += [Delete(CONTROLLER_REVISIONS, each) for each in unused[:surplus]]
     return Revisions(
         revision["metadata"]["name"],
-        revision["metadata"]["labels"][LABEL],
+        revision["metadata"]["labels"][label],
         {each["metadata"]["name"]: each for each in found},
         actions,
     )

@@ -78,7 +78,7 @@ def slice_actions(
             continue
         held = slices[index]
         if (held.get("ports") or [], held.get("endpoints") or []) != (ports, endpoints):
-            made = {**held, "ports": ports, "endpoints": endpoints}
+            made = {**held, "ports": ports or None, "endpoints": endpoints or None}
             actions.append(Update(ENDPOINT_SLICES, made))
     return [*actions, *(Delete(ENDPOINT_SLICES, each) for each in slices[len(wanted) :])]
 
@@ -146,8 +146,8 @@ def _new_slice(
             "ownerReferences": [owner_reference(service)],
         },
         "addressType": "IPv4",
-        "ports": ports,
-        "endpoints": endpoints,
+        "ports": ports or None,
+        "endpoints": endpoints or None,
     }
 
 

@@ -21,7 +21,7 @@ from reflet.play.actions import Action, Create, Decision, Delete, Document, stat
 from reflet.play.cluster_view import ClusterView
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED
-from reflet.play.revisions import LABEL, Revisions, revisions_of
+from reflet.play.revisions import HASH_LABEL, LABEL, Revisions, revisions_of
 from reflet.play.workload_pods import available, is_ready, phase_of, pod_of
 
 
@@ -34,7 +34,7 @@ async def decide(view: ClusterView, key: str) -> Decision:
     pods = view.owned(PODS, uid)
     status = stateful_set.get("status", {})
     used = {status.get("currentRevision", ""), *map(_revision, pods)}
-    revisions = revisions_of(stateful_set, view.owned(CONTROLLER_REVISIONS, uid), used)
+    revisions = revisions_of(stateful_set, view.owned(CONTROLLER_REVISIONS, uid), used, HASH_LABEL)
     claims = {
         seen.metadata.name for seen in view.seen(PERSISTENT_VOLUME_CLAIMS, "namespace", namespace)
     }

@@ -37,10 +37,9 @@ def pod_of(owner: Document, template: Document, **metadata: Any) -> dict[str, An
     given = template.get("metadata") or {}
     own: dict[str, Any] = {
         "namespace": owner["metadata"]["namespace"],
+        "generateName": f"{owner['metadata']['name']}-",
         "ownerReferences": [owner_reference(owner)],
     }
-    if "name" not in metadata:
-        own["generateName"] = f"{owner['metadata']['name']}-"
     for part in ("labels", "annotations"):
         merged = {**given.get(part, {}), **metadata.pop(part, {})}
         if merged:
