@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from reflet.api.resources import PODS, REPLICA_SETS
-from reflet.play.actions import Create, Decision, Delete, Document, status_update
+from reflet.play.actions import Action, Create, Decision, Delete, Document, status_update
 from reflet.play.cluster_view import ClusterView
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.workload_pods import (
@@ -37,18 +37,20 @@ def decide_replicas(replica_set: Document, pods: Sequence[Document], now: dateti
     spec, template = replica_set["spec"], replica_set["spec"]["template"]
     active = [pod for pod in pods if is_active(pod)]
     missing = spec["replicas"] - len(active)
-    changes: list[Create | Delete] = []
+    changes: list[Action] = []
     if "deletionTimestamp" not in replica_set["metadata"]:
         changes = [Create(PODS, pod_of(replica_set, template)) for _ in range(missing)]
-        surplus = sorted(active, key=deletion_order)[: max(-missing, 0)]
-        changes += [Delete(PODS, pod) for pod in surplus]
+        if missing < 0:
+            surplus = sorted(active, key=deletion_order)[:-missing]
+            changes = [Delete(PODS, pod) for pod in surplus]
     wanted = (template.get("metadata", {}).get("labels") or {}).items()
-    is_available, again = available(active, spec.get("minReadySeconds", 0), now)
+    ready = [pod for pod in active if is_ready(pod)]
+    is_available, again = available(ready, spec.get("minReadySeconds", 0), now)
     counted = {
         "fullyLabeledReplicas": sum(
             wanted <= (pod["metadata"].get("labels") or {}).items() for pod in active
         ),
-        "readyReplicas": sum(map(is_ready, active)),
+        "readyReplicas": len(ready),
         "availableReplicas": is_available,
     }
     # Kept although it is zero, as the real controller does.
