@@ -28,7 +28,7 @@ from reflet.store.keys import key_of
 LONGEST_LAG: Final = 5.0  # seconds that a view may be behind before it is believed all the same
 
 
-class Seen:
+class SeenObject:
     """An object as the view keeps it: decoded when it is first looked at, and then once."""
 
     __slots__ = ("_document", "_object", "api_version", "kind", "metadata")
@@ -57,11 +57,11 @@ class Seen:
 Follower = Callable[[Change[Any]], None]
 
 
-def _owners(seen: Seen) -> Iterable[str]:
+def _owners(seen: SeenObject) -> Iterable[str]:
     return {reference.uid for reference in seen.metadata.owner_references}
 
 
-def _node(seen: Seen) -> Iterable[str]:
+def _node(seen: SeenObject) -> Iterable[str]:
     return (str(seen.document.get("spec", {}).get("nodeName", "")),) if seen.kind == "Pod" else ()
 
 
@@ -110,7 +110,7 @@ class ClusterView:
             informer: SharedInformer[Any] = SharedInformer(
                 self.client.resource(resource, namespace=ALL_NAMESPACES, raw=True),
                 name=f"play {resource.full_name}",
-                transform=Seen,
+                transform=SeenObject,
                 indexers=_INDEXERS,
                 clock=self.clock,
             )
@@ -160,7 +160,7 @@ class ClusterView:
         seen = self.seen_at(resource, key)
         return None if seen is None else seen.document
 
-    def seen_at(self, resource: Resource, key: str) -> Seen | None:
+    def seen_at(self, resource: Resource, key: str) -> SeenObject | None:
         """The object at a key; not decoded."""
         followed = self._followed.get(resource.full_name)
         return None if followed is None else followed.informer.store.get(key)
@@ -169,7 +169,7 @@ class ClusterView:
         """Every object of a resource, or those of one namespace."""
         return [seen.document for seen in self.seen(resource, "namespace", namespace)]
 
-    def seen(self, resource: Resource, index: str = "", value: str = "") -> list[Seen]:
+    def seen(self, resource: Resource, index: str = "", value: str = "") -> list[SeenObject]:
         """Every object of a resource, or those that an index has under a value; not decoded."""
         followed = self._followed.get(resource.full_name)
         if followed is None:

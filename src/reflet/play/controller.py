@@ -19,8 +19,8 @@ from typing import Any, Final
 from reflet.api.resources import Resource
 from reflet.errors import AlreadyExists, Conflict, NotFound, RefletError
 from reflet.informer.handlers.changes import Change
-from reflet.play.actions import Action, Decision, perform
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.actions import Action, Reaction, perform
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import TaskOwner
 from reflet.runtime.waits import came_within
@@ -32,12 +32,12 @@ LONGEST_RETRY: Final = 30.0
 
 logger = logging.getLogger(__name__)
 
-Keys = Callable[[ClusterView, Seen], Iterable[str]]
+Keys = Callable[[ClusterView, SeenObject], Iterable[str]]
 """From an object that came, changed or went to the keys that have to be looked at."""
-Decide = Callable[[ClusterView, str], Awaitable[Decision]]
+Decide = Callable[[ClusterView, str], Awaitable[Reaction]]
 
 
-def itself(_: ClusterView, seen: Seen) -> Iterable[str]:
+def itself(_: ClusterView, seen: SeenObject) -> Iterable[str]:
     """The object's own key."""
     yield seen.key
 
@@ -45,7 +45,7 @@ def itself(_: ClusterView, seen: Seen) -> Iterable[str]:
 def its_controller(kind: str) -> Keys:
     """The key of the object of a kind that controls this one."""
 
-    def keys(_: ClusterView, seen: Seen) -> Iterable[str]:
+    def keys(_: ClusterView, seen: SeenObject) -> Iterable[str]:
         for reference in seen.metadata.owner_references:
             if reference.controller and reference.kind == kind:
                 yield f"{seen.metadata.namespace}/{reference.name}"
@@ -175,7 +175,7 @@ class RunningController:
             if decision.again is not None:
                 self.queue.add_after(key, decision.again)
 
-    async def _do(self, decision: Decision) -> None:
+    async def _do(self, decision: Reaction) -> None:
         written: dict[Resource, int] = {}
         some = asyncio.Semaphore(AT_ONCE)
 

@@ -18,13 +18,13 @@ from reflet.gotext.times import time_text
 from reflet.play.actions import (
     Action,
     Create,
-    Decision,
+    Reaction,
     Delete,
     Document,
     Update,
     status_update,
 )
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import moment
 from reflet.play.workload_pods import (
@@ -74,11 +74,11 @@ class Limits:
         return cls(spec["replicas"], surge, min(unavailable, spec["replicas"]))
 
 
-async def decide(view: ClusterView, key: str) -> Decision:
+async def decide(view: ClusterView, key: str) -> Reaction:
     """Look at one Deployment."""
     deployment = view.get(DEPLOYMENTS, key)
     if deployment is None:
-        return Decision()
+        return Reaction()
     sets = view.owned(REPLICA_SETS, deployment["metadata"]["uid"])
     pods = (
         [pod for each in sets for pod in view.owned(PODS, each["metadata"]["uid"])]
@@ -90,11 +90,11 @@ async def decide(view: ClusterView, key: str) -> Decision:
 
 def decide_rollout(
     deployment: Document, sets: Sequence[Document], pods: Sequence[Document], now: datetime
-) -> Decision:
+) -> Reaction:
     """The next step of a rollout, and the status."""
     if "deletionTimestamp" in deployment["metadata"]:
         status, again = rollout_status(deployment, newest_set(deployment, sets), sets, now)
-        return Decision(status_update(DEPLOYMENTS, deployment, status), again)
+        return Reaction(status_update(DEPLOYMENTS, deployment, status), again)
     new = newest_set(deployment, sets)
     old = [each for each in sets if each is not new]
     is_paused = deployment["spec"].get("paused", False)
@@ -125,8 +125,8 @@ def decide_rollout(
     if marked is not deployment:
         # Together with the status, where annotations do not count as another generation.
         update = Update(DEPLOYMENTS, {**marked, "status": status}, "status")
-        return Decision([*steps, update], again)
-    return Decision([*steps, *status_update(DEPLOYMENTS, deployment, status)], again)
+        return Reaction([*steps, update], again)
+    return Reaction([*steps, *status_update(DEPLOYMENTS, deployment, status)], again)
 
 
 # Sizes: the arithmetic of a rollout
@@ -423,7 +423,7 @@ def _set_condition(
     return with_condition(conditions, now, kind, status, **rest)
 
 
-def _of_pod(view: ClusterView, seen: Seen) -> list[str]:
+def _of_pod(view: ClusterView, seen: SeenObject) -> list[str]:
     """The Deployment of a pod that goes: Recreate waits for the last one."""
     found: list[str] = []
     if seen.metadata.deletion_timestamp is None:

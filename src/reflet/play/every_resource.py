@@ -12,14 +12,14 @@ from typing import Final
 
 from reflet.api.resources import CUSTOM_RESOURCE_DEFINITIONS, GROUPED_EVENTS, Resource
 from reflet.informer.handlers.changes import Change
-from reflet.play.actions import Decision
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.actions import Reaction
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller
 
 NOT_STORED: Final = frozenset({"Binding", "ComponentStatus"})
 _DISCOVERY: Final = "discovery"
 
-Told = Callable[[Resource, Change[Seen]], None]
+Told = Callable[[Resource, Change[SeenObject]], None]
 
 
 def is_deletable(resource: Resource) -> bool:
@@ -44,9 +44,9 @@ class EveryResource:
             _DISCOVERY, {CUSTOM_RESOURCE_DEFINITIONS: lambda *_: (_DISCOVERY,)}, self._decide
         )
 
-    async def _decide(self, view: ClusterView, _: str) -> Decision:
+    async def _decide(self, view: ClusterView, _: str) -> Reaction:
         await self.follow(view)
-        return Decision()
+        return Reaction()
 
     async def follow(self, view: ClusterView) -> None:
         """Follow what is served now, and leave what no longer is."""
@@ -61,8 +61,8 @@ class EveryResource:
         for name in self._resources.keys() - served.keys():
             await view.leave(self._resources.pop(name))
 
-    def _teller(self, resource: Resource) -> Callable[[Change[Seen]], None]:
-        def tell(change: Change[Seen]) -> None:
+    def _teller(self, resource: Resource) -> Callable[[Change[SeenObject]], None]:
+        def tell(change: Change[SeenObject]) -> None:
             for told in self._told:
                 told(resource, change)
 

@@ -18,8 +18,8 @@ from reflet.api.options import PropagationPolicy
 from reflet.api.resources import EVENTS, Resource
 from reflet.errors import NotFound
 from reflet.informer.handlers.changes import Change
-from reflet.play.actions import Action, Decision, Delete, Patch
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.actions import Action, Reaction, Delete, Patch
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller
 
 FOREGROUND: Final = "foregroundDeletion"
@@ -31,16 +31,16 @@ OwnerState = Literal["solid", "waiting", "absent", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class GraphNode:
     """An object, what became of each of its owners, and who depends on it."""
 
     resource: Resource
-    seen: Seen
+    seen: SeenObject
     owners: Sequence[tuple[OwnerReference, OwnerState]]
-    dependents: Sequence[tuple[Resource, Seen]]
+    dependents: Sequence[tuple[Resource, SeenObject]]
 
 
-def decide_deletion(item: Owned) -> list[Action]:
+def decide_deletion(item: GraphNode) -> list[Action]:
     """What has to be done about an object because of its owners, or of its dependents."""
     metadata, document = item.seen.metadata, item.seen.document
     if metadata.deletion_timestamp is not None:
@@ -68,7 +68,7 @@ def _policy(finalizers: Iterable[str]) -> PropagationPolicy:
     return "Foreground" if FOREGROUND in finalizers else "Background"
 
 
-def _blocking(item: Owned) -> bool:
+def _blocking(item: GraphNode) -> bool:
     return any(
         reference.block_owner_deletion and reference.uid == item.seen.metadata.uid
         for _, dependent in item.dependents
@@ -76,18 +76,18 @@ def _blocking(item: Owned) -> bool:
     )
 
 
-def _without_owners(resource: Resource, seen: Seen, uids: set[str]) -> Patch:
+def _without_owners(resource: Resource, seen: SeenObject, uids: set[str]) -> Patch:
     document = seen.document
     kept = [each for each in document["metadata"]["ownerReferences"] if each["uid"] not in uids]
     return _patched(resource, seen, {"ownerReferences": kept or None})
 
 
-def _without_finalizer(item: Owned, name: str) -> Patch:
+def _without_finalizer(item: GraphNode, name: str) -> Patch:
     kept = [each for each in item.seen.metadata.finalizers if each != name]
     return _patched(item.resource, item.seen, {"finalizers": kept or None})
 
 
-def _patched(resource: Resource, seen: Seen, changed: dict[str, object]) -> Patch:
+def _patched(resource: Resource, seen: SeenObject, changed: dict[str, object]) -> Patch:
     meant = {"uid": seen.metadata.uid, "resourceVersion": seen.metadata.resource_version}
     return Patch(resource, seen.document, {"metadata": {**meant, **changed}})
 
@@ -106,7 +106,9 @@ class GarbageCollector:
         """The controller; whom it watches is up to who follows the resources."""
         return Controller("garbage", {}, self.decide)
 
-    def keys(self, view: ClusterView, resource: Resource, change: Change[Seen]) -> Iterable[str]:
+    def keys(
+        self, view: ClusterView, resource: Resource, change: Change[SeenObject]
+    ) -> Iterable[str]:
         """Who has to be looked at after a change: the object, its owners, its dependents."""
         seen = change.object
         if resource.full_name == EVENTS.full_name:
@@ -125,34 +127,34 @@ class GarbageCollector:
             if change.old is not None:
                 yield from self._waiting_owners(view, change.old)
 
-    async def decide(self, view: ClusterView, key: str) -> Decision:
+    async def decide(self, view: ClusterView, key: str) -> Reaction:
         """Look at one object."""
         name, _, rest = key.partition("|")
         resource = self.resources.get(name)
         found = None if resource is None else view.seen_at(resource, rest)
         if resource is None or found is None:
-            return Decision()
+            return Reaction()
         owners = [
             (reference, await self._state(view, resource, found, reference))
             for reference in found.metadata.owner_references
         ]
         dependents = list(self._dependents(view, found.metadata.uid))
-        actions = decide_deletion(Owned(resource, found, owners, dependents))
+        actions = decide_deletion(GraphNode(resource, found, owners, dependents))
         if len(actions) > 1:  # the dependents first, all at once; then the finalizer
-            return Decision(actions[-1:], at_once=actions[:-1])
-        return Decision(actions)
+            return Reaction(actions[-1:], at_once=actions[:-1])
+        return Reaction(actions)
 
     def _remember(self, uid: str) -> None:
         self._gone[uid] = None
         if len(self._gone) > KNOWN_TO_BE_GONE:
             del self._gone[next(iter(self._gone))]
 
-    def _dependents(self, view: ClusterView, uid: str) -> Iterable[tuple[Resource, Seen]]:
+    def _dependents(self, view: ClusterView, uid: str) -> Iterable[tuple[Resource, SeenObject]]:
         for resource in self.resources.values():
             for seen in view.seen(resource, "owner", uid):
                 yield resource, seen
 
-    def _waiting_owners(self, view: ClusterView, seen: Seen) -> Iterable[str]:
+    def _waiting_owners(self, view: ClusterView, seen: SeenObject) -> Iterable[str]:
         for reference in seen.metadata.owner_references:
             resource = self._resource(reference)
             owner = None if resource is None else self._owner(view, resource, seen, reference)
@@ -167,14 +169,14 @@ class GarbageCollector:
         return None
 
     def _owner(
-        self, view: ClusterView, resource: Resource, seen: Seen, reference: OwnerReference
-    ) -> Seen | None:
+        self, view: ClusterView, resource: Resource, seen: SeenObject, reference: OwnerReference
+    ) -> SeenObject | None:
         namespace = f"{seen.metadata.namespace}/" if resource.namespaced else ""
         owner = view.seen_at(resource, f"{namespace}{reference.name}")
         return owner if owner is not None and owner.metadata.uid == reference.uid else None
 
     async def _state(
-        self, view: ClusterView, of: Resource, seen: Seen, reference: OwnerReference
+        self, view: ClusterView, of: Resource, seen: SeenObject, reference: OwnerReference
     ) -> OwnerState:
         if reference.uid in self._gone:
             return "absent"
@@ -192,7 +194,7 @@ class GarbageCollector:
             if found is None or found.metadata.uid != reference.uid:
                 self._remember(reference.uid)
                 return "absent"
-            owner = Seen(found)
+            owner = SeenObject(found)
         metadata = owner.metadata
         is_waiting = metadata.deletion_timestamp is not None and FOREGROUND in metadata.finalizers
         return "waiting" if is_waiting else "solid"
@@ -202,5 +204,5 @@ def _is_held(finalizers: Iterable[str]) -> bool:
     return any(each in {FOREGROUND, ORPHAN} for each in finalizers)
 
 
-def _key(resource: Resource, seen: Seen) -> str:
+def _key(resource: Resource, seen: SeenObject) -> str:
     return f"{resource.full_name}|{seen.key}"

@@ -18,7 +18,7 @@ from reflet.gotext.times import time_text
 from reflet.play.actions import (
     Action,
     Create,
-    Decision,
+    Reaction,
     Delete,
     Document,
     Patch,
@@ -44,15 +44,15 @@ LONGEST_BACKOFF: Final = 600.0
 _INTERIM: Final = {"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}
 
 
-async def decide(view: ClusterView, key: str) -> Decision:
+async def decide(view: ClusterView, key: str) -> Reaction:
     """Look at one Job."""
     job = view.get(JOBS, key)
     if job is None:
-        return Decision()
+        return Reaction()
     return decide_job(job, view.owned(PODS, job["metadata"]["uid"]), view.now())
 
 
-def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> Decision:
+def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> Reaction:
     """Count what has ended, make what is missing, and say how it stands."""
     status = dict(job.get("status", {}))
     if _condition(status, "Complete") or _condition(status, "Failed"):
@@ -95,7 +95,7 @@ def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> Decisi
     status |= {"ready": sum(map(is_ready, active)), "terminating": going}
     status["uncountedTerminatedPods"] = {}
     released = [_released(pod) for pod in counted]
-    return Decision([*status_update(JOBS, job, status), *released], again, at_once=changes)
+    return Reaction([*status_update(JOBS, job, status), *released], again, at_once=changes)
 
 
 def _is_over(pod: Document) -> bool:
@@ -178,18 +178,18 @@ def _ended(
     return conditions
 
 
-def _after_the_end(job: Document, pods: Sequence[Document], now: datetime) -> Decision:
+def _after_the_end(job: Document, pods: Sequence[Document], now: datetime) -> Reaction:
     released = [_released(pod) for pod in pods if _is_over(pod) and TRACKED in _finalizers(pod)]
     seconds = job["spec"].get("ttlSecondsAfterFinished")
     if seconds is None or "deletionTimestamp" in job["metadata"]:
-        return Decision(released)
+        return Reaction(released)
     status = job["status"]
     held = _condition(status, "Complete") or _condition(status, "Failed") or {}
     end = moment(held["lastTransitionTime"]) + timedelta(seconds=seconds)
     left = (end - now).total_seconds()
     if left > 0:
-        return Decision(released, left)
-    return Decision([*released, Delete(JOBS, job, policy="Foreground")])
+        return Reaction(released, left)
+    return Reaction([*released, Delete(JOBS, job, policy="Foreground")])
 
 
 def _suspension(job: Document, status: Document, now: datetime) -> list[Document]:

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Final
 
 from reflet.api.resources import NAMESPACES, Resource
-from reflet.play.actions import Action, Decision, Delete, Document, Update, status_update
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.actions import Action, Reaction, Delete, Document, Update, status_update
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller
 from reflet.play.workload_pods import with_condition
 
@@ -38,12 +38,12 @@ _CONDITIONS: Final = (
 
 
 def decide_emptying(
-    namespace: Document, contents: Mapping[Resource, list[Seen]], now: datetime
-) -> Decision:
+    namespace: Document, contents: Mapping[Resource, list[SeenObject]], now: datetime
+) -> Reaction:
     """Delete what is in a namespace that is going; when nothing is left, let it go."""
     finalizers = namespace["spec"].get("finalizers") or []
     if "deletionTimestamp" not in namespace["metadata"] or FINALIZER not in finalizers:
-        return Decision()
+        return Reaction()
     deletions: list[Action] = [
         Delete(resource, seen.document, policy="Background")
         for resource, found in contents.items()
@@ -56,11 +56,11 @@ def decide_emptying(
         rest = [each for each in finalizers if each != FINALIZER]
         released = {**namespace, "spec": {**namespace["spec"], "finalizers": rest}}
         actions = [Update(NAMESPACES, released, "finalize")]
-    return Decision(actions, at_once=deletions)
+    return Reaction(actions, at_once=deletions)
 
 
 def _status(
-    namespace: Document, contents: Mapping[Resource, list[Seen]], now: datetime
+    namespace: Document, contents: Mapping[Resource, list[SeenObject]], now: datetime
 ) -> Document:
     conditions = list(namespace.get("status", {}).get("conditions") or ())
     for kind, reason, message in _CONDITIONS:
@@ -107,18 +107,18 @@ class NamespaceDeletion:
         """The controller; whom it watches is up to who follows the resources."""
         return Controller("namespaces", {}, self.decide)
 
-    def keys(self, view: ClusterView, resource: Resource, seen: Seen) -> list[str]:
+    def keys(self, view: ClusterView, resource: Resource, seen: SeenObject) -> list[str]:
         """The namespace, or that of an object, if it is going."""
         is_one = resource.full_name == NAMESPACES.full_name
         name = seen.metadata.name if is_one else seen.metadata.namespace
         found = view.seen_at(NAMESPACES, name) if name else None
         return [name] if found is not None and found.metadata.deletion_timestamp else []
 
-    async def decide(self, view: ClusterView, key: str) -> Decision:
+    async def decide(self, view: ClusterView, key: str) -> Reaction:
         """Look at one namespace."""
         namespace = view.get(NAMESPACES, key)
         if namespace is None:
-            return Decision()
+            return Reaction()
         contents = {
             resource: view.seen(resource, "namespace", key)
             for resource in self.resources.values()

@@ -22,7 +22,7 @@ from reflet.play import (
     service_endpoints,
     stateful_set,
 )
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, RunningController
 from reflet.play.every_resource import EveryResource, Told
 from reflet.play.garbage_collector import GarbageCollector
@@ -156,7 +156,7 @@ class Play:
             garbage = RunningController(collector.controller(), view)
             running.append(garbage)
 
-            def tell_collector(resource: Resource, change: Change[Seen]) -> None:
+            def tell_collector(resource: Resource, change: Change[SeenObject]) -> None:
                 for key in collector.keys(view, resource, change):
                     garbage.queue.add(key)
 
@@ -166,7 +166,7 @@ class Play:
             ending = RunningController(deletion.controller(), view)
             running.append(ending)
 
-            def tell_ending(resource: Resource, change: Change[Seen]) -> None:
+            def tell_ending(resource: Resource, change: Change[SeenObject]) -> None:
                 for key in deletion.keys(view, resource, change.object):
                     ending.queue.add(key)
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from reflet.api.resources import CONFIG_MAPS, NODES, PODS, SECRETS
 from reflet.gotext.times import time_text
-from reflet.play.actions import Action, Create, Decision, Delete, Document, Update, status_update
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.actions import Action, Create, Reaction, Delete, Document, Update, status_update
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, itself
 from reflet.play.pod_lifecycle import FINISHED, Surrounding, ended_status, next_status
 from reflet.play.pod_scripts import ANNOTATION, Outcome, script_of
@@ -47,11 +47,11 @@ def node_controller(count: int) -> Controller:
 
     names = [f"play-{number}" for number in range(count)]
 
-    async def decide(view: ClusterView, key: str) -> Decision:
+    async def decide(view: ClusterView, key: str) -> Reaction:
         node = view.get(NODES, key)
         if node is None:
-            return Decision([Create(NODES, _new_node(key))] if key in names else ())
-        return Decision(node_actions(node, time_text(view.now())))
+            return Reaction([Create(NODES, _new_node(key))] if key in names else ())
+        return Reaction(node_actions(node, time_text(view.now())))
 
     return Controller("nodes", {NODES: itself}, decide, first=names)
 
@@ -135,20 +135,20 @@ def pod_controller(outcomes: Iterable[Outcome]) -> Controller:
     """Binds pods to pretend nodes, lets them run and end, and finishes their deletion."""
     addresses, told = PodAddresses(), tuple(outcomes)
 
-    async def decide(view: ClusterView, key: str) -> Decision:
+    async def decide(view: ClusterView, key: str) -> Reaction:
         pod = view.get(PODS, key)
         if pod is None:
-            return Decision()
+            return Reaction()
         node_name = pod["spec"].get("nodeName")
         if not node_name:
-            return Decision(_scheduled(view, pod))
+            return Reaction(_scheduled(view, pod))
         node = view.get(NODES, node_name)
         if node is None or not is_pretended(node):
-            return Decision()
+            return Reaction()
         if "deletionTimestamp" in pod["metadata"]:
-            return Decision(_ended(view, pod))
+            return Reaction(_ended(view, pod))
         if pod.get("status", {}).get("phase") in FINISHED:
-            return Decision()
+            return Reaction()
         host = next(
             (each["address"] for each in node.get("status", {}).get("addresses") or ()),
             "192.168.0.1",
@@ -167,14 +167,14 @@ def pod_controller(outcomes: Iterable[Outcome]) -> Controller:
                 missing=lambda container: missing_object(view, pod, container),
             ),
         )
-        return Decision(status_update(PODS, pod, status), again)
+        return Reaction(status_update(PODS, pod, status), again)
 
-    def users(view: ClusterView, seen: Seen) -> Iterable[str]:
+    def users(view: ClusterView, seen: SeenObject) -> Iterable[str]:
         for other in view.seen(PODS, "namespace", seen.metadata.namespace):
             if other.document.get("status", {}).get("phase") == "Pending":
                 yield other.key
 
-    def unbound(view: ClusterView, _: Seen) -> Iterable[str]:
+    def unbound(view: ClusterView, _: SeenObject) -> Iterable[str]:
         return [
             other.key for other in view.seen(PODS) if not other.document["spec"].get("nodeName")
         ]

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from reflet.api.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
-from reflet.play.actions import Action, Create, Decision, Patch
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.actions import Action, Create, Reaction, Patch
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, itself
 
 ACCOUNT: Final = "default"
@@ -27,10 +27,10 @@ def controller(authority: bytes) -> Controller:
     """Makes both wherever one is missing."""
     data = {"ca.crt": authority.decode()}
 
-    async def decide(view: ClusterView, key: str) -> Decision:
+    async def decide(view: ClusterView, key: str) -> Reaction:
         namespace = view.get(NAMESPACES, key)
         if namespace is None or "deletionTimestamp" in namespace["metadata"]:
-            return Decision()
+            return Reaction()
         actions: list[Action] = []
         if view.get(SERVICE_ACCOUNTS, f"{key}/{ACCOUNT}") is None:
             named = {"name": ACCOUNT, "namespace": key}
@@ -47,9 +47,9 @@ def controller(authority: bytes) -> Controller:
             actions.append(Create(CONFIG_MAPS, made))
         elif bundle.get("data") != data:
             actions.append(Patch(CONFIG_MAPS, bundle, {"data": data}))
-        return Decision(actions)
+        return Reaction(actions)
 
-    def its_namespace(_: ClusterView, seen: Seen) -> Iterable[str]:
+    def its_namespace(_: ClusterView, seen: SeenObject) -> Iterable[str]:
         if seen.metadata.name in {ACCOUNT, ROOT_CA}:
             yield seen.metadata.namespace
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from reflet.api.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
-from reflet.play.actions import Action, Create, Decision, Delete, Document, Update
-from reflet.play.cluster_view import ClusterView, Seen
+from reflet.play.actions import Action, Create, Reaction, Delete, Document, Update
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, itself
 from reflet.play.pod_lifecycle import FINISHED
 from reflet.play.workload_pods import is_ready, owner_reference, phase_of
@@ -25,13 +25,13 @@ BIGGEST_SLICE: Final = 100  # endpoints
 BIGGEST_ENDPOINTS: Final = 1000
 
 
-async def decide(view: ClusterView, key: str) -> Decision:
+async def decide(view: ClusterView, key: str) -> Reaction:
     """Look at one Service."""
     service = view.get(SERVICES, key)
     if service is None or "deletionTimestamp" in service["metadata"]:
-        return Decision()
+        return Reaction()
     if not service["spec"].get("selector") or service["spec"].get("type") == "ExternalName":
-        return Decision()
+        return Reaction()
     namespace, _, name = key.partition("/")
     pods = [pod for pod in view.all(PODS, namespace) if _is_behind(service, pod)]
     slices = [
@@ -40,7 +40,7 @@ async def decide(view: ClusterView, key: str) -> Decision:
         if each["metadata"].get("labels", {}).get(SERVICE_NAME) == name
         and each["metadata"]["labels"].get(MANAGED_BY) == SLICES
     ]
-    return Decision(
+    return Reaction(
         [
             *slice_actions(service, pods, slices),
             *_endpoints_actions(service, pods, view.get(ENDPOINTS, key)),
@@ -187,7 +187,7 @@ def _named(port: Document) -> Document:
     return {key: value for key, value in port.items() if key != "name" or value}
 
 
-def _services_of(view: ClusterView, seen: Seen) -> Iterable[str]:
+def _services_of(view: ClusterView, seen: SeenObject) -> Iterable[str]:
     labels = seen.metadata.labels.items()
     for service in view.seen(SERVICES, "namespace", seen.metadata.namespace):
         selector = service.document["spec"].get("selector")
@@ -195,7 +195,7 @@ def _services_of(view: ClusterView, seen: Seen) -> Iterable[str]:
             yield service.key
 
 
-def _service_of(_: ClusterView, seen: Seen) -> Iterable[str]:
+def _service_of(_: ClusterView, seen: SeenObject) -> Iterable[str]:
     name = seen.metadata.labels.get(SERVICE_NAME)
     return [f"{seen.metadata.namespace}/{name}"] if name else []
 

@@ -22,7 +22,10 @@ FieldValidation = Literal["Ignore", "Warn", "Strict"]
 
 LONGEST_MANAGER: Final = 128  # bytes
 _POLICIES: Final = ("Foreground", "Background", "Orphan")
-_OLD_POLICIES: Final[Mapping[object, str]] = {True: "Orphan", False: "Background"}  # of orphanDependents
+_OLD_POLICIES: Final[Mapping[object, str]] = {
+    True: "Orphan",
+    False: "Background",
+}  # of orphanDependents
 
 
 @dataclass(frozen=True, slots=True)
