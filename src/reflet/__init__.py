@@ -67,7 +67,7 @@ __all__ = [
     "ReplicationController", "Resource", "ResourceVersionMatch", "Secret", "SecretManager",
     "Service", "ServiceAccount", "SharedInformer", "StatefulSet", "Store", "UpdateOptions",
     "WatchOptions", "__version__", "adapters", "api", "blocking", "client", "connect",
-    "decode_object", "devserver", "encode", "errors", "filtered", "informer", "managers", "play", "pleg",
-    "pod_inputs", "pod_inputs_from_files", "podconfig", "pods", "resolution", "resolve_environment",
-    "resolve_volume", "runtime", "store", "testing", "transport", "volumes",
+    "decode_object", "devserver", "encode", "errors", "filtered", "informer", "managers", "play",
+    "pleg", "pod_inputs", "pod_inputs_from_files", "podconfig", "pods", "resolution",
+    "resolve_environment", "resolve_volume", "runtime", "store", "testing", "transport", "volumes",
 ]

@@ -69,7 +69,7 @@ Action = Create | Update | Patch | Delete
 
 
 @dataclass(frozen=True, slots=True)
-class Reaction:
+class NextActions:
     """What is to be done now, in this order, and in how many seconds to look again.
 
     *at_once* are independent of each other, and done before *actions*.

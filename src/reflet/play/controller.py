@@ -19,7 +19,7 @@ from typing import Any, Final
 from reflet.api.resources import Resource
 from reflet.errors import AlreadyExists, Conflict, NotFound, RefletError
 from reflet.informer.handlers.changes import Change
-from reflet.play.actions import Action, Reaction, perform
+from reflet.play.actions import Action, NextActions, perform
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import TaskOwner
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 Keys = Callable[[ClusterView, SeenObject], Iterable[str]]
 """From an object that came, changed or went to the keys that have to be looked at."""
-Decide = Callable[[ClusterView, str], Awaitable[Reaction]]
+Decide = Callable[[ClusterView, str], Awaitable[NextActions]]
 
 
 def itself(_: ClusterView, seen: SeenObject) -> Iterable[str]:
@@ -175,7 +175,7 @@ class RunningController:
             if decision.again is not None:
                 self.queue.add_after(key, decision.again)
 
-    async def _do(self, decision: Reaction) -> None:
+    async def _do(self, decision: NextActions) -> None:
         written: dict[Resource, int] = {}
         some = asyncio.Semaphore(AT_ONCE)
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from reflet.api.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS
-from reflet.play.actions import Action, Create, Reaction, Delete, Document, status_update
+from reflet.play.actions import Action, Create, Delete, Document, NextActions, status_update
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED
@@ -26,11 +26,11 @@ _TOLERATED: Final = (
 )
 
 
-async def decide(view: ClusterView, key: str) -> Reaction:
+async def decide(view: ClusterView, key: str) -> NextActions:
     """Look at one DaemonSet."""
     daemon_set = view.get(DAEMON_SETS, key)
     if daemon_set is None or "deletionTimestamp" in daemon_set["metadata"]:
-        return Reaction()
+        return NextActions()
     uid = daemon_set["metadata"]["uid"]
     pods = view.owned(PODS, uid)
     used = {f"{daemon_set['metadata']['name']}-{_hash(pod)}" for pod in pods}
@@ -48,7 +48,7 @@ def decide_daemons(
     nodes: Sequence[Document],
     revisions: Revisions,
     now: datetime,
-) -> Reaction:
+) -> NextActions:
     """Make the pods that are missing, delete those in the wrong place, update the others."""
     spec = daemon_set["spec"]
     wanted = {
@@ -87,7 +87,7 @@ def decide_daemons(
         **{name: number for name, number in counted.items() if number},
     }
     update = status_update(DAEMON_SETS, daemon_set, status)
-    return Reaction([*revisions.actions, *update], again, at_once=steps)
+    return NextActions([*revisions.actions, *update], again, at_once=steps)
 
 
 def _updated(

@@ -18,9 +18,9 @@ from reflet.gotext.times import time_text
 from reflet.play.actions import (
     Action,
     Create,
-    Reaction,
     Delete,
     Document,
+    NextActions,
     Update,
     status_update,
 )
@@ -74,11 +74,11 @@ class Limits:
         return cls(spec["replicas"], surge, min(unavailable, spec["replicas"]))
 
 
-async def decide(view: ClusterView, key: str) -> Reaction:
+async def decide(view: ClusterView, key: str) -> NextActions:
     """Look at one Deployment."""
     deployment = view.get(DEPLOYMENTS, key)
     if deployment is None:
-        return Reaction()
+        return NextActions()
     sets = view.owned(REPLICA_SETS, deployment["metadata"]["uid"])
     pods = (
         [pod for each in sets for pod in view.owned(PODS, each["metadata"]["uid"])]
@@ -90,11 +90,11 @@ async def decide(view: ClusterView, key: str) -> Reaction:
 
 def decide_rollout(
     deployment: Document, sets: Sequence[Document], pods: Sequence[Document], now: datetime
-) -> Reaction:
+) -> NextActions:
     """The next step of a rollout, and the status."""
     if "deletionTimestamp" in deployment["metadata"]:
         status, again = rollout_status(deployment, newest_set(deployment, sets), sets, now)
-        return Reaction(status_update(DEPLOYMENTS, deployment, status), again)
+        return NextActions(status_update(DEPLOYMENTS, deployment, status), again)
     new = newest_set(deployment, sets)
     old = [each for each in sets if each is not new]
     is_paused = deployment["spec"].get("paused", False)
@@ -125,8 +125,8 @@ def decide_rollout(
     if marked is not deployment:
         # Together with the status, where annotations do not count as another generation.
         update = Update(DEPLOYMENTS, {**marked, "status": status}, "status")
-        return Reaction([*steps, update], again)
-    return Reaction([*steps, *status_update(DEPLOYMENTS, deployment, status)], again)
+        return NextActions([*steps, update], again)
+    return NextActions([*steps, *status_update(DEPLOYMENTS, deployment, status)], again)
 
 
 # Sizes: the arithmetic of a rollout
@@ -337,7 +337,7 @@ def rollout_status(
             "MinimumReplicasUnavailable",
             "Deployment does not have minimum availability.",
         )
-    conditions = _set_condition(conditions, now, "Available", *found)
+    conditions = _set_condition(conditions, now, "Available", found)
     conditions, again = _progress(deployment, new, status, conditions, now)
     status["conditions"] = conditions
     return status, again
@@ -358,24 +358,24 @@ def _progress(
     if spec.get("paused"):
         if held is not None and held["reason"] in {"DeploymentPaused", "ProgressDeadlineExceeded"}:
             return conditions, None
-        words = ("DeploymentPaused", "Deployment is paused")
-        return _set_condition(conditions, now, "Progressing", "Unknown", *words), None
+        words = ("Unknown", "DeploymentPaused", "Deployment is paused")
+        return _set_condition(conditions, now, "Progressing", words), None
     if held is not None and held["reason"] == "DeploymentPaused":
-        words = ("DeploymentResumed", "Deployment is resumed")
-        return _set_condition(conditions, now, "Progressing", "Unknown", *words), 0.0
+        words = ("Unknown", "DeploymentResumed", "Deployment is resumed")
+        return _set_condition(conditions, now, "Progressing", words), 0.0
     name = deployment["metadata"]["name"] if new is None else new["metadata"]["name"]
     what = f'{"Deployment" if new is None else "ReplicaSet"} "{name}"'
     if _is_complete(deployment, status):
-        words = ("NewReplicaSetAvailable", f"{what} has successfully progressed.")
-        return _set_condition(conditions, now, "Progressing", "True", *words), None
+        words = ("True", "NewReplicaSetAvailable", f"{what} has successfully progressed.")
+        return _set_condition(conditions, now, "Progressing", words), None
     before = deployment.get("status", {})
     if (
         held is None
         or _has_progressed(before, status)
         or held["reason"] == "NewReplicaSetAvailable"
     ):
-        words = ("ReplicaSetUpdated", f"{what} is progressing.")
-        moved = _set_condition(conditions, now, "Progressing", "True", *words, moved=True)
+        words = ("True", "ReplicaSetUpdated", f"{what} is progressing.")
+        moved = _set_condition(conditions, now, "Progressing", words, moved=True)
         return moved, float(deadline)
     if held["reason"] == "ProgressDeadlineExceeded":
         return conditions, None
@@ -383,8 +383,8 @@ def _progress(
     left = (end - now).total_seconds()
     if left > 0:
         return conditions, left
-    words = ("ProgressDeadlineExceeded", f"{what} has timed out progressing.")
-    return _set_condition(conditions, now, "Progressing", "False", *words), None
+    words = ("False", "ProgressDeadlineExceeded", f"{what} has timed out progressing.")
+    return _set_condition(conditions, now, "Progressing", words), None
 
 
 def _is_complete(deployment: Document, status: Document) -> bool:
@@ -409,13 +409,15 @@ def _set_condition(
     conditions: Sequence[Document],
     now: datetime,
     kind: str,
-    status: str,
-    reason: str,
-    message: str,
+    found: tuple[str, str, str],
     *,
     moved: bool = False,
 ) -> list[Document]:
-    """Set it unless it says so already; *moved* renews the time of its last update all the same."""
+    """Set it unless it says so already; *moved* renews the time of its last update all the same.
+
+    *found* is its status, its reason and its message.
+    """
+    status, reason, message = found
     held = next((each for each in conditions if each["type"] == kind), None)
     if held and not moved and (held["status"], held["reason"]) == (status, reason):
         return list(conditions)

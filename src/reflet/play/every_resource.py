@@ -12,7 +12,7 @@ from typing import Final
 
 from reflet.api.resources import CUSTOM_RESOURCE_DEFINITIONS, GROUPED_EVENTS, Resource
 from reflet.informer.handlers.changes import Change
-from reflet.play.actions import Reaction
+from reflet.play.actions import NextActions
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller
 
@@ -44,9 +44,9 @@ class EveryResource:
             _DISCOVERY, {CUSTOM_RESOURCE_DEFINITIONS: lambda *_: (_DISCOVERY,)}, self._decide
         )
 
-    async def _decide(self, view: ClusterView, _: str) -> Reaction:
+    async def _decide(self, view: ClusterView, _: str) -> NextActions:
         await self.follow(view)
-        return Reaction()
+        return NextActions()
 
     async def follow(self, view: ClusterView) -> None:
         """Follow what is served now, and leave what no longer is."""

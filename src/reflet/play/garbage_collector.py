@@ -18,7 +18,7 @@ from reflet.api.options import PropagationPolicy
 from reflet.api.resources import EVENTS, Resource
 from reflet.errors import NotFound
 from reflet.informer.handlers.changes import Change
-from reflet.play.actions import Action, Reaction, Delete, Patch
+from reflet.play.actions import Action, Delete, NextActions, Patch
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller
 
@@ -127,13 +127,13 @@ class GarbageCollector:
             if change.old is not None:
                 yield from self._waiting_owners(view, change.old)
 
-    async def decide(self, view: ClusterView, key: str) -> Reaction:
+    async def decide(self, view: ClusterView, key: str) -> NextActions:
         """Look at one object."""
         name, _, rest = key.partition("|")
         resource = self.resources.get(name)
         found = None if resource is None else view.seen_at(resource, rest)
         if resource is None or found is None:
-            return Reaction()
+            return NextActions()
         owners = [
             (reference, await self._state(view, resource, found, reference))
             for reference in found.metadata.owner_references
@@ -141,8 +141,8 @@ class GarbageCollector:
         dependents = list(self._dependents(view, found.metadata.uid))
         actions = decide_deletion(GraphNode(resource, found, owners, dependents))
         if len(actions) > 1:  # the dependents first, all at once; then the finalizer
-            return Reaction(actions[-1:], at_once=actions[:-1])
-        return Reaction(actions)
+            return NextActions(actions[-1:], at_once=actions[:-1])
+        return NextActions(actions)
 
     def _remember(self, uid: str) -> None:
         self._gone[uid] = None

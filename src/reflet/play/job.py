@@ -18,9 +18,9 @@ from reflet.gotext.times import time_text
 from reflet.play.actions import (
     Action,
     Create,
-    Reaction,
     Delete,
     Document,
+    NextActions,
     Patch,
     soonest,
     status_update,
@@ -44,15 +44,15 @@ LONGEST_BACKOFF: Final = 600.0
 _INTERIM: Final = {"Complete": "SuccessCriteriaMet", "Failed": "FailureTarget"}
 
 
-async def decide(view: ClusterView, key: str) -> Reaction:
+async def decide(view: ClusterView, key: str) -> NextActions:
     """Look at one Job."""
     job = view.get(JOBS, key)
     if job is None:
-        return Reaction()
+        return NextActions()
     return decide_job(job, view.owned(PODS, job["metadata"]["uid"]), view.now())
 
 
-def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> Reaction:
+def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> NextActions:
     """Count what has ended, make what is missing, and say how it stands."""
     status = dict(job.get("status", {}))
     if _condition(status, "Complete") or _condition(status, "Failed"):
@@ -69,10 +69,10 @@ def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> Reacti
     verdict = _verdict(job, status, active, now)
     is_suspended = job["spec"].get("suspend", False)
     changes: list[Action] = []
-    again = _deadline(job, status, now)
+    again, going = _deadline(job, status, now), sum(map(is_going, pods))
     if verdict or is_suspended or "deletionTimestamp" in job["metadata"]:
         changes += [Delete(PODS, pod) for pod in active]
-        active = [] if verdict else active
+        going, active = going + len(active), []
     else:
         wait = _backoff(pods, now)
         made, surplus = _missing(job, status, active, indexes)
@@ -81,10 +81,9 @@ def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> Reacti
             again = soonest(again, wait)
         else:
             changes += [Create(PODS, pod) for pod in made]
-    going = sum(map(is_going, pods))
     conditions = _suspension(job, status, now)
     if verdict:
-        conditions = _ended(status, conditions, verdict, now, is_over=not going and not active)
+        conditions = _ended(status, conditions, verdict, now, is_over=not going)
     if not is_suspended:
         status.setdefault("startTime", time_text(now))
     status |= {"conditions": conditions} if conditions else {}
@@ -95,7 +94,7 @@ def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> Reacti
     status |= {"ready": sum(map(is_ready, active)), "terminating": going}
     status["uncountedTerminatedPods"] = {}
     released = [_released(pod) for pod in counted]
-    return Reaction([*status_update(JOBS, job, status), *released], again, at_once=changes)
+    return NextActions([*status_update(JOBS, job, status), *released], again, at_once=changes)
 
 
 def _is_over(pod: Document) -> bool:
@@ -178,18 +177,18 @@ def _ended(
     return conditions
 
 
-def _after_the_end(job: Document, pods: Sequence[Document], now: datetime) -> Reaction:
+def _after_the_end(job: Document, pods: Sequence[Document], now: datetime) -> NextActions:
     released = [_released(pod) for pod in pods if _is_over(pod) and TRACKED in _finalizers(pod)]
     seconds = job["spec"].get("ttlSecondsAfterFinished")
     if seconds is None or "deletionTimestamp" in job["metadata"]:
-        return Reaction(released)
+        return NextActions(released)
     status = job["status"]
     held = _condition(status, "Complete") or _condition(status, "Failed") or {}
     end = moment(held["lastTransitionTime"]) + timedelta(seconds=seconds)
     left = (end - now).total_seconds()
     if left > 0:
-        return Reaction(released, left)
-    return Reaction([*released, Delete(JOBS, job, policy="Foreground")])
+        return NextActions(released, left)
+    return NextActions([*released, Delete(JOBS, job, policy="Foreground")])
 
 
 def _suspension(job: Document, status: Document, now: datetime) -> list[Document]:

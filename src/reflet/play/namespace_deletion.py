@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from reflet.api.resources import NAMESPACES, Resource
-from reflet.play.actions import Action, Reaction, Delete, Document, Update, status_update
+from reflet.play.actions import Action, Delete, Document, NextActions, Update, status_update
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller
 from reflet.play.workload_pods import with_condition
@@ -39,11 +39,11 @@ _CONDITIONS: Final = (
 
 def decide_emptying(
     namespace: Document, contents: Mapping[Resource, list[SeenObject]], now: datetime
-) -> Reaction:
+) -> NextActions:
     """Delete what is in a namespace that is going; when nothing is left, let it go."""
     finalizers = namespace["spec"].get("finalizers") or []
     if "deletionTimestamp" not in namespace["metadata"] or FINALIZER not in finalizers:
-        return Reaction()
+        return NextActions()
     deletions: list[Action] = [
         Delete(resource, seen.document, policy="Background")
         for resource, found in contents.items()
@@ -56,7 +56,7 @@ def decide_emptying(
         rest = [each for each in finalizers if each != FINALIZER]
         released = {**namespace, "spec": {**namespace["spec"], "finalizers": rest}}
         actions = [Update(NAMESPACES, released, "finalize")]
-    return Reaction(actions, at_once=deletions)
+    return NextActions(actions, at_once=deletions)
 
 
 def _status(
@@ -114,11 +114,11 @@ class NamespaceDeletion:
         found = view.seen_at(NAMESPACES, name) if name else None
         return [name] if found is not None and found.metadata.deletion_timestamp else []
 
-    async def decide(self, view: ClusterView, key: str) -> Reaction:
+    async def decide(self, view: ClusterView, key: str) -> NextActions:
         """Look at one namespace."""
         namespace = view.get(NAMESPACES, key)
         if namespace is None:
-            return Reaction()
+            return NextActions()
         contents = {
             resource: view.seen(resource, "namespace", key)
             for resource in self.resources.values()

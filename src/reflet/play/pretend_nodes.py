@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from reflet.api.resources import CONFIG_MAPS, NODES, PODS, SECRETS
 from reflet.gotext.times import time_text
-from reflet.play.actions import Action, Create, Reaction, Delete, Document, Update, status_update
+from reflet.play.actions import Action, Create, Delete, Document, NextActions, Update, status_update
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, itself
 from reflet.play.pod_lifecycle import FINISHED, Surrounding, ended_status, next_status
@@ -47,11 +47,11 @@ def node_controller(count: int) -> Controller:
 
     names = [f"play-{number}" for number in range(count)]
 
-    async def decide(view: ClusterView, key: str) -> Reaction:
+    async def decide(view: ClusterView, key: str) -> NextActions:
         node = view.get(NODES, key)
         if node is None:
-            return Reaction([Create(NODES, _new_node(key))] if key in names else ())
-        return Reaction(node_actions(node, time_text(view.now())))
+            return NextActions([Create(NODES, _new_node(key))] if key in names else ())
+        return NextActions(node_actions(node, time_text(view.now())))
 
     return Controller("nodes", {NODES: itself}, decide, first=names)
 
@@ -135,20 +135,20 @@ def pod_controller(outcomes: Iterable[Outcome]) -> Controller:
     """Binds pods to pretend nodes, lets them run and end, and finishes their deletion."""
     addresses, told = PodAddresses(), tuple(outcomes)
 
-    async def decide(view: ClusterView, key: str) -> Reaction:
+    async def decide(view: ClusterView, key: str) -> NextActions:
         pod = view.get(PODS, key)
         if pod is None:
-            return Reaction()
+            return NextActions()
         node_name = pod["spec"].get("nodeName")
         if not node_name:
-            return Reaction(_scheduled(view, pod))
+            return NextActions(_scheduled(view, pod))
         node = view.get(NODES, node_name)
         if node is None or not is_pretended(node):
-            return Reaction()
+            return NextActions()
         if "deletionTimestamp" in pod["metadata"]:
-            return Reaction(_ended(view, pod))
+            return NextActions(_ended(view, pod))
         if pod.get("status", {}).get("phase") in FINISHED:
-            return Reaction()
+            return NextActions()
         host = next(
             (each["address"] for each in node.get("status", {}).get("addresses") or ()),
             "192.168.0.1",
@@ -167,7 +167,7 @@ def pod_controller(outcomes: Iterable[Outcome]) -> Controller:
                 missing=lambda container: missing_object(view, pod, container),
             ),
         )
-        return Reaction(status_update(PODS, pod, status), again)
+        return NextActions(status_update(PODS, pod, status), again)
 
     def users(view: ClusterView, seen: SeenObject) -> Iterable[str]:
         for other in view.seen(PODS, "namespace", seen.metadata.namespace):

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from reflet.api.resources import PODS, REPLICA_SETS
-from reflet.play.actions import Action, Create, Reaction, Delete, Document, status_update
+from reflet.play.actions import Action, Create, Delete, Document, NextActions, status_update
 from reflet.play.cluster_view import ClusterView
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.workload_pods import (
@@ -23,16 +23,16 @@ from reflet.play.workload_pods import (
 )
 
 
-async def decide(view: ClusterView, key: str) -> Reaction:
+async def decide(view: ClusterView, key: str) -> NextActions:
     """Look at one ReplicaSet."""
     replica_set = view.get(REPLICA_SETS, key)
     if replica_set is None:
-        return Reaction()
+        return NextActions()
     pods = view.owned(PODS, replica_set["metadata"]["uid"])
     return decide_replicas(replica_set, pods, view.now())
 
 
-def decide_replicas(replica_set: Document, pods: Sequence[Document], now: datetime) -> Reaction:
+def decide_replicas(replica_set: Document, pods: Sequence[Document], now: datetime) -> NextActions:
     """Make or delete pods until there are as many active ones as wanted."""
     spec, template = replica_set["spec"], replica_set["spec"]["template"]
     active = [pod for pod in pods if is_active(pod)]
@@ -60,7 +60,7 @@ def decide_replicas(replica_set: Document, pods: Sequence[Document], now: dateti
         "terminatingReplicas": sum(map(is_going, pods)),
         "observedGeneration": replica_set["metadata"].get("generation", 1),
     }
-    return Reaction(status_update(REPLICA_SETS, replica_set, status), again, at_once=changes)
+    return NextActions(status_update(REPLICA_SETS, replica_set, status), again, at_once=changes)
 
 
 CONTROLLER = Controller(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from reflet.api.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
-from reflet.play.actions import Action, Create, Reaction, Patch
+from reflet.play.actions import Action, Create, NextActions, Patch
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, itself
 
@@ -27,10 +27,10 @@ def controller(authority: bytes) -> Controller:
     """Makes both wherever one is missing."""
     data = {"ca.crt": authority.decode()}
 
-    async def decide(view: ClusterView, key: str) -> Reaction:
+    async def decide(view: ClusterView, key: str) -> NextActions:
         namespace = view.get(NAMESPACES, key)
         if namespace is None or "deletionTimestamp" in namespace["metadata"]:
-            return Reaction()
+            return NextActions()
         actions: list[Action] = []
         if view.get(SERVICE_ACCOUNTS, f"{key}/{ACCOUNT}") is None:
             named = {"name": ACCOUNT, "namespace": key}
@@ -47,7 +47,7 @@ def controller(authority: bytes) -> Controller:
             actions.append(Create(CONFIG_MAPS, made))
         elif bundle.get("data") != data:
             actions.append(Patch(CONFIG_MAPS, bundle, {"data": data}))
-        return Reaction(actions)
+        return NextActions(actions)
 
     def its_namespace(_: ClusterView, seen: SeenObject) -> Iterable[str]:
         if seen.metadata.name in {ACCOUNT, ROOT_CA}:

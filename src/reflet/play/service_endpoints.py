@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from reflet.api.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
-from reflet.play.actions import Action, Create, Reaction, Delete, Document, Update
+from reflet.play.actions import Action, Create, Delete, Document, NextActions, Update
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, itself
 from reflet.play.pod_lifecycle import FINISHED
@@ -25,13 +25,13 @@ BIGGEST_SLICE: Final = 100  # endpoints
 BIGGEST_ENDPOINTS: Final = 1000
 
 
-async def decide(view: ClusterView, key: str) -> Reaction:
+async def decide(view: ClusterView, key: str) -> NextActions:
     """Look at one Service."""
     service = view.get(SERVICES, key)
     if service is None or "deletionTimestamp" in service["metadata"]:
-        return Reaction()
+        return NextActions()
     if not service["spec"].get("selector") or service["spec"].get("type") == "ExternalName":
-        return Reaction()
+        return NextActions()
     namespace, _, name = key.partition("/")
     pods = [pod for pod in view.all(PODS, namespace) if _is_behind(service, pod)]
     slices = [
@@ -40,7 +40,7 @@ async def decide(view: ClusterView, key: str) -> Reaction:
         if each["metadata"].get("labels", {}).get(SERVICE_NAME) == name
         and each["metadata"]["labels"].get(MANAGED_BY) == SLICES
     ]
-    return Reaction(
+    return NextActions(
         [
             *slice_actions(service, pods, slices),
             *_endpoints_actions(service, pods, view.get(ENDPOINTS, key)),
@@ -69,8 +69,8 @@ def slice_actions(
         group = by_ports.setdefault(str(ports), (ports, []))
         group[1].append(_endpoint(service, pod))
     for ports, endpoints in by_ports.values() or [([], [])]:
-        for start in range(0, max(len(endpoints), 1), BIGGEST_SLICE):
-            wanted.append((ports, endpoints[start : start + BIGGEST_SLICE]))
+        starts = range(0, max(len(endpoints), 1), BIGGEST_SLICE)
+        wanted += [(ports, endpoints[start : start + BIGGEST_SLICE]) for start in starts]
     actions: list[Action] = []
     for index, (ports, endpoints) in enumerate(wanted):
         if index >= len(slices):

@@ -17,7 +17,7 @@ from reflet.api.resources import (
     PODS,
     STATEFUL_SETS,
 )
-from reflet.play.actions import Action, Create, Reaction, Delete, Document, status_update
+from reflet.play.actions import Action, Create, Delete, Document, NextActions, status_update
 from reflet.play.cluster_view import ClusterView
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED
@@ -25,11 +25,11 @@ from reflet.play.revisions import HASH_LABEL, LABEL, Revisions, revisions_of
 from reflet.play.workload_pods import available, is_ready, phase_of, pod_of
 
 
-async def decide(view: ClusterView, key: str) -> Reaction:
+async def decide(view: ClusterView, key: str) -> NextActions:
     """Look at one StatefulSet."""
     stateful_set = view.get(STATEFUL_SETS, key)
     if stateful_set is None or "deletionTimestamp" in stateful_set["metadata"]:
-        return Reaction()
+        return NextActions()
     uid, namespace = stateful_set["metadata"]["uid"], stateful_set["metadata"]["namespace"]
     pods = view.owned(PODS, uid)
     status = stateful_set.get("status", {})
@@ -51,12 +51,12 @@ def decide_ordered(
     revisions: Revisions,
     claims: Collection[str],
     now: datetime,
-) -> Reaction:
+) -> NextActions:
     """The next pod to make, to delete or to wait for, and the status."""
     current = stateful_set.get("status", {}).get("currentRevision") or revisions.name
     status, again = _status(stateful_set, pods, revisions, current, now)
-    steps = _steps(stateful_set, pods, revisions, current, claims, now)
-    return Reaction(
+    steps = _steps(stateful_set, pods, revisions, current, claims, now=now)
+    return NextActions(
         [*revisions.actions, *steps, *status_update(STATEFUL_SETS, stateful_set, status)], again
     )
 
@@ -102,6 +102,7 @@ def _steps(
     revisions: Revisions,
     current: str,
     claims: Collection[str],
+    *,
     now: datetime,
 ) -> list[Action]:
     spec, name = stateful_set["spec"], stateful_set["metadata"]["name"]
