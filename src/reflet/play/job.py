@@ -25,7 +25,7 @@ from reflet.play.actions import (
     soonest,
     status_update,
 )
-from reflet.play.cluster_view import ClusterView
+from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED, moment
 from reflet.play.workload_pods import (
@@ -48,8 +48,17 @@ async def decide(view: ClusterView, key: str) -> NextActions:
     """Look at one Job."""
     job = view.get(JOBS, key)
     if job is None:
-        return NextActions()
+        namespace, _, name = key.partition("/")
+        pods = view.seen(PODS, "namespace", namespace)
+        return NextActions([_released(each.document) for each in pods if _is_lost(each, name)])
     return decide_job(job, view.owned(PODS, job["metadata"]["uid"]), view.now())
+
+
+def _is_lost(pod: SeenObject, job: str) -> bool:
+    """Whether a pod waits to be counted by a job that is not there to do it."""
+    owners = pod.metadata.owner_references
+    is_its = any(each.controller and each.kind == "Job" and each.name == job for each in owners)
+    return is_its and TRACKED in pod.metadata.finalizers
 
 
 def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> NextActions:
@@ -70,10 +79,10 @@ def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> NextAc
     is_suspended = job["spec"].get("suspend", False)
     changes: list[Action] = []
     again, going = _deadline(job, status, now), sum(map(is_going, pods))
-    if verdict or is_suspended or "deletionTimestamp" in job["metadata"]:
+    if verdict or is_suspended:
         changes += [Delete(PODS, pod) for pod in active]
         going, active = going + len(active), []
-    else:
+    elif "deletionTimestamp" not in job["metadata"]:
         wait = _backoff(pods, now)
         made, surplus = _missing(job, status, active, indexes)
         changes += [Delete(PODS, pod) for pod in surplus]
