@@ -24,10 +24,12 @@ async def playing(play: Play, **options: Any) -> AsyncIterator[tuple[DevServer, 
         yield server, cluster
 
 
-async def until(cluster: Cluster, kind: str, name: str, test: Test) -> AnyObject:
+async def until(
+    cluster: Cluster, kind: str, name: str, test: Test, *, namespace: str | None = None
+) -> AnyObject:
     """Wait until an object is as it should be."""
     resource = await cluster.find(kind)
-    async with cluster.mirror(resource, raw=True) as mirror:
+    async with cluster.mirror(resource, raw=True, namespace=namespace) as mirror:
         async for change in mirror.changes():
             found = change.object
             if found.metadata.name == name and change.type != "DELETED" and test(found):
@@ -74,5 +76,5 @@ def is_ready(found: AnyObject) -> bool:
 
 
 def state_of(found: AnyObject) -> Any:
-    statuses = found.status.get("containerStatuses") or ({"state": {}},)
-    return statuses[0]["state"]
+    statuses: Any = found.status.get("containerStatuses")
+    return statuses[0]["state"] if statuses else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -180,9 +179,9 @@ async def test_a_namespace_with_jobs_that_hold_their_pods_goes_too() -> None:
         await made(cluster, "namespaces", {"metadata": {"name": "shop"}})
         jobs = cluster.resource("jobs", namespace="shop", raw=True)
         await jobs.create(job)
-        async with asyncio.timeout(30):
-            while not (await jobs.get("hello")).status.get("ready"):
-                await asyncio.sleep(0)
+        await until(
+            cluster, "jobs", "hello", lambda it: bool(it.status.get("ready")), namespace="shop"
+        )
 
         await cluster.resource("namespaces").delete("shop")
 

@@ -15,7 +15,7 @@ from reflet.api.resources import NAMESPACES, Resource
 from reflet.play.actions import Action, Delete, Document, NextActions, Update, status_update
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller
-from reflet.play.workload_pods import with_condition
+from reflet.play.workloads.workload_pods import with_condition
 
 FINALIZER: Final = "kubernetes"
 _CONDITIONS: Final = (

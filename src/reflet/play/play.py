@@ -13,15 +13,7 @@ from reflet.api.resources import Resource
 from reflet.cluster import connect
 from reflet.errors import ConfigurationError
 from reflet.informer.handlers.changes import Change
-from reflet.play import (
-    daemon_set,
-    deployment,
-    job,
-    replica_set,
-    service_accounts,
-    service_endpoints,
-    stateful_set,
-)
+from reflet.play import service_accounts, service_endpoints, volume_protection
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, RunningController
 from reflet.play.every_resource import EveryResource, Told
@@ -29,6 +21,7 @@ from reflet.play.garbage_collector import GarbageCollector
 from reflet.play.namespace_deletion import NamespaceDeletion
 from reflet.play.pod_scripts import Outcome
 from reflet.play.pretend_nodes import node_controller, pod_controller
+from reflet.play.workloads import daemon_set, deployment, job, replica_set, stateful_set
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 
@@ -43,7 +36,7 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 NAMES: Final = (
     *("nodes", "pods", "replicasets", "deployments", "statefulsets", "daemonsets", "jobs"),
-    *("endpoints", "serviceaccounts", GARBAGE, ENDING),
+    *("endpoints", "volumes", "serviceaccounts", GARBAGE, ENDING),
 )
 ALL: Final = "all"
 
@@ -141,6 +134,7 @@ class Play:
             "daemonsets": lambda: daemon_set.CONTROLLER,
             "jobs": lambda: job.CONTROLLER,
             "endpoints": lambda: service_endpoints.CONTROLLER,
+            "volumes": lambda: volume_protection.CONTROLLER,
             "serviceaccounts": lambda: service_accounts.controller(server.ca_data),
         }
         return [make() for name, make in made.items() if name in self.names]

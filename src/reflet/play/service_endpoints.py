@@ -15,7 +15,7 @@ from reflet.play.actions import Action, Create, Delete, Document, NextActions, U
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, itself
 from reflet.play.pod_lifecycle import FINISHED
-from reflet.play.workload_pods import is_ready, owner_reference, phase_of
+from reflet.play.workloads.workload_pods import is_ready, owner_reference, phase_of
 
 SERVICE_NAME: Final = "kubernetes.io/service-name"
 MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"

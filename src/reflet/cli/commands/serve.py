@@ -64,9 +64,9 @@ def serve(
 
     Good enough for kubectl and the usual clients.  Objects are stored, and nothing happens to them
     unless --play says who acts: nodes, pods, replicasets, deployments, statefulsets, daemonsets,
-    jobs, endpoints, serviceaccounts, garbage, namespaces, or all.  Of folders, kustomizations and
-    charts, objects that the server has no kind for or refuses are told of and left out.  Never for
-    production.
+    jobs, endpoints, volumes, serviceaccounts, garbage, namespaces, or all.  Of folders,
+    kustomizations and charts, objects that the server has no kind for or refuses are told of and
+    left out.  Never for production.
     """
     server = lazy.devserver.DevServer(
         host=host,

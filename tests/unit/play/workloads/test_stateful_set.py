@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from reflet.play.actions import Action, Create, Delete, Update
-from reflet.play.revisions import HASH_LABEL, LABEL, revisions_of
-from reflet.play.stateful_set import decide_ordered
+from reflet.play.workloads.revisions import HASH_LABEL, LABEL, revisions_of
+from reflet.play.workloads.stateful_set import decide_ordered
 from tests.unit.play.documents_scene import NOW, Document, metadata, pod, ready_pod, template
 
 

@@ -14,9 +14,9 @@ from reflet.play.actions import Action, Create, Delete, Document, NextActions, s
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED
-from reflet.play.revisions import LABEL, Revisions, revisions_of
 from reflet.play.scheduling import refusal
-from reflet.play.workload_pods import available, is_ready, phase_of, pod_of, scaled
+from reflet.play.workloads.revisions import LABEL, Revisions, revisions_of
+from reflet.play.workloads.workload_pods import available, is_ready, phase_of, pod_of, scaled
 
 GENERATION: Final = "deprecated.daemonset.template.generation"
 _TOLERATED: Final = (

@@ -28,7 +28,7 @@ from reflet.play.actions import (
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED, moment
-from reflet.play.workload_pods import (
+from reflet.play.workloads.workload_pods import (
     is_active,
     is_going,
     is_ready,
@@ -94,7 +94,9 @@ def decide_job(job: Document, pods: Sequence[Document], now: datetime) -> NextAc
     if verdict:
         conditions = _ended(status, conditions, verdict, now, is_over=not going)
     if not is_suspended:
-        status.setdefault("startTime", time_text(now))
+        was_suspended = _condition(status, "Suspended") is not None
+        started = None if was_suspended else status.get("startTime")
+        status["startTime"] = started or time_text(now)
     status |= {"conditions": conditions} if conditions else {}
     numbers = {"active": len(active), "succeeded": status.get("succeeded", 0)}
     numbers["failed"] = status.get("failed", 0)

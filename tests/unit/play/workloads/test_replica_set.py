@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from reflet.play.actions import Create, Delete, Update
-from reflet.play.replica_set import decide_replicas
+from reflet.play.workloads.replica_set import decide_replicas
 from tests.unit.play.documents_scene import NOW, metadata, pod, ready_pod, template
 
 

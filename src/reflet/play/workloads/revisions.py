@@ -12,7 +12,7 @@ from typing import Final
 
 from reflet.api.resources import CONTROLLER_REVISIONS
 from reflet.play.actions import Action, Create, Delete, Document, Patch
-from reflet.play.workload_pods import owner_reference, template_hash
+from reflet.play.workloads.workload_pods import owner_reference, template_hash
 
 LABEL: Final = "controller-revision-hash"  # of pods, and of the revisions of DaemonSets
 HASH_LABEL: Final = "controller.kubernetes.io/hash"  # of the revisions of StatefulSets

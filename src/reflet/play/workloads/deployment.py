@@ -27,7 +27,7 @@ from reflet.play.actions import (
 from reflet.play.cluster_view import ClusterView, SeenObject
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import moment
-from reflet.play.workload_pods import (
+from reflet.play.workloads.workload_pods import (
     is_active,
     is_going,
     owner_reference,

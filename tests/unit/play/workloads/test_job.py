@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reflet.play.actions import Create, Delete, NextActions, Patch, Update
-from reflet.play.job import INDEX, TRACKED, decide_job
+from reflet.play.workloads.job import INDEX, TRACKED, decide_job
 from tests.unit.play.documents_scene import NOW, Document, at, metadata, pod, ready_pod, template
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reflet.play.actions import Create, Delete, Update
-from reflet.play.deployment import (
+from reflet.play.workloads.deployment import (
     HISTORY,
     REVISION,
     Limits,

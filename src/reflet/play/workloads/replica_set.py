@@ -13,7 +13,7 @@ from reflet.api.resources import PODS, REPLICA_SETS
 from reflet.play.actions import Action, Create, Delete, Document, NextActions, status_update
 from reflet.play.cluster_view import ClusterView
 from reflet.play.controller import Controller, its_controller, itself
-from reflet.play.workload_pods import (
+from reflet.play.workloads.workload_pods import (
     available,
     deletion_order,
     is_active,

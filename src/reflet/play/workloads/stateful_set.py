@@ -21,8 +21,8 @@ from reflet.play.actions import Action, Create, Delete, Document, NextActions, s
 from reflet.play.cluster_view import ClusterView
 from reflet.play.controller import Controller, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED
-from reflet.play.revisions import HASH_LABEL, LABEL, Revisions, revisions_of
-from reflet.play.workload_pods import available, is_ready, phase_of, pod_of
+from reflet.play.workloads.revisions import HASH_LABEL, LABEL, Revisions, revisions_of
+from reflet.play.workloads.workload_pods import available, is_ready, phase_of, pod_of
 
 
 async def decide(view: ClusterView, key: str) -> NextActions:

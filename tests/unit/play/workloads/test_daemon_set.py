@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from reflet.play.actions import Create, Delete, Update
-from reflet.play.daemon_set import decide_daemons
-from reflet.play.revisions import LABEL, revisions_of
+from reflet.play.workloads.daemon_set import decide_daemons
+from reflet.play.workloads.revisions import LABEL, revisions_of
 from tests.unit.play.documents_scene import NOW, Document, metadata, ready_pod, template
 
 
