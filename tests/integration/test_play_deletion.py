@@ -8,6 +8,7 @@ import pytest
 
 from reflet.api import AnyObject, ConfigMap, DeleteOptions, PropagationPolicy
 from reflet.cluster import Cluster
+from reflet.devserver.storage.stored import Key
 from reflet.errors import NotFound
 from reflet.play import Play
 from tests.integration.play_scenes import owned, playing, until, until_gone
@@ -30,6 +31,19 @@ WIDGETS: dict[str, Any] = {
     },
 }
 
+JOB: dict[str, Any] = {
+    "metadata": {"name": "hello"},
+    "spec": {
+        "template": {
+            "metadata": {"annotations": {"reflet.dev/play": "run"}},
+            "spec": {
+                "restartPolicy": "Never",
+                "containers": [{"name": "main", "image": "busybox"}],
+            },
+        }
+    },
+}
+
 
 async def made(cluster: Cluster, kind: str, document: dict[str, Any]) -> AnyObject:
     return await cluster.resource(await cluster.find(kind), raw=True).create(document)
@@ -40,6 +54,14 @@ async def deleted(
 ) -> None:
     objects = cluster.resource(await cluster.find(kind), raw=True)
     await objects.delete(name, DeleteOptions(propagation_policy=policy))
+
+
+async def until_pod_runs(cluster: Cluster) -> AnyObject:
+    async with cluster.mirror("pods", raw=True) as pods:
+        async for change in pods.changes():
+            if change.object.status.get("phase") == "Running":
+                return change.object
+    raise AssertionError("no pod runs")
 
 
 async def test_dependents_go_after_their_owner_all_the_way_down() -> None:
@@ -80,6 +102,36 @@ async def test_orphans_stay_and_forget_their_owner() -> None:
 
         await until_gone(cluster, "configmaps", "owner")
         assert not (await cluster.resource(ConfigMap).get("orphan")).metadata.owner_references
+
+
+async def test_a_job_leaves_its_pods_unless_the_deletion_says_otherwise() -> None:
+    async with playing(Play("pods", "jobs", "garbage")) as (_, cluster):
+        await made(cluster, "jobs", JOB)
+        pod = (await until_pod_runs(cluster)).metadata.name
+
+        await deleted(cluster, "hello", None, kind="jobs")
+
+        await until_gone(cluster, "jobs", "hello")
+        left = await until(cluster, "pods", pod, lambda it: not it.metadata.owner_references)
+        assert left.metadata.deletion_timestamp is None
+
+
+async def test_dependents_of_an_owner_that_came_back_stay() -> None:
+    async with playing(Play("garbage")) as (server, cluster):
+        owner = await made(cluster, "configmaps", {"metadata": {"name": "owner"}})
+        await deleted(cluster, "owner", None)
+        await until_gone(cluster, "configmaps", "owner")
+
+        # As a test does that puts a server back to an earlier state: the same uid again.
+        key = Key("configmaps", "default", "owner")
+        server.state.storage.create(key, owner.to_dict())
+        await made(cluster, "configmaps", owned("kept", owner))
+        lost = owned("lost", owner)
+        lost["metadata"]["ownerReferences"][0] |= {"uid": "another"}
+        await made(cluster, "configmaps", lost)
+
+        await until_gone(cluster, "configmaps", "lost")
+        assert (await cluster.resource(ConfigMap).get("kept")).metadata.owner_references
 
 
 async def test_an_object_whose_owner_never_was_or_has_another_uid_goes() -> None:
@@ -163,22 +215,10 @@ async def test_a_namespace_is_terminating_until_the_last_finalizer_in_it_has_gon
 
 
 async def test_a_namespace_with_jobs_that_hold_their_pods_goes_too() -> None:
-    job = {
-        "metadata": {"name": "hello"},
-        "spec": {
-            "template": {
-                "metadata": {"annotations": {"reflet.dev/play": "run"}},
-                "spec": {
-                    "restartPolicy": "Never",
-                    "containers": [{"name": "main", "image": "busybox"}],
-                },
-            }
-        },
-    }
     async with playing(Play("pods", "jobs", "garbage", "namespaces")) as (_, cluster):
         await made(cluster, "namespaces", {"metadata": {"name": "shop"}})
         jobs = cluster.resource("jobs", namespace="shop", raw=True)
-        await jobs.create(job)
+        await jobs.create(JOB)
         await until(
             cluster, "jobs", "hello", lambda it: bool(it.status.get("ready")), namespace="shop"
         )

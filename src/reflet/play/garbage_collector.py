@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from reflet.api.meta import OwnerReference
 from reflet.api.options import PropagationPolicy
+from reflet.api.resource_versions import rank
 from reflet.api.resources import EVENTS, Resource
 from reflet.errors import NotFound
 from reflet.informer.handlers.changes import Change
@@ -100,7 +101,9 @@ class GarbageCollector:
     """Finds owners and dependents, and remembers the owners that are gone."""
 
     resources: dict[str, Resource] = field(default_factory=dict)
-    _gone: dict[str, None] = field(default_factory=dict)
+    # From the uid of an owner that is gone to a version that is newer than its end.  An object
+    # that is newer still may have come with an owner that came back: a server can be restored.
+    _gone: dict[str, float] = field(default_factory=dict)
 
     def controller(self) -> Controller:
         """The controller; whom it watches is up to who follows the resources."""
@@ -115,7 +118,7 @@ class GarbageCollector:
             return
         metadata = seen.metadata
         if change.type == "DELETED":
-            self._remember(metadata.uid)
+            self._remember(metadata.uid, metadata.resource_version)
             yield from (_key(*each) for each in self._dependents(view, metadata.uid))
         elif metadata.deletion_timestamp is not None and _is_held(metadata.finalizers):
             yield _key(resource, seen)
@@ -144,8 +147,8 @@ class GarbageCollector:
             return NextActions(actions[-1:], at_once=actions[:-1])
         return NextActions(actions)
 
-    def _remember(self, uid: str) -> None:
-        self._gone[uid] = None
+    def _remember(self, uid: str, version: str) -> None:
+        self._gone[uid] = rank(version)
         if len(self._gone) > KNOWN_TO_BE_GONE:
             del self._gone[next(iter(self._gone))]
 
@@ -178,7 +181,8 @@ class GarbageCollector:
     async def _state(
         self, view: ClusterView, of: Resource, seen: SeenObject, reference: OwnerReference
     ) -> OwnerState:
-        if reference.uid in self._gone:
+        version = seen.metadata.resource_version
+        if rank(version) <= self._gone.get(reference.uid, 0):
             return "absent"
         resource = self._resource(reference)
         if resource is None or (resource.namespaced and not of.namespaced):
@@ -192,7 +196,7 @@ class GarbageCollector:
             except NotFound:
                 found = None
             if found is None or found.metadata.uid != reference.uid:
-                self._remember(reference.uid)
+                self._remember(reference.uid, version)
                 return "absent"
             owner = SeenObject(found)
         metadata = owner.metadata

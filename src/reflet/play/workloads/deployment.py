@@ -103,7 +103,7 @@ def decide_rollout(
     if new is None and not is_paused:
         is_recreate = deployment["spec"]["strategy"]["type"] == "Recreate"
         if is_recreate and any(is_active(pod) or is_going(pod) for pod in pods):
-            steps += [_resized(deployment, each, 0, limits) for each in old if _wanted(each)]
+            steps += [_resized(each, 0, limits) for each in old if _wanted(each)]
         else:
             steps.append(Create(REPLICA_SETS, _new_set(deployment, sets, limits)))
     elif new is not None:
@@ -113,7 +113,7 @@ def decide_rollout(
         else:
             sizes = next_sizes(deployment, new, old, limits)
             steps += [
-                _resized(deployment, each, size, limits)
+                _resized(each, size, limits)
                 for each in sets
                 if (size := sizes.get(each["metadata"]["name"])) is not None
                 and size != _wanted(each)
@@ -275,7 +275,7 @@ def _revised(
     return {**new, "metadata": metadata, "spec": {**new["spec"], "minReadySeconds": seconds}}
 
 
-def _resized(_: Document, replica_set: Document, size: int, limits: Limits) -> Update:
+def _resized(replica_set: Document, size: int, limits: Limits) -> Update:
     annotations = {**(replica_set["metadata"].get("annotations") or {}), **_sizes(limits)}
     metadata = {**replica_set["metadata"], "annotations": annotations}
     spec = {**replica_set["spec"], "replicas": size}
