@@ -109,9 +109,10 @@ async def test_a_pod_is_gone_at_once_and_one_with_a_finalizer_when_it_is_release
         await until_gone(cluster, "pods", "held")
 
 
-async def test_play_goes_on_after_a_restart_of_the_server_and_after_faults() -> None:
+async def test_play_goes_on_after_a_restart_a_lost_history_and_refusals() -> None:
     async with playing(Play("pods")) as (server, cluster):
         await server.restart()
+        server.faults.add(Fault(action="expire", verb="watch", times=3))
         server.faults.add(Fault(action="status", status=500, verb="update", times=2))
 
         await cluster.resource(Pod).create(pod("web"))
