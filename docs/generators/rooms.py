@@ -30,6 +30,7 @@ ROOMS: Final = {
     "reflet.devserver": "api/testing.md",
     "reflet.informer": "api/informers.md",
     "reflet.managers": "api/managers.md",
+    "reflet.play": "api/testing.md",
     "reflet.pleg": "api/pleg.md",
     "reflet.podconfig": "api/podconfig.md",
     "reflet.pods": "api/managers.md",

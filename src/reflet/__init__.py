@@ -13,8 +13,8 @@ from reflet._version import __version__
 # isort: off
 if TYPE_CHECKING:
     from reflet import (
-        adapters, api, blocking, client, devserver, errors, informer, managers, pleg, podconfig,
-        pods, resolution, runtime, store, testing, transport, volumes,
+        adapters, api, blocking, client, devserver, errors, informer, managers, play, pleg,
+        podconfig, pods, resolution, runtime, store, testing, transport, volumes,
     )
     from reflet.api import (
         AnyObject, ConfigMap, CreateOptions, CronJob, DaemonSet, DeleteOptions, Deployment, Event,
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
         "reflet": (
-            "adapters api blocking client devserver errors informer managers pleg podconfig pods "
-            "resolution runtime store testing transport volumes"
+            "adapters api blocking client devserver errors informer managers play pleg podconfig "
+            "pods resolution runtime store testing transport volumes"
         ),
         "reflet.api": (
             "AnyObject ConfigMap CreateOptions CronJob DaemonSet DeleteOptions Deployment Event "
@@ -67,7 +67,7 @@ __all__ = [
     "ReplicationController", "Resource", "ResourceVersionMatch", "Secret", "SecretManager",
     "Service", "ServiceAccount", "SharedInformer", "StatefulSet", "Store", "UpdateOptions",
     "WatchOptions", "__version__", "adapters", "api", "blocking", "client", "connect",
-    "decode_object", "devserver", "encode", "errors", "filtered", "informer", "managers", "pleg",
-    "pod_inputs", "pod_inputs_from_files", "podconfig", "pods", "resolution", "resolve_environment",
-    "resolve_volume", "runtime", "store", "testing", "transport", "volumes",
+    "decode_object", "devserver", "encode", "errors", "filtered", "informer", "managers", "play",
+    "pleg", "pod_inputs", "pod_inputs_from_files", "podconfig", "pods", "resolution",
+    "resolve_environment", "resolve_volume", "runtime", "store", "testing", "transport", "volumes",
 ]

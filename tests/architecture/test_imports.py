@@ -35,6 +35,10 @@ MAY_USE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "insight": frozenset({"resolution", "apirules", "api", "gotext", "errors"}),
         # By shape alone: any client will do.
         "managers": frozenset({"informer", "resolution", "store", "runtime", "api", "errors"}),
+        # A client of the server, through its front door like anybody else.
+        "play": frozenset(
+            {"cluster", "informer", "client", "store", "runtime", "api", "gotext", "errors"}
+        ),
         # Runtimes have words of their own, so not even those of the API server.
         "pleg": frozenset({"runtime", "gotext", "errors"}),
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.certificate_texts import REQUEST
 from tests.integration.plain_client import MERGE_PATCH, TABLE, Client, pod
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -17,7 +18,7 @@ HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 
 
 def a_request(**spec: Any) -> dict[str, Any]:
-    usual = {"request": "AAAA", "signerName": "example.com/s", "usages": ["client auth"]}
+    usual = {"request": REQUEST, "signerName": "example.com/s", "usages": ["client auth"]}
     return {"metadata": {"name": "r"}, "spec": usual | spec}
 
 

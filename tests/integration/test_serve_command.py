@@ -240,3 +240,18 @@ def test_of_a_folder_it_begins_with_what_it_has_kinds_for_and_says_the_rest(tmp_
         assert "configmaps/seeded in default created" in said
         assert f"left out: {tmp_path}/till.yaml:1: no kind 'Till' in version 'shop.dev/v1'" in said
         assert any(line.startswith(f"left out: {tmp_path}/bad.yaml:1: Pod") for line in said)
+
+
+def test_who_plays_is_asked_for_by_name() -> None:
+    with serving("--no-tls", "--play", "serviceaccounts") as (_, said):
+        # Before the server was told to introduce itself, everybody had begun to play.
+        path = "/api/v1/namespaces/default/serviceaccounts?watch=true&resourceVersion=1"
+        with client_of(said).watch(path) as events:
+            assert events.kinds_and_names(1) == [("ADDED", "default")]
+
+
+def test_a_name_that_nobody_plays_is_one_line() -> None:
+    code, said = refused("--play", "pods,dogs")
+
+    assert code == 2
+    assert said.startswith("error: nobody can play 'dogs': expected nodes, pods, replicasets, ")

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.real.availability_objects import bad_availability
+from tests.real.bad_admission import bad_admission
 from tests.real.bad_devices import bad_devices
 from tests.real.bad_drivers import bad_drivers
+from tests.real.bad_flows import bad_flows
 from tests.real.bad_pod_parts import bad_pod_parts
 from tests.real.bad_pods import bad_containers, bad_pods, bad_volumes
 from tests.real.bad_shares import bad_shares
@@ -45,6 +47,9 @@ def bad_objects() -> Iterator[Case]:
     yield from bad_availability()
     yield from bad_storage()
     yield from bad_shares()
+    yield from _bad_strategies()
+    yield from bad_admission()
+    yield from bad_flows()
     yield from bad_drivers()
     yield from bad_devices()
     yield from bad_pod_parts()
@@ -200,6 +205,40 @@ def _bad_workloads() -> Iterator[Case]:
     yield "cron job with a bad schedule", path, cron_job(schedule="soon")
     yield "cron job with a bad policy", path, cron_job(concurrencyPolicy="Maybe")
     yield "cron job with a long name", path, cron_job() | {"metadata": {"name": "a" * 53}}
+
+
+def _bad_strategies() -> Iterator[Case]:
+    def daemon(title: str, /, **rolling: Any) -> Case:
+        strategy = {"type": "RollingUpdate", "rollingUpdate": rolling}
+        return title, f"{APPS}/daemonsets", workload("DaemonSet", updateStrategy=strategy)
+
+    def stateful(title: str, /, **spec: Any) -> Case:
+        return title, f"{APPS}/statefulsets", workload("StatefulSet", serviceName="s", **spec)
+
+    def converted(title: str, strategy: str, /, **webhook: Any) -> Case:
+        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+        conversion = {"strategy": strategy} | ({"webhook": webhook} if webhook else {})
+        return title, path, definition(conversion=conversion)
+
+    yield daemon("daemons that never leave", maxUnavailable=0)
+    yield daemon("daemons twice at once", maxUnavailable="x", maxSurge=-1)
+    yield daemon("daemons more than there are", maxUnavailable="101%", maxSurge="300%")
+    odd = workload("DaemonSet", updateStrategy={"type": "<x>"})
+    yield "daemons updated oddly", f"{APPS}/daemonsets", odd
+    behind = {"type": "RollingUpdate", "rollingUpdate": {"partition": -1}}
+    yield stateful("stateful set before the first", updateStrategy=behind)
+    yield stateful("stateful set updated oddly", updateStrategy=behind | {"type": "<x>"})
+    yield stateful("stateful set not updated", updateStrategy=behind | {"type": "OnDelete"})
+    kept = {"whenDeleted": "Keep", "whenScaled": "Retain"}
+    yield stateful("stateful set with odd claims", persistentVolumeClaimRetentionPolicy=kept)
+    yield "job replaced oddly", f"{BATCH}/jobs", job(podReplacementPolicy="Always")
+    families: Any = {"ports": [{"port": 80}], "ipFamilies": ["IPv4", "IPv4", "x"]}
+    yield "service of odd families", f"{CORE}/services", service(**families, ipFamilyPolicy="x")
+    yield converted("definition converted oddly", "<x>", conversionReviewVersions=["v1"])
+    client: Any = {"clientConfig": {"url": "http://a"}, "conversionReviewVersions": ["v3", "v3"]}
+    yield converted("definition converted elsewhere", "Webhook", **client)
+    yield converted("definition converted nowhere", "Webhook")
+    yield converted("definition not converted", "None", **client)
 
 
 def _bad_others() -> Iterator[Case]:

@@ -75,3 +75,14 @@ def definition(**changes: Any) -> Manifest:
     return manifest(
         "apiextensions.k8s.io/v1", "CustomResourceDefinition", name=name, spec=spec | changes
     )
+
+
+def cluster_case(title: str, api_version: str, plural: str, kind: str, **fields: Any) -> Case:
+    """Give an object that is in no namespace, named after one that the test has to itself."""
+    path = f"/apis/{api_version}/{plural}"
+    return title, path, manifest(api_version, kind, name="{namespace}-x", **fields)
+
+
+def namespaced_case(title: str, api_version: str, plural: str, kind: str, **fields: Any) -> Case:
+    path = f"/apis/{api_version}/namespaces/{{namespace}}/{plural}"
+    return title, path, manifest(api_version, kind, **fields)

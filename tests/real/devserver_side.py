@@ -20,11 +20,19 @@ from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.apirules.strict_decoding import check_body, read_json
 from reflet.apirules.validation.by_kind import validate_create, validate_update
 from reflet.errors import ApiError
+from tests.real.access_rules import IDENTITIES
 
 REAL_NETWORK: Final = "10.0.0.0/24"  # as tests/real/kube_server.py starts the real one
+REAL_REQUESTER: Final = {
+    "username": IDENTITIES["admin"].user,
+    "uid": "admin",
+    "groups": [*IDENTITIES["admin"].groups, "system:authenticated"],
+}
 _UID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _GENERATED: Final = re.compile(r"((?:made|Upper)-)[bcdfghjklmnpqrstvwxz2456789]{5}")
-_TIMES: Final = frozenset({"creationTimestamp", "lastPhaseTransitionTime", "lastTransitionTime"})
+_TIMES: Final = frozenset(
+    {"creationTimestamp", "lastPhaseTransitionTime", "lastTransitionTime", "lastUpdateTime"}
+)
 _CHOSEN: Final = frozenset({"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"})
 
 
@@ -46,6 +54,7 @@ class DevServerSide:
             new_uid=lambda: "11111111-1111-1111-1111-111111111111",
             chance=lambda _: 0,
             addresses=ServiceAddresses(REAL_NETWORK),
+            requester=REAL_REQUESTER,
         )
 
     def kind_of(self, path: str) -> tuple[ServedKind, str]:
@@ -80,11 +89,20 @@ class DevServerSide:
             return Outcome(refusal.code, status_document(refusal))
         return Outcome(201, made)
 
-    def update(self, path: str, old: Any, body: object, *, subresource: str = "") -> Outcome:
+    def update(
+        self, path: str, old: Any, body: object, *, subresource: str = "", validation: str = ""
+    ) -> Outcome:
         """Say what a PUT over ``old`` would answer."""
         kind, namespace = self.kind_of(path)
+        raw = json.dumps(body).encode()
         try:
-            document, _ = check_body(kind, body, kinds=self.kinds)
+            document, _ = check_body(
+                kind,
+                read_json(kind, raw),
+                kinds=self.kinds,
+                field_validation=validation,
+                raw=raw,
+            )
             made = prepare_update(
                 kind,
                 old,

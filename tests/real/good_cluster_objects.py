@@ -6,13 +6,13 @@ Owns: the manifests.  Must not know either server.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-from tests.real.devserver_objects import Case, Manifest, manifest
+from tests.real.devserver_objects import Case, cluster_case, manifest, namespaced_case
+from tests.real.good_admission import good_admission
+from tests.real.good_flows import good_flows
 
-ADMISSION: Final = "admissionregistration.k8s.io/v1"
 DEVICES: Final = "resource.k8s.io/v1"
-FLOW: Final = "flowcontrol.apiserver.k8s.io/v1"
 NETWORK: Final = "networking.k8s.io/v1"
 STORAGE: Final = "storage.k8s.io/v1"
 
@@ -24,139 +24,19 @@ ONLY_TRIED: Final = (
 serves or which addresses it gives, one of its controllers writes to them at once, or it warns of
 them."""
 
-NAME: Final = "{namespace}-x"
-RULE: Final = {
-    "apiGroups": ["nowhere.example"],
-    "apiVersions": ["v1"],
-    "resources": ["nothings"],
-    "operations": ["CREATE"],
-}
-
 
 def good_cluster_objects() -> Iterator[Case]:
     """Yield a poor and a rich object of each kind that configures a cluster."""
-    yield from _webhooks()
-    yield from _policies()
+    yield from good_admission()
+    yield from good_flows()
     yield from _storage()
-    yield from _flows_and_networks()
+    yield from _networks()
     yield from _devices()
     yield from _old_autoscalers()
 
 
-def _cluster(title: str, api_version: str, plural: str, kind: str, **fields: Any) -> Case:
-    return title, f"/apis/{api_version}/{plural}", manifest(api_version, kind, name=NAME, **fields)
-
-
-def _namespaced(title: str, api_version: str, plural: str, kind: str, **fields: Any) -> Case:
-    path = f"/apis/{api_version}/namespaces/{{namespace}}/{plural}"
-    return title, path, manifest(api_version, kind, **fields)
-
-
-def _webhook(**fields: Any) -> Manifest:
-    service = {"namespace": "nowhere", "name": "hook", "path": "/admit"}
-    usual = {
-        "name": "hook.nowhere.example",
-        "clientConfig": {"service": service},
-        "rules": [RULE],
-        "sideEffects": "None",
-        "admissionReviewVersions": ["v1"],
-    }
-    return usual | fields
-
-
-def _webhooks() -> Iterator[Case]:
-    yield _cluster(
-        "mutating webhooks",
-        *(ADMISSION, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
-        webhooks=[_webhook()],
-    )
-    yield _cluster(
-        "validating webhooks",
-        *(ADMISSION, "validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
-        metadata={
-            "annotations": {"cert-manager.io/inject-ca-from": "cert-manager/webhook-ca"},
-            "labels": {"app": "webhook"},
-        },
-        webhooks=[
-            _webhook(
-                failurePolicy="Ignore",
-                timeoutSeconds=30,
-                matchPolicy="Exact",
-                namespaceSelector={"matchExpressions": [{"key": "a", "operator": "Exists"}]},
-                rules=[RULE | {"scope": "Namespaced"}],
-                matchConditions=[{"name": "never", "expression": "false"}],
-            ),
-            _webhook(
-                name="second.nowhere.example", clientConfig={"url": "https://nowhere.example/"}
-            ),
-        ],
-    )
-    yield (
-        "remote API service",
-        "/apis/apiregistration.k8s.io/v1/apiservices",
-        manifest(
-            "apiregistration.k8s.io/v1",
-            "APIService",
-            name="v1.{namespace}.example.org",
-            spec={
-                "group": "{namespace}.example.org",
-                "version": "v1",
-                "groupPriorityMinimum": 1000,
-                "versionPriority": 10,
-                "insecureSkipTLSVerify": True,
-                "service": {"name": "nobody", "namespace": "nowhere"},
-            },
-        ),
-    )
-
-
-def _policies() -> Iterator[Case]:
-    constraints = {"resourceRules": [RULE]}
-    yield _cluster(
-        "validating policy",
-        *(ADMISSION, "validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
-        spec={
-            "matchConstraints": constraints,
-            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
-            "validations": [{"expression": "true"}],
-        },
-    )
-    yield _cluster(
-        "validating policy binding",
-        *(ADMISSION, "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
-        spec={
-            "policyName": "nobody",
-            "validationActions": ["Deny"],
-            "matchResources": constraints,
-            "paramRef": {"name": "p", "parameterNotFoundAction": "Deny"},
-        },
-    )
-    patch = {"expression": "Object{metadata: Object.metadata{labels: {'a': 'b'}}}"}
-    yield _cluster(
-        "mutating policy",
-        *(ADMISSION, "mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
-        spec={
-            "matchConstraints": constraints,
-            "reinvocationPolicy": "Never",
-            "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": patch}],
-        },
-    )
-    selector = {
-        "matchLabels": {"a": "b", "c": "d"},
-        "matchExpressions": [{"key": "k", "operator": "In", "values": ["v", "w"]}],
-    }
-    yield _cluster(
-        "mutating policy binding",
-        *(ADMISSION, "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
-        spec={
-            "policyName": "nobody",
-            "paramRef": {"selector": selector, "parameterNotFoundAction": "Allow"},
-        },
-    )
-
-
 def _storage() -> Iterator[Case]:
-    yield _cluster("plain CSI driver", STORAGE, "csidrivers", "CSIDriver", spec={})
+    yield cluster_case("plain CSI driver", STORAGE, "csidrivers", "CSIDriver", spec={})
     yield (
         "rich CSI driver",
         f"/apis/{STORAGE}/csidrivers",
@@ -175,19 +55,19 @@ def _storage() -> Iterator[Case]:
         ),
     )
     driver = {"name": "d.example", "nodeID": "n", "topologyKeys": ["zone"]}
-    yield _cluster(
+    yield cluster_case(
         "CSI node",
         *(STORAGE, "csinodes", "CSINode"),
         spec={"drivers": [driver | {"allocatable": {"count": 5}}]},
     )
-    yield _namespaced(
+    yield namespaced_case(
         "CSI storage capacity",
         *(STORAGE, "csistoragecapacities", "CSIStorageCapacity"),
         storageClassName="fast",
         capacity="10Gi",
         nodeTopology={"matchLabels": {"zone": "a"}},
     )
-    yield _cluster(
+    yield cluster_case(
         "volume attachment",
         *(STORAGE, "volumeattachments", "VolumeAttachment"),
         spec={
@@ -196,13 +76,13 @@ def _storage() -> Iterator[Case]:
             "source": {"persistentVolumeName": "v1"},
         },
     )
-    yield _cluster(
+    yield cluster_case(
         "volume attributes class",
         *(STORAGE, "volumeattributesclasses", "VolumeAttributesClass"),
         driverName="d.example",
         parameters={"iops": "100"},
     )
-    yield _cluster(
+    yield cluster_case(
         "runtime class",
         *("node.k8s.io/v1", "runtimeclasses", "RuntimeClass"),
         handler="gvisor",
@@ -211,33 +91,25 @@ def _storage() -> Iterator[Case]:
     )
 
 
-def _flows_and_networks() -> Iterator[Case]:
-    subject = {"kind": "User", "user": {"name": "nobody"}}
-    rule = {"verbs": ["get"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"]}
-    rules = [{"subjects": [subject], "resourceRules": [rule]}]
-    level = {"priorityLevelConfiguration": {"name": "nothing"}}
-    yield _cluster("flow schema", FLOW, "flowschemas", "FlowSchema", spec={**level, "rules": rules})
-    yield _cluster(
-        "limited priority level",
-        *(FLOW, "prioritylevelconfigurations", "PriorityLevelConfiguration"),
-        spec={"type": "Limited", "limited": {"limitResponse": {"type": "Queue", "queuing": {}}}},
-    )
-    yield _cluster(
+def _networks() -> Iterator[Case]:
+    yield cluster_case(
         "service CIDR", NETWORK, "servicecidrs", "ServiceCIDR", spec={"cidrs": ["10.99.0.0/24"]}
     )
 
 
 def _devices() -> Iterator[Case]:
     chosen = {"selectors": [{"cel": {"expression": 'device.driver == "d.example"'}}]}
-    yield _cluster("device class", DEVICES, "deviceclasses", "DeviceClass", spec=chosen)
+    yield cluster_case("device class", DEVICES, "deviceclasses", "DeviceClass", spec=chosen)
     requests = [
         {"name": "one", "exactly": {"deviceClassName": "c"}},
         {"name": "all", "exactly": {"deviceClassName": "c", "allocationMode": "All"}},
         {"name": "any", "firstAvailable": [{"name": "big", "deviceClassName": "c"}]},
     ]
     devices = {"devices": {"requests": requests}}
-    yield _namespaced("resource claim", DEVICES, "resourceclaims", "ResourceClaim", spec=devices)
-    yield _namespaced(
+    yield namespaced_case(
+        "resource claim", DEVICES, "resourceclaims", "ResourceClaim", spec=devices
+    )
+    yield namespaced_case(
         "resource claim template",
         *(DEVICES, "resourceclaimtemplates", "ResourceClaimTemplate"),
         spec={"metadata": {"labels": {"a": "b"}}, "spec": devices},
@@ -247,7 +119,7 @@ def _devices() -> Iterator[Case]:
         "attributes": {"model": {"string": "m"}, "index": {"int": 0}},
         "capacity": {"memory": {"value": "16Gi"}},
     }
-    yield _cluster(
+    yield cluster_case(
         "resource slice",
         *(DEVICES, "resourceslices", "ResourceSlice"),
         spec={
@@ -263,7 +135,7 @@ def _old_autoscalers() -> Iterator[Case]:
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
     place = ("autoscaling/v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
     spec = {"scaleTargetRef": target, "maxReplicas": 3}
-    yield _namespaced(
+    yield namespaced_case(
         "old autoscaler with a target",
         *place,
         name="aim",

@@ -66,7 +66,8 @@ def attachment(source: Manifest | None = None, **spec: Any) -> Manifest:
 
 def attributes_class(**fields: Any) -> Manifest:
     fields = {"driverName": "d.example", "parameters": {"iops": "100"}} | fields
-    return manifest(STORAGE, "VolumeAttributesClass", name=NAME, **fields)
+    # A finalizer keeps the one of the usual name.
+    return manifest(STORAGE, "VolumeAttributesClass", name=f"{NAME}-rich", **fields)
 
 
 def runtime_class(**fields: Any) -> Manifest:

@@ -24,6 +24,7 @@ from tests.real.devserver_objects import (
 from tests.real.good_cluster_objects import good_cluster_objects
 from tests.real.good_devices import good_devices
 from tests.real.good_drivers import good_drivers
+from tests.real.good_flows import good_certificate_requests
 from tests.real.good_pod_parts import good_pod_parts
 from tests.real.good_pods import good_pods
 from tests.real.good_storage import good_shares, good_storage
@@ -44,6 +45,7 @@ def good_objects() -> Iterator[Case]:
     yield from good_cluster_objects()
     yield from good_drivers()
     yield from good_devices()
+    yield from good_certificate_requests()
     yield from good_storage()
     yield from good_shares()
 
@@ -387,5 +389,5 @@ def _good_others() -> Iterator[Case]:
     yield (
         "custom resource definition",
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-        definition(),
+        definition(name="gears.{namespace}.example.org", group="{namespace}.example.org"),
     )

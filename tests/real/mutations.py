@@ -6,7 +6,7 @@ Owns: what is put where, by chance that a seed repeats.  Must not know either se
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
@@ -33,9 +33,12 @@ class Mutant:
     body: Manifest
 
 
-def mutants(body: Manifest, random: Random) -> Iterator[Mutant]:
-    """Yield broken copies of an object, without end."""
-    paths = [path for path in _paths(body) if path[0] not in {"apiVersion", "kind"}]
+def mutants(
+    body: Manifest, random: Random, *, untouched: Collection[Path] = ()
+) -> Iterator[Mutant]:
+    """Yield broken copies of an object, without end; ``untouched`` fields stay as they are."""
+    kept = {("apiVersion",), ("kind",), *untouched}
+    paths = [path for path in _paths(body) if path not in kept]
     while True:
         path = random.choice(paths)
         made = copy.deepcopy(body)

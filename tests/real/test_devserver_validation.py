@@ -24,7 +24,7 @@ from tests.real.devserver_objects import (
 )
 from tests.real.devserver_side import DevServerSide, comparable
 from tests.real.kube_server import KubeServer
-from tests.real.traffic_objects import block, ingress, policy, routed
+from tests.real.traffic_objects import backend, block, ingress, path, policy, routed
 
 # What differs, and why.
 KNOWN_DIFFERENCES = {
@@ -214,6 +214,50 @@ UPDATES: list[tuple[str, str, Any, Change]] = [
                 _set("spec", "scaleTargetRef", to=TARGET | {"apiVersion": "v1"}),
             ),
         )
+    ),
+    (
+        "tolerated for longer",
+        "api/v1 pods",
+        pod(),
+        _set("spec", "tolerations", 0, "tolerationSeconds", to=7),
+    ),
+    (
+        "tolerated more oddly",
+        "api/v1 pods",
+        pod(),
+        lambda made: made["spec"]["tolerations"].append({"key": "a b", "operator": "Near"}),
+    ),
+    ("tolerated less", "api/v1 pods", pod(), _set("spec", "tolerations", 0, "key", to="other")),
+    (
+        "balanced no more",
+        "api/v1 services",
+        service(type="LoadBalancer", ports=[{"port": 80}]),
+        _set("spec", "type", to="ClusterIP"),
+    ),
+    *(
+        (f"service with {name} {value}", "api/v1 services", body, _set("spec", name, to=value))
+        for body in (service(ports=[{"port": 80}]),)
+        for name, value in (
+            ("ipFamilyPolicy", "Odd"),
+            ("ipFamilyPolicy", "RequireDualStack"),
+            ("ipFamilies", ["IPv6"]),
+            ("ipFamilies", ["IPv4", "IPv4"]),
+        )
+    ),
+    (
+        "service of one family",
+        "api/v1 services",
+        service(clusterIP="None"),
+        _set("spec", "ipFamilies", to=["IPv4"]),
+    ),
+    ("job replaced", "apis/batch/v1 jobs", job(), _set("spec", "podReplacementPolicy", to="x")),
+    ("job managed", "apis/batch/v1 jobs", job(), _set("spec", "managedBy", to="a.b/c")),
+    (
+        # The real server takes the old rule for one that was always wrong.
+        "paths of a service with a newer name",
+        f"apis/{INGRESSES}",
+        routed(path(backend=backend("1-web")), host="*.a.b"),
+        _set("spec", "rules", 0, "http", "paths", 0, "path", to="x"),
     ),
     ("creation", "api/v1 configmaps", config_map(), _set("metadata", "creationTimestamp", to=None)),
 ]

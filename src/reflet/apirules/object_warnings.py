@@ -2,7 +2,8 @@
 
 Only what depends on the kind; fields that are unknown are found while decoding.
 
-Upstream: pkg/registry/networking/*/strategy.go, WarningsOnCreate and WarningsOnUpdate;
+Upstream: pkg/registry/{admissionregistration,networking}/*/strategy.go, WarningsOnCreate and
+WarningsOnUpdate; pkg/apis/admissionregistration/validation/static_suffix.go;
 apimachinery/pkg/util/validation/ip.go, GetWarningsForIP and GetWarningsForCIDR
 """
 
@@ -17,6 +18,8 @@ from reflet.apirules.validation.networking.ingresses import CLASS_ANNOTATION
 from reflet.gotext.quoting import quoted
 
 Document = Mapping[str, Any]
+
+_RESERVED_SUFFIX: Final = ".static.k8s.io"
 
 
 def warnings_of(
@@ -76,9 +79,27 @@ def _network(text: str, path: str) -> Iterator[str]:
         )
 
 
+def _reserved_name(document: Document) -> Iterator[str]:
+    if document["metadata"].get("name", "").endswith(_RESERVED_SUFFIX):
+        yield (
+            f"metadata.name: names ending with {quoted(_RESERVED_SUFFIX)} are reserved for static "
+            "manifest-based configurations and cannot be managed via the API"
+        )
+
+
 Warn = Callable[[Document], Iterator[str]]
 _ALWAYS: Final[Mapping[str, Warn]] = {
     "networkpolicies.networking.k8s.io": _network_policy,
     "ingresses.networking.k8s.io/status": _ingress_status,
+    **{
+        f"{sort}{what}": _reserved_name
+        for sort in ("mutating", "validating")
+        for what in (
+            "admissionpolicies.admissionregistration.k8s.io",
+            "admissionpolicies.admissionregistration.k8s.io/status",
+            "admissionpolicybindings.admissionregistration.k8s.io",
+            "webhookconfigurations.admissionregistration.k8s.io",
+        )
+    },
 }
 _WHEN_NEW: Final[Mapping[str, Warn]] = {"ingresses.networking.k8s.io": _ingress}

@@ -277,6 +277,10 @@ def _settle_ports(spec: Document, outside: Outside) -> None:
 
 
 def _keep_ports(spec: Document, before: Document) -> None:
+    if before["type"] == "LoadBalancer" and spec["type"] != "LoadBalancer":
+        for name in ("allocateLoadBalancerNodePorts", "healthCheckNodePort", "loadBalancerClass"):
+            if spec.get(name) == before.get(name):
+                spec.pop(name, None)
     if spec["type"] not in {"NodePort", "LoadBalancer"}:
         if before["type"] in {"NodePort", "LoadBalancer"}:
             known = {port.get("nodePort") for port in before.get("ports") or ()}

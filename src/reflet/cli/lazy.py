@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from reflet.node import options as node_options
     from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
+    from reflet.play import play
     from reflet.podconfig import (
         gather,
         gather_existence,
@@ -97,6 +98,7 @@ _HOMES: Final = {
         "reflet.manifests": "applying manifest_documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
+        "reflet.play": "play",
         "reflet.podconfig": (
             "gather gather_existence gather_files gather_lint gather_objects gather_users"
         ),

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 
 from aiohttp import web
 
+from reflet.devserver.companion import NOBODY, Companion
 from reflet.devserver.http.application import Application
 from reflet.devserver.http.secure_serving import (
     ServingCertificate,
@@ -68,6 +69,7 @@ class DevServer:
     ``tls=False`` serves plain HTTP and needs no extra package; on a loopback address every
     program of this machine may then do everything, without a token.  ``load`` are files and folders
     to begin with, or documents that somebody else has read; ``loaded`` says what became of each.
+    ``play`` is who lives beside the server and lets things happen: a ``reflet.play.Play``.
     """
 
     state: State
@@ -85,6 +87,7 @@ class DevServer:
         tls: bool = True,
         load: Iterable[str | LoadedDocument] = (),
         token: str = "",
+        play: Companion | None = None,
     ) -> None:
         self._host = host
         self._wanted_port = port
@@ -93,6 +96,7 @@ class DevServer:
         self._tls = tls
         self._load = tuple(load)
         self._wanted_token = token
+        self._play = play
         self._certificate: ServingCertificate | None = None
         self._closing = AsyncExitStack()
         self._listener: asyncio.Server | None = None
@@ -106,7 +110,7 @@ class DevServer:
             storage = self._open_storage(undo)
             self._read_credentials()
             issuer = TokenIssuer(self._secret)
-            self.state = State(storage, tokens=issuer)
+            self.state = State(storage, tokens=issuer, companion=self._play or NOBODY)
             undo.callback(self.state.watchers.close)
             authenticator = Authenticator(
                 self.token, issuer, now=utc_now, needs_token=self.needs_token
@@ -132,6 +136,8 @@ class DevServer:
             loading.plant(self.state, self.port)
             self.loaded = tuple(loading.load(self.state, documents))
             self._write_kubeconfig(undo)
+            if self._play is not None:
+                await undo.enter_async_context(self._play.beside(self))
             self._closing = undo.pop_all()
         return self
 

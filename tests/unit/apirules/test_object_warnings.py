@@ -59,3 +59,29 @@ def test_other_kinds_have_none() -> None:
     pods = kind_of("pods")
 
     assert warnings_of(pods, {"metadata": {"name": "x"}}, is_new=True) == []
+
+
+@pytest.mark.parametrize(
+    ("plural", "subresource"),
+    [
+        ("mutatingwebhookconfigurations", ""),
+        ("validatingadmissionpolicybindings", ""),
+        ("validatingadmissionpolicies", "status"),
+    ],
+)
+def test_names_for_configurations_in_files_are_told_to_be_reserved(
+    plural: str, subresource: str
+) -> None:
+    kind = kind_of(plural, "admissionregistration.k8s.io")
+    reserved, usual = (
+        warnings_of(kind, {"metadata": {"name": name}}, subresource=subresource)
+        for name in ("hooks.static.k8s.io", "static.k8s.io")
+    )
+
+    assert usual == []
+    assert reserved == [
+        (
+            'metadata.name: names ending with ".static.k8s.io" are reserved for static '
+            "manifest-based configurations and cannot be managed via the API"
+        )
+    ]

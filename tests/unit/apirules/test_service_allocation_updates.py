@@ -69,6 +69,14 @@ def test_an_update_to_a_plain_service_gives_its_ports_back() -> None:
     assert "nodePort" not in spec["ports"][0]
 
 
+def test_an_update_to_a_plain_service_gives_up_what_is_for_balancers() -> None:
+    old = service(type="LoadBalancer", loadBalancerClass="a.b/c")
+
+    spec = updated(old, type="ClusterIP")
+
+    assert not {"allocateLoadBalancerNodePorts", "loadBalancerClass"} & spec.keys()
+
+
 def test_an_update_to_another_name_gives_its_address_back() -> None:
     spec = updated(service(), type="ExternalName", externalName="example.com")
 

@@ -340,7 +340,8 @@ def _written(structure: Structure, found: Mapping[str, Any]) -> Document:
         if value is None:
             if schema.pointer or schema.shape in _ABSENT_WHEN_EMPTY:
                 if schema.omit == "never":
-                    made[name] = None if schema.pointer else _ZEROS.get(schema.shape)
+                    is_nil = schema.pointer or schema.shape == "bytes"
+                    made[name] = None if is_nil else _ZEROS.get(schema.shape)
             elif schema.omit != "zero":
                 made[name] = _zero(schema)
         elif (

@@ -9,6 +9,7 @@
 - ``disruption_budgets``, ``autoscalers``: the kinds they name
 - ``networking``: ingresses, network policies, the addresses and networks in them
 - ``storage``: persistent volumes, claims on them, storage classes
+- ``cluster``: webhooks, admission policies, API services, certificate requests, flow control
 - ``quotas``, ``resource_names``: quotas, ranges of limits, priority classes; what they count
 - ``other_kinds``: ConfigMaps, Secrets, nodes, events, leases, roles
 - ``definitions``, ``custom_objects``: CustomResourceDefinitions, and objects of their kinds

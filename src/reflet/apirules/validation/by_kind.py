@@ -25,6 +25,14 @@ from reflet.apirules.validation import (
     workloads,
 )
 from reflet.apirules.validation.batch import jobs
+from reflet.apirules.validation.cluster import (
+    admission_policies,
+    api_services,
+    certificate_requests,
+    flow_schemas,
+    priority_levels,
+    webhook_configurations,
+)
 from reflet.apirules.validation.custom_objects import check_custom_object, check_value
 from reflet.apirules.validation.devices import claims, slices
 from reflet.apirules.validation.field_errors import FieldErrors
@@ -53,6 +61,7 @@ from reflet.errors import Cause
 Document = Mapping[str, Any]
 CreateCheck = Callable[[Document, FieldErrors], None]
 UpdateCheck = Callable[[Document, Document, FieldErrors], None]
+WholeCheck = Callable[[ServedKind, Document, FieldErrors], None]
 WholeUpdateCheck = Callable[[ServedKind, Document, Document, FieldErrors], None]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -63,6 +72,12 @@ _DISRUPTION_BUDGETS: Final = "poddisruptionbudgets.policy"
 _AUTOSCALERS: Final = "horizontalpodautoscalers.autoscaling"
 _STORAGE_CLASSES: Final = "storageclasses.storage.k8s.io"
 _PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
+_ADMISSION: Final = "admissionregistration.k8s.io"
+_VALIDATING_POLICIES: Final = f"validatingadmissionpolicies.{_ADMISSION}"
+_API_SERVICES: Final = "apiservices.apiregistration.k8s.io"
+_CERTIFICATE_REQUESTS: Final = "certificatesigningrequests.certificates.k8s.io"
+_FLOW_SCHEMAS: Final = "flowschemas.flowcontrol.apiserver.k8s.io"
+_PRIORITY_LEVELS: Final = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"
 
 _CREATE: Final[Mapping[str, CreateCheck]] = {
     "configmaps": other_kinds.check_config_map,
@@ -110,6 +125,21 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     "resourceslices.resource.k8s.io": slices.check_slice,
     "deviceclasses.resource.k8s.io": claims.check_device_class,
 }
+# Kinds of which one check looks at everything, the metadata too.
+_WHOLE_CREATE: Final[Mapping[str, WholeCheck]] = {
+    **dict.fromkeys(
+        (f"{sort}webhookconfigurations.{_ADMISSION}" for sort in ("mutating", "validating")),
+        webhook_configurations.check_webhook_configuration,
+    ),
+    _VALIDATING_POLICIES: admission_policies.check_validating_policy,
+    f"validatingadmissionpolicybindings.{_ADMISSION}": admission_policies.check_validating_binding,
+    f"mutatingadmissionpolicies.{_ADMISSION}": admission_policies.check_mutating_policy,
+    f"mutatingadmissionpolicybindings.{_ADMISSION}": admission_policies.check_mutating_binding,
+    _API_SERVICES: api_services.check_api_service,
+    _CERTIFICATE_REQUESTS: certificate_requests.check_certificate_request,
+    _FLOW_SCHEMAS: flow_schemas.check_flow_schema,
+    _PRIORITY_LEVELS: priority_levels.check_priority_level,
+}
 # Besides these, an update is checked like a new object; those of pods is another story.
 _UPDATE: Final[Mapping[str, UpdateCheck]] = {
     "configmaps": other_kinds.check_config_map_update,
@@ -132,6 +162,10 @@ _STATUS_UPDATE: Final[Mapping[str, UpdateCheck]] = {
     _INGRESSES: ingresses.check_ingress_status,
     _DISRUPTION_BUDGETS: disruption_budgets.check_disruption_budget_status,
     _AUTOSCALERS: autoscalers.check_autoscaler_status,
+    _VALIDATING_POLICIES: admission_policies.check_policy_status,
+    _API_SERVICES: api_services.check_api_service_status,
+    _FLOW_SCHEMAS: flow_schemas.check_flow_status,
+    _PRIORITY_LEVELS: flow_schemas.check_flow_status,
 }
 # Kinds of which an update checks the metadata once more, and so says the same again.
 _CHECKED_AGAIN: Final = frozenset(
@@ -147,6 +181,8 @@ _NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "services", "statefulsets.apps"}
 _CHANGE_LAST: Final = frozenset({"deployments.apps", "replicasets.apps"})
 # Kinds whose metadata is looked at only when everything else is right.
 _METADATA_LAST: Final = frozenset({"events", _DISRUPTION_BUDGETS})
+# Kinds whose own rules take any name, so that it is checked after them.
+_NAMED_LAST: Final = _METADATA_LAST | {_CERTIFICATE_REQUESTS}
 
 
 def _check_own_metadata(
@@ -216,6 +252,20 @@ def _budget_update(_: ServedKind, new: Document, old: Document, errors: FieldErr
     disruption_budgets.check_disruption_budget_update(new, old, errors)
 
 
+def _as_new(check: WholeCheck) -> WholeUpdateCheck:
+    def update(kind: ServedKind, new: Document, _: Document, errors: FieldErrors) -> None:
+        check(kind, new, errors)
+
+    return update
+
+
+def _api_service_update(
+    kind: ServedKind, new: Document, old: Document, errors: FieldErrors
+) -> None:
+    _check_own_metadata(kind, new, old, errors)
+    api_services.check_api_service(kind, new, errors)
+
+
 # Kinds of which an update is checked in an order of its own, or may keep what was wrong before;
 # a subresource has a row where it is checked so too.
 _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
@@ -230,6 +280,11 @@ _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
     _DISRUPTION_BUDGETS: _budget_update,
     _AUTOSCALERS: _after_metadata(autoscalers.check_autoscaler_update),
     **UPDATE_ORDERS,
+    **{place: _as_new(check) for place, check in _WHOLE_CREATE.items()},
+    _API_SERVICES: _api_service_update,
+    _CERTIFICATE_REQUESTS: certificate_requests.check_certificate_request_update,
+    f"{_CERTIFICATE_REQUESTS}/approval": certificate_requests.check_certificate_request_approval,
+    f"{_CERTIFICATE_REQUESTS}/status": certificate_requests.check_certificate_request_status,
 }
 
 
@@ -238,6 +293,8 @@ def validate_create(kind: ServedKind, document: Document) -> None:
     errors = FieldErrors()
     if kind.custom is not None:
         _check_custom(kind, document, errors)
+    elif kind.storage_key in _WHOLE_CREATE:
+        _WHOLE_CREATE[kind.storage_key](kind, document, errors)
     else:
         if kind.storage_key not in _METADATA_LAST:
             check_metadata(kind, document["metadata"], errors)
@@ -247,7 +304,7 @@ def validate_create(kind: ServedKind, document: Document) -> None:
         elif check is not None:
             check(document, errors)
     _refuse(kind, document, errors)
-    if kind.custom is None and kind.storage_key in _METADATA_LAST:
+    if kind.custom is None and kind.storage_key in _NAMED_LAST:
         check_metadata(kind, document["metadata"], errors)
         _refuse(kind, document, errors)
 
@@ -277,9 +334,8 @@ def validate_update(
         _check_custom_update(kind, new, subresource, errors)
         _refuse(kind, new, errors)
         return
-    place = f"{kind.storage_key}/{subresource}"
-    whole = _WHOLE_UPDATE.get(place if subresource == "status" else kind.storage_key)
-    whole = _WHOLE_UPDATE.get(place, whole)
+    whole = None if subresource == "status" else _WHOLE_UPDATE.get(kind.storage_key)
+    whole = _WHOLE_UPDATE.get(f"{kind.storage_key}/{subresource}", whole)
     if whole is not None:
         whole(kind, new, old, errors)
         _refuse(kind, new, errors)

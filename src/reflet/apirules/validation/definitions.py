@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from reflet.apirules.validation import names
+from reflet.apirules.validation.cluster.webhook_configurations import (
+    check_client,
+    check_review_versions,
+)
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import IMMUTABLE
 
@@ -36,6 +40,7 @@ def check_definition(document: Document, errors: FieldErrors) -> None:
     _check_names(spec.get("names") or {}, errors)
     if shared:
         _check_schema(versions[0], "spec.validation", errors)
+    _check_conversion(spec.get("conversion") or {}, "spec.conversion", errors)
     stored = (document.get("status") or {}).get("storedVersions")
     if not stored:
         errors.invalid("status.storedVersions", None, "must have at least one stored version")
@@ -132,6 +137,35 @@ def _check_names(called: Document, errors: FieldErrors) -> None:
             said = "kind and listKind may not be the same"
             if called.get("kind"):
                 errors.invalid("spec.names.listKind", called["listKind"], said)
+
+
+def _check_conversion(conversion: Document, path: str, errors: FieldErrors) -> None:
+    """Check how versions become each other; complaints name fields of an older version."""
+    strategy, webhook = conversion.get("strategy", ""), conversion.get("webhook") or {}
+    client, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
+    if not strategy:
+        errors.required(f"{path}.strategy")
+    elif strategy not in _CONVERSIONS:
+        errors.not_supported(f"{path}.strategy", strategy, _CONVERSIONS, plain=True)
+    if strategy != "Webhook":
+        said = "should not be set when strategy is not set to Webhook"
+        if client is not None:
+            errors.forbidden(f"{path}.webhookClientConfig", said)
+        if versions:
+            errors.forbidden(f"{path}.conversionReviewVersions", said)
+        return
+    if client is None:
+        said = "required when strategy is set to Webhook"
+        errors.required(f"{path}.webhookClientConfig", said)
+    else:
+        check_client(client, f"{path}.webhookClientConfig", errors)
+    if versions:
+        check_review_versions(versions, f"{path}.conversionReviewVersions", errors)
+    else:
+        errors.required(f"{path}.conversionReviewVersions")
+
+
+_CONVERSIONS: Final = ("None", "Webhook")
 
 
 def _check_schema(version: Document, path: str, errors: FieldErrors) -> None:

@@ -40,14 +40,19 @@ _NAME_RULES: Final[Mapping[str, NameRule]] = {
 }
 # Kinds whose own rules say nothing of finalizers, so that any name is taken.
 _ANY_FINALIZER: Final = frozenset({"poddisruptionbudgets.policy", "runtimeclasses.node.k8s.io"})
+_ANY_FINALIZER_IN: Final = frozenset(
+    {"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"}
+)
 OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 
-def check_metadata(kind: ServedKind, metadata: Document, errors: FieldErrors) -> None:
-    """Check the metadata of a new object."""
-    rule = _NAME_RULES.get(kind.storage_key, names.dns_subdomain)
+def check_metadata(
+    kind: ServedKind, metadata: Document, errors: FieldErrors, *, rule: NameRule | None = None
+) -> None:
+    """Check the metadata of a new object; ``rule`` is for kinds that name theirs by the spec."""
     if _is_core_event(kind):
         rule = names.path_segment
+    rule = rule or _NAME_RULES.get(kind.storage_key, names.dns_subdomain)
     prefix = metadata.get("generateName", "")
     if prefix:
         # What follows the prefix makes a dash at its end harmless.
@@ -147,7 +152,7 @@ def _is_core_event(kind: ServedKind) -> bool:
 
 def check_qualified_finalizers(kind: ServedKind, metadata: Document, errors: FieldErrors) -> None:
     """Check that finalizers of built-in kinds are standard ones or have a domain."""
-    if kind.custom is not None or kind.group == "apiextensions.k8s.io":
+    if kind.custom is not None or kind.group in _ANY_FINALIZER_IN:
         return
     if kind.storage_key in _ANY_FINALIZER or _is_core_event(kind):
         return

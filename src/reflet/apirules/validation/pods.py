@@ -299,7 +299,10 @@ def check_pod_update(new: Document, old: Document, errors: FieldErrors) -> None:
         _check_images(spec.get(kind) or (), f"spec.{kind}", errors, required=True)
     if not _check_deadline(spec, before, errors):
         return
-    if any(each not in _tolerated(spec) for each in _tolerated(before)):
+    kept = _tolerated(spec)
+    if all(each in kept for each in _tolerated(before)):
+        check_tolerations(spec.get("tolerations") or (), "spec.tolerations", errors)
+    else:
         said = "existing toleration can not be modified except its tolerationSeconds"
         errors.forbidden("spec.tolerations", said)
     gates = [gate.get("name") for gate in before.get("schedulingGates") or ()]
@@ -333,7 +336,7 @@ def _check_deadline(spec: Document, before: Document, errors: FieldErrors) -> bo
 
 
 def _tolerated(spec: Document) -> list[Document]:
-    """Give what a pod bears, apart from for how long, which may change."""
+    """List what a pod tolerates, however long."""
     return [
         {name: value for name, value in each.items() if name != "tolerationSeconds"}
         for each in spec.get("tolerations") or ()

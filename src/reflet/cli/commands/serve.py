@@ -37,6 +37,19 @@ if TYPE_CHECKING:
     show_default=True,
     help="HTTPS with an own CA; plain HTTP asks this machine's programs for no token.",
 )
+@click.option(
+    "--play",
+    default="",
+    metavar="NAMES",
+    help="Let things happen: names of controllers with commas between them, or all.",
+)
+@click.option(
+    "--play-nodes",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="How many pretend nodes there are to play on.",
+)
 def serve(
     host: str,
     port: int,
@@ -44,12 +57,16 @@ def serve(
     files: Sources,
     kubeconfig_out: Path | None,
     tls: bool,
+    play: str,
+    play_nodes: int,
 ) -> None:
     """Serve a Kubernetes API from this process, for development and tests.
 
-    Good enough for kubectl and the usual clients.  No controllers run: objects are stored, and
-    nothing happens to them.  Of folders, kustomizations and charts, objects that the server has no
-    kind for or refuses are told of and left out.  Never for production.
+    Good enough for kubectl and the usual clients.  Objects are stored, and nothing happens to them
+    unless --play says who acts: nodes, pods, replicasets, deployments, statefulsets, daemonsets,
+    jobs, endpoints, volumes, serviceaccounts, garbage, namespaces, or all.  Of folders,
+    kustomizations and charts, objects that the server has no kind for or refuses are told of and
+    left out.  Never for production.
     """
     server = lazy.devserver.DevServer(
         host=host,
@@ -58,6 +75,7 @@ def serve(
         kubeconfig=kubeconfig_out,
         tls=tls,
         load=_documents(files),
+        play=lazy.play.Play.parse(play, nodes=play_nodes) if play else None,
     )
     lazy.event_loop.run(_run(server))
 

@@ -22,6 +22,10 @@ FieldValidation = Literal["Ignore", "Warn", "Strict"]
 
 LONGEST_MANAGER: Final = 128  # bytes
 _POLICIES: Final = ("Foreground", "Background", "Orphan")
+_OLD_POLICIES: Final[Mapping[object, str]] = {
+    True: "Orphan",
+    False: "Background",
+}  # of orphanDependents
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,5 +232,5 @@ def read_delete_options(request: ApiRequest, body: Mapping[str, Any] | None) -> 
         grace_seconds=found.get("gracePeriodSeconds"),
         uid=preconditions.get("uid"),
         resource_version=preconditions.get("resourceVersion"),
-        propagation=propagation or "",
+        propagation=propagation or _OLD_POLICIES.get(found.get("orphanDependents"), ""),
     )

@@ -2,13 +2,14 @@
 
 Preconditions, finalizers, the grace of pods, what goes with a namespace or a definition.
 
-Different from the real server, where controllers do the rest: a namespace is emptied and
-removed at once, a definition with all its objects too; a pod goes at once unless a grace period
-is asked for or its node is ready, and so has somebody who ends the wait; dependents stay, whatever
-the propagation policy.
+Different from the real server, where controllers do the rest, as long as none play here: a
+namespace is emptied and removed at once; a pod goes at once unless a grace period is asked for or
+its node is ready, and so has somebody who ends the wait; dependents stay, whatever the propagation
+policy.  A definition always goes at once with all its objects.
 
 Upstream: apiserver/pkg/registry/rest/delete.go, BeforeDelete;
-apiserver/pkg/registry/generic/registry/store.go, Delete and DeleteCollection;
+apiserver/pkg/registry/generic/registry/store.go, Delete, DeleteCollection and
+deletionFinalizersForGarbageCollection; pkg/registry/core/namespace/storage/storage.go, Delete;
 pkg/registry/core/pod/strategy.go, CheckGracefulDelete
 """
 
@@ -33,6 +34,13 @@ Document = dict[str, Any]
 IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
 NODES: Final = "nodes"
 PODS: Final = "pods"
+ORPHAN: Final = "orphan"
+FOREGROUND: Final = "foregroundDeletion"
+
+# Kinds whose dependents stay unless somebody says otherwise, and those that have none.
+_ORPHANED_BY_DEFAULT: Final = frozenset({"jobs.batch", "replicationcontrollers"})
+_WITHOUT_DEPENDENTS: Final = frozenset({"events", NAMESPACES})
+_PROPAGATION: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND, "Background": ""}
 
 # Kinds that answer a delete with the object and not with a Status.
 _SHOWN_WHEN_DELETED: Final = frozenset(
@@ -123,6 +131,8 @@ def _gone(
     """Let an object go as far as it can; give its last state, and whether it is gone."""
     grace = _grace(state, kind, stored.object, options)
     marked = _marked(state, kind, stored.object, grace)
+    if state.companion.collects_garbage and kind.storage_key not in _WITHOUT_DEPENDENTS:
+        marked = _propagated(kind, marked, options.propagation)
     finalizers = marked["metadata"].get("finalizers")
     if options.dry_run:
         return marked, not finalizers and not grace
@@ -137,6 +147,26 @@ def _gone(
         marked = state.storage.replace(stored.key, marked).object
     state.storage.delete(stored.key)
     return marked if kind.storage_key in {PODS, DEFINITIONS} else stored.object, True
+
+
+def _propagated(kind: ServedKind, document: Document, policy: str) -> Document:
+    """Let the garbage collector hold an object until it has been with its dependents."""
+    metadata = document["metadata"]
+    before = metadata.get("finalizers") or []
+    held = [each for each in before if each in {ORPHAN, FOREGROUND}]
+    if policy:
+        wanted = [_PROPAGATION[policy]] if _PROPAGATION[policy] else []
+    elif held or kind.storage_key not in _ORPHANED_BY_DEFAULT:
+        wanted = held
+    else:
+        wanted = [ORPHAN]
+    if wanted == held:
+        return document
+    finalizers = [*(each for each in before if each not in held), *wanted]
+    kept = {name: value for name, value in metadata.items() if name != "finalizers"}
+    if finalizers:
+        kept["finalizers"] = finalizers
+    return {**document, "metadata": kept}
 
 
 def _grace(state: State, kind: ServedKind, document: Document, options: DeleteOptions) -> int:
@@ -189,6 +219,8 @@ def _namespace_gone(state: State, stored: Stored, marked: Document) -> tuple[Doc
     status = {**marked.get("status", {}), "phase": "Terminating"}
     last = state.storage.replace(stored.key, {**marked, "status": status}).object
     name = stored.key.name
+    if state.companion.ends_namespaces and last.get("spec", {}).get("finalizers"):
+        return last, False
     with state.emptying(name):
         for key in state.contents_of(name):
             _remove(state, key)
@@ -222,7 +254,8 @@ def finish(state: State, kind: ServedKind, key: Key, document: Document) -> bool
         return False
     if kind.storage_key == NAMESPACES:
         is_released = not document.get("spec", {}).get("finalizers")
-        if not is_released and state.contents_of(key.name):
+        is_held = state.companion.ends_namespaces or state.contents_of(key.name)
+        if not is_released and is_held:
             return False
     state.storage.delete(key)
     return True

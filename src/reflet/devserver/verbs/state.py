@@ -22,6 +22,7 @@ from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.devserver.authorization.authorizer import Authorizer
 from reflet.devserver.authorization.node_restriction import AttemptedWrite, restriction
+from reflet.devserver.companion import NOBODY, Controllers
 from reflet.devserver.request.authentication import TokenIssuer, UserInfo
 from reflet.devserver.storage.storage import Storage
 from reflet.devserver.storage.stored import Key, StoredChange
@@ -67,7 +68,8 @@ class LogSource(Protocol):
 class State:
     """The storage and who lives by it.
 
-    ``now``, ``new_uid`` and ``chance`` are the outside world.  ``log_source`` is whoever has the
+    ``companion`` says which controllers run.  ``now``, ``new_uid`` and ``chance`` are the outside
+    world.  ``log_source`` is whoever has the
     logs of containers, if anybody has.
     """
 
@@ -76,6 +78,7 @@ class State:
         storage: Storage,
         *,
         tokens: TokenIssuer,
+        companion: Controllers = NOBODY,
         now: Callable[[], datetime] = utc_now,
         new_uid: Callable[[], str] = lambda: str(uuid.uuid4()),
         chance: Callable[[int], int] = random.randrange,
@@ -86,6 +89,7 @@ class State:
         self.addresses = ServiceAddresses()
         self.tokens = tokens
         self.authorizer = Authorizer(storage)
+        self.companion = companion
         self.now = now
         self.new_uid = new_uid
         self.chance = chance
@@ -129,6 +133,8 @@ class State:
             return
         metadata = stored.object["metadata"]
         if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+            return
+        if self.companion.ends_namespaces and stored.object.get("spec", {}).get("finalizers"):
             return
         if not self.contents_of(name):
             self.storage.delete(key)

@@ -53,6 +53,47 @@ def test_definitions_have_their_rules(spec: dict[str, Any], wrong: str) -> None:
     assert any(complaint.startswith(wrong) for complaint in wrong_with(**spec))
 
 
+@pytest.mark.parametrize(
+    ("conversion", "wrong"),
+    [
+        ({"strategy": "None"}, []),
+        (
+            {
+                "strategy": "Webhook",
+                "webhook": {
+                    "clientConfig": {"url": "https://a"},
+                    "conversionReviewVersions": ["v1"],
+                },
+            },
+            [],
+        ),
+        (
+            {"strategy": "Odd", "webhook": {"conversionReviewVersions": ["v1"]}},
+            [
+                'strategy: Unsupported value: "Odd": supported values: "None", "Webhook"',
+                (
+                    "conversionReviewVersions: Forbidden: should not be set when strategy is not "
+                    "set to Webhook"
+                ),
+            ],
+        ),
+        (
+            {"strategy": "Webhook"},
+            [
+                "webhookClientConfig: Required value: required when strategy is set to Webhook",
+                "conversionReviewVersions: Required value",
+            ],
+        ),
+    ],
+)
+def test_versions_become_each_other_by_a_webhook_or_not(
+    conversion: dict[str, Any], wrong: list[str]
+) -> None:
+    found = wrong_with(conversion=conversion)
+
+    assert [each.removeprefix("spec.conversion.") for each in found] == wrong
+
+
 def test_names_may_have_capitals_only_in_kinds() -> None:
     names = {"plural": "Gears", "singular": "gear", "kind": "Gear", "listKind": "Gear"}
 

@@ -155,6 +155,10 @@ def test_tolerations_are_only_added() -> None:
     ]
 
 
+def test_tolerations_may_last_longer() -> None:
+    assert changed(lambda spec: spec["tolerations"][0].update(tolerationSeconds=7)) == []
+
+
 def test_the_quality_of_service_stays() -> None:
     errors = FieldErrors()
 

@@ -92,6 +92,58 @@ def test_strategies_have_their_rules(strategy: dict[str, Any], wrong: list[str])
     assert [complaint.rpartition(": ")[2] for complaint in found] == wrong
 
 
+@pytest.mark.parametrize(
+    ("rolling", "wrong"),
+    [
+        ({"maxUnavailable": "50%"}, []),
+        ({"maxUnavailable": 0}, ["cannot be 0 when maxSurge is 0"]),
+        ({"maxSurge": 1}, ["may not be set when maxUnavailable is non-zero"]),
+        ({"maxUnavailable": "101%"}, ["must not be greater than 100%"]),
+    ],
+)
+def test_daemons_are_replaced_before_or_after(rolling: dict[str, Any], wrong: list[str]) -> None:
+    strategy = {"type": "RollingUpdate", "rollingUpdate": rolling}
+    found = wrong_with(rules.check_daemon_set, made("daemonsets", updateStrategy=strategy))
+
+    assert [complaint.rpartition(": ")[2] for complaint in found] == wrong
+
+
+@pytest.mark.parametrize(
+    ("strategy", "wrong"),
+    [
+        ({"type": "OnDelete"}, []),
+        ({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}, []),
+        (
+            {"type": "OnDelete", "rollingUpdate": {"partition": 2}},
+            ["only allowed for updateStrategy 'RollingUpdate'"],
+        ),
+        ({"type": "Odd"}, ["must be 'RollingUpdate' or 'OnDelete'"]),
+        (
+            {"type": "RollingUpdate", "rollingUpdate": {"partition": -1}},
+            ["must be greater than or equal to 0"],
+        ),
+    ],
+)
+def test_stateful_sets_are_updated_one_by_one_or_not(
+    strategy: dict[str, Any], wrong: list[str]
+) -> None:
+    found = wrong_with(rules.check_stateful_set, made("statefulsets", updateStrategy=strategy))
+
+    assert [complaint.rpartition(": ")[2] for complaint in found] == wrong
+
+
+def test_claims_of_a_stateful_set_are_kept_or_deleted() -> None:
+    policy = {"whenDeleted": "Forget", "whenScaled": "Retain"}
+    document = made("statefulsets", persistentVolumeClaimRetentionPolicy=policy)
+
+    assert wrong_with(rules.check_stateful_set, document) == [
+        (
+            'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Forget": '
+            'supported values: "Retain", "Delete"'
+        )
+    ]
+
+
 def test_claims_of_a_stateful_set_are_volumes_of_its_pods() -> None:
     template = copy.deepcopy(TEMPLATE)
     mounts = [{"name": "data", "mountPath": "/d"}]

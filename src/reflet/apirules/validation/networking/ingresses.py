@@ -44,8 +44,17 @@ def check_ingress_update(new: Document, old: Document, errors: FieldErrors) -> N
         new.get("spec") or {},
         errors,
         any_secret=any(_wrong_secret(each) for each in before.get("tls") or ()),
-        any_wildcard=bool(found),
+        any_wildcard=bool(found) or any(map(_has_new_service_name, wildcards)),
     )
+
+
+def _has_new_service_name(rule: Document) -> bool:
+    """Whether a service is named as was wrong once: the real server still thinks so of old ones."""
+    services = [
+        (each.get("backend") or {}).get("service") or {}
+        for each in (rule.get("http") or {}).get("paths") or ()
+    ]
+    return any(names.dns_1035_label(each.get("name") or "a") for each in services)
 
 
 def check_ingress_status(new: Document, old: Document, errors: FieldErrors) -> None:

@@ -25,6 +25,7 @@ _ZERO: Final[Mapping[str, Any]] = {"string": "", "bool": False, "int32": 0, "int
 _RBD: Final = "io.k8s.api.core.v1.RBDPersistentVolumeSource"
 _NAMES: Final[Mapping[str, str]] = {
     "apiGroup": "APIGroup",
+    "apiGroups": "APIGroups",
     "apiVersion": "APIVersion",
     "awsElasticBlockStore": "AWSElasticBlockStore",
     "cel": "CEL",

@@ -164,6 +164,8 @@ def test_wrong_secrets_and_wildcard_rules_may_stay() -> None:
     assert updated(good, secret) == ["spec.tls[0].secretName"]
     assert updated(wildcard, wildcard) == []
     assert updated(good, wildcard) == [f"{HTTP}.path"]
+    newer = routed("*.a.b", backend={"service": {"name": "1-web", "port": {"number": 80}}})
+    assert updated(newer, wildcard) == []
 
 
 def test_the_points_of_a_status_are_addresses_and_names_unless_they_were_there() -> None:
