@@ -1,0 +1,1 @@
+"""What programs that act on a cluster are made of."""
