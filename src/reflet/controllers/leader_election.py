@@ -232,7 +232,7 @@ class LeaderElection:
         if self.holder and self.holder != self.identity and self._is_valid(self._clock.monotonic()):
             return False
         if self.holder == self.identity:
-            self._metrics.count("leader_election_slowpath_total", name=self.name)
+            self._metrics.count("reflet_leader_election_slowpath_total", name=self.name)
         await self._write(seen, began)
         return True
 
@@ -304,7 +304,7 @@ class LeaderElection:
                 logger.exception("%s: on_new_leader failed", self.name)
 
     def _report_leading(self, value: int) -> None:
-        self._metrics.gauge("leader_election_master_status", value, name=self.name)
+        self._metrics.gauge("reflet_leader_election_master_status", value, name=self.name)
 
     async def _took_back_cancellation(self, error: BaseException | None) -> bool:
         """Undo what ``_lose`` did to the task, as asyncio.timeout does; was nothing else wrong?"""

@@ -285,7 +285,7 @@ class WorkQueue(Generic[K]):
 
 
 class _Numbers:
-    """What a queue reports, under client-go's names, so that its dashboards show it."""
+    """What a queue reports; with another prefix these are client-go's names, as in its dashboards."""
 
     def __init__(self, name: str, metrics: Metrics, clock: Clock) -> None:
         self._name = name
@@ -295,22 +295,22 @@ class _Numbers:
         self._timer: asyncio.TimerHandle | None = None
 
     def added(self) -> None:
-        self._metrics.count("workqueue_adds_total", name=self._name)
+        self._metrics.count("reflet_workqueue_adds_total", name=self._name)
 
     def retried(self) -> None:
-        self._metrics.count("workqueue_retries_total", name=self._name)
+        self._metrics.count("reflet_workqueue_retries_total", name=self._name)
 
     def depth(self, keys: int) -> None:
-        self._metrics.gauge("workqueue_depth", keys, name=self._name)
+        self._metrics.gauge("reflet_workqueue_depth", keys, name=self._name)
 
     def taken(self, keys: int, *, waited: float, working: dict[K, float]) -> None:
         self.depth(keys)
-        self._metrics.observe("workqueue_queue_duration_seconds", waited, name=self._name)
+        self._metrics.observe("reflet_workqueue_queue_duration_seconds", waited, name=self._name)
         if self._timer is None and not self._is_silent:
             self._look(working)
 
     def ended(self, *, took: float) -> None:
-        self._metrics.observe("workqueue_work_duration_seconds", took, name=self._name)
+        self._metrics.observe("reflet_workqueue_work_duration_seconds", took, name=self._name)
 
     def close(self) -> None:
         if self._timer is not None:
@@ -322,9 +322,11 @@ class _Numbers:
         """Say how long the work takes that has not ended, as long as there is any."""
         now = self._clock.monotonic()
         ages = [now - began for began in working.values()]
-        self._metrics.gauge("workqueue_unfinished_work_seconds", sum(ages), name=self._name)
+        self._metrics.gauge("reflet_workqueue_unfinished_work_seconds", sum(ages), name=self._name)
         self._metrics.gauge(
-            "workqueue_longest_running_processor_seconds", max(ages, default=0.0), name=self._name
+            "reflet_workqueue_longest_running_processor_seconds",
+            max(ages, default=0.0),
+            name=self._name,
         )
         self._timer = None
         if working:

@@ -247,9 +247,9 @@ async def test_a_leader_finds_its_lease_again_when_somebody_touched_it() -> None
         assert elected.is_leading
         assert leases.lease is not None
         assert leases.lease.spec.lease_transitions == 7
-        assert metrics.counted("leader_election_slowpath_total", name="web") == 1
-        assert metrics.level("leader_election_master_status", name="web") == 1
-    assert metrics.level("leader_election_master_status", name="web") == 0
+        assert metrics.counted("reflet_leader_election_slowpath_total", name="web") == 1
+        assert metrics.level("reflet_leader_election_master_status", name="web") == 1
+    assert metrics.level("reflet_leader_election_master_status", name="web") == 0
 
 
 async def test_a_block_that_lets_nobody_run_knows_by_the_clock_that_its_time_is_over() -> None:

@@ -348,19 +348,19 @@ async def test_it_reports_under_the_names_of_client_go() -> None:
     queue: WorkQueue[str] = WorkQueue("web", metrics=metrics)
     queue.add("a")
     queue.add("a")
-    assert metrics.level("workqueue_depth", name="web") == 1
+    assert metrics.level("reflet_workqueue_depth", name="web") == 1
     await asyncio.sleep(2)
     await queue.get()
     await asyncio.sleep(3)
-    assert metrics.level("workqueue_longest_running_processor_seconds", name="web") == 3
-    assert metrics.level("workqueue_unfinished_work_seconds", name="web") == 3
+    assert metrics.level("reflet_workqueue_longest_running_processor_seconds", name="web") == 3
+    assert metrics.level("reflet_workqueue_unfinished_work_seconds", name="web") == 3
     queue.add_rate_limited("a")
     queue.done("a")
     await asyncio.sleep(1)
 
-    assert metrics.counted("workqueue_adds_total", name="web") == 2
-    assert metrics.counted("workqueue_retries_total", name="web") == 1
-    assert metrics.observed("workqueue_queue_duration_seconds", name="web") == (2,)
-    assert metrics.observed("workqueue_work_duration_seconds", name="web") == (3,)
-    assert metrics.level("workqueue_unfinished_work_seconds", name="web") == 0
+    assert metrics.counted("reflet_workqueue_adds_total", name="web") == 2
+    assert metrics.counted("reflet_workqueue_retries_total", name="web") == 1
+    assert metrics.observed("reflet_workqueue_queue_duration_seconds", name="web") == (2,)
+    assert metrics.observed("reflet_workqueue_work_duration_seconds", name="web") == (3,)
+    assert metrics.level("reflet_workqueue_unfinished_work_seconds", name="web") == 0
     queue.shut_down()

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Final, assert_never
 
 from reflet.api.core.pods import Pod
+from reflet.controllers.event_recorder import WARNING
 from reflet.errors import RefletError
 from reflet.node.pods.admission import Allowance, left_out_of
 from reflet.node.pods.dry_run import DryRun
@@ -45,7 +46,7 @@ from reflet.node.probes.lifecycle_hooks import has_post_start
 from reflet.node.probes.prober import PodProber
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
-from reflet.node.status.events import WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.node.status.pod_statuses import Circumstances, pod_status
 from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.relist import Pleg
@@ -90,7 +91,7 @@ class PodWorker:
         cache: StatusCache,
         pleg: Pleg,
         statuses: StatusSink,
-        events: EventRecorder,
+        events: NodeEvents,
         allowance: Allowance,
         addresses: Callable[[], tuple[str, ...]],
         clock: Clock,

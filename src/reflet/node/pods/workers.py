@@ -35,7 +35,7 @@ from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.probes.lifecycle_hooks import LifecycleHooks
 from reflet.node.probes.prober import PodProber
 from reflet.node.process_runtime import ProcessRuntime, Sandbox
-from reflet.node.status.events import EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.compute_events import EventChannel
 from reflet.pleg.relist import Pleg
@@ -69,7 +69,7 @@ class WorkerFactory:
     volumes: PodVolumes
     disk: Executor
     statuses: StatusSink
-    events: EventRecorder
+    events: NodeEvents
     allowance: Allowance
     addresses: Callable[[], tuple[str, ...]]
     clock: Clock

@@ -1,10 +1,11 @@
-"""Events of pods and of the node, on their way to the API server.
+"""Events: what a program tells people about objects, on its way to the API server.
 
 Recording never waits and never fails: what does not fit in the line is dropped and counted.  An
 event is tried twelve times, ten seconds apart, as by client-go.  Which are told at all is
 ``event_correlation``.
 
-Upstream: client-go/tools/record/event.go, recordToSink.
+Upstream: client-go/tools/record/event.go, recorderImpl, recordToSink;
+client-go/tools/reference/ref.go, GetReference
 """
 
 from __future__ import annotations
@@ -14,14 +15,13 @@ import contextlib
 import logging
 import secrets
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from reflet.api.core.nodes import Node
-from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import Event, EventSource
-from reflet.api.meta import ObjectMeta, ObjectReference
+from reflet.api.meta import KubernetesObject, ObjectMeta, ObjectReference
 from reflet.api.options import PatchType
 from reflet.client.client import Client
+from reflet.controllers.event_correlation import EventCorrelation, Happening, Telling
 from reflet.errors import (
     AlreadyExists,
     CredentialsError,
@@ -33,13 +33,11 @@ from reflet.errors import (
     TooManyRequests,
     TransportError,
 )
-from reflet.node.status.event_correlation import EventCorrelation, Happening, Telling
-from reflet.resolution.places import containers_of
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics
+from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.runtime.waits import came_within
 
-COMPONENT: Final = "reflet"
 MOST_WAITING: Final = 1000
 TRIES: Final = 12
 PAUSE: Final = 10.0  # seconds between two tries
@@ -65,22 +63,29 @@ class _Sent:
 
 
 class EventRecorder:
-    """Tells the API server what happens, as the node *host*.
+    """Tells the API server what happens to objects, as *component*, on *host*::
 
-    ``of_pod`` and ``of_node`` return at once.  What does not fit in the line, or is refused, is
-    dropped and counted: an event is a courtesy.
+        recorder = EventRecorder(cluster, "my-operator")
+        async with recorder:
+            recorder.normal(widget, "Scaled", "3 replicas")
+
+    ``normal``, ``warning`` and ``note`` return at once.  What does not fit in the line, or is
+    refused, is dropped and counted: an event is a courtesy.  Leaving the block sends what waits,
+    without retries.
     """
 
     def __init__(
         self,
         cluster: Client,
-        host: str,
+        component: str,
         *,
+        host: str = "",
         clock: Clock | None = None,
         metrics: Metrics = NO_METRICS,
         pause: float = PAUSE,
     ) -> None:
         self._cluster = cluster
+        self._component = component
         self._host = host
         self._clock = clock or SystemClock()
         self._metrics = metrics
@@ -89,39 +94,26 @@ class EventRecorder:
         self._waiting: asyncio.Queue[Telling] = asyncio.Queue(MOST_WAITING)
         self._sent: dict[tuple[str, ...], _Sent] = {}
         self._last_call = asyncio.Event()
+        self._tasks = TaskOwner(f"events of {component}")
 
-    def of_pod(
-        self, pod: Pod, type_: str, reason: str, message: str, *, container: str = ""
-    ) -> None:
-        """Something happened to a pod, or to one of its containers."""
-        path = ""
-        if container:
-            placed = next(
-                (each for each in containers_of(pod.spec) if each.container.name == container), None
-            )
-            if placed is not None:
-                field = placed.path.partition("[")[0]
-                path = f"{field}{{{container}}}"
-        self._note(
-            ObjectReference(
-                api_version="v1",
-                kind="Pod",
-                namespace=pod.metadata.namespace,
-                name=pod.metadata.name,
-                uid=pod.metadata.uid,
-                resource_version=pod.metadata.resource_version,
-                field_path=path,
-            ),
-            type_,
-            reason,
-            message,
-        )
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        self._tasks.start(self.run(), name=f"events of {self._component}")
+        return self
 
-    def of_node(self, node: Node, type_: str, reason: str, message: str) -> None:
-        """Something happened to the node; by custom such events carry its name as its uid."""
-        name = node.metadata.name
-        reference = ObjectReference(kind="Node", name=name, uid=name)
-        self._note(reference, type_, reason, message)
+    async def __aexit__(self, *failure: *Failure) -> None:
+        try:
+            await self.sent()
+        finally:
+            await self._tasks.__aexit__(*failure)
+
+    def normal(self, item: KubernetesObject, reason: str, message: str) -> None:
+        """Something happened to *item* as it should."""
+        self.note(reference_to(item), NORMAL, reason, message)
+
+    def warning(self, item: KubernetesObject, reason: str, message: str) -> None:
+        """Something happened to *item* that somebody should look at."""
+        self.note(reference_to(item), WARNING, reason, message)
 
     async def run(self) -> None:
         """Send what waits until cancelled."""
@@ -143,7 +135,8 @@ class EventRecorder:
         finally:
             self._last_call.clear()
 
-    def _note(self, involved: ObjectReference, type_: str, reason: str, message: str) -> None:
+    def note(self, involved: ObjectReference, type_: str, reason: str, message: str) -> None:
+        """Something happened to what *involved* refers to, or to a part of it."""
         text = message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
         who = f"{involved.namespace}/{involved.name}".lstrip("/")
         level = logging.WARNING if type_ == WARNING else logging.INFO
@@ -151,12 +144,12 @@ class EventRecorder:
         happening = Happening(involved=involved, type=type_, reason=reason, message=text)
         telling = self._correlation.tell(happening, self._clock.monotonic())
         if telling is None:
-            self._metrics.count("reflet_node_events_total", result="suppressed")
+            self._metrics.count("reflet_events_total", result="suppressed")
             return
         try:
             self._waiting.put_nowait(telling)
         except asyncio.QueueFull:
-            self._metrics.count("reflet_node_events_total", result="dropped")
+            self._metrics.count("reflet_events_total", result="dropped")
 
     async def _send(self, telling: Telling) -> None:
         # Made once: when an answer was lost, its name shows that it is there.
@@ -175,10 +168,10 @@ class EventRecorder:
                 logger.warning("an event is refused: %s", error)
                 break
             else:
-                self._metrics.count("reflet_node_events_total", result="sent")
+                self._metrics.count("reflet_events_total", result="sent")
                 return
         self._correlation.forget(telling.key)
-        self._metrics.count("reflet_node_events_total", result="failed")
+        self._metrics.count("reflet_events_total", result="failed")
 
     async def _tell(self, telling: Telling, event: Event) -> None:
         known = self._sent.get(telling.key)
@@ -217,10 +210,23 @@ class EventRecorder:
             reason=happening.reason,
             message=happening.message,
             type=happening.type,
-            source=EventSource(component=COMPONENT, host=self._host),
+            source=EventSource(component=self._component, host=self._host),
             first_timestamp=moment,
             last_timestamp=moment,
             count=telling.count,
-            reporting_component=COMPONENT,
+            reporting_component=self._component,
             reporting_instance=self._host,
         )
+
+
+def reference_to(item: KubernetesObject, *, field_path: str = "") -> ObjectReference:
+    """A reference to an object, or with *field_path* to a part of it."""
+    return ObjectReference(
+        api_version=item.api_version,
+        kind=item.kind,
+        namespace=item.metadata.namespace,
+        name=item.metadata.name,
+        uid=item.metadata.uid,
+        resource_version=item.metadata.resource_version,
+        field_path=field_path,
+    )
