@@ -285,7 +285,7 @@ class WorkQueue(Generic[K]):
 
 
 class _Numbers:
-    """What a queue reports; with another prefix these are client-go's names, as in its dashboards."""
+    """What a queue reports; without the prefix these are the names of client-go."""
 
     def __init__(self, name: str, metrics: Metrics, clock: Clock) -> None:
         self._name = name
