@@ -80,12 +80,7 @@ class Cluster(Client):
         from reflet.informer.mirror import Mirror  # noqa: PLC0415 - most programs do not mirror
 
         client = self.resource(kind, namespace=namespace, raw=raw)
-        return Mirror(
-            client,
-            client.resource,
-            namespace=client.namespace,
-            **options,
-        )
+        return Mirror(client, client, namespace=client.namespace, **options)
 
 
 def settings_from(overrides: Overrides) -> ConnectionSettings:

@@ -7,7 +7,7 @@ Upstream: client-go/kubernetes/clientset.go, client-go/dynamic/simple.go (one cl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Self, TypeVar, overload
+from typing import Any, Final, Self, TypeVar, cast, overload
 
 from reflet.api import resources, scheme
 from reflet.api.codec import decode, encode
@@ -15,8 +15,10 @@ from reflet.api.frozen import Frozen
 from reflet.api.meta import KubernetesObject, Time, TypedObject
 from reflet.api.resources import SERVICE_ACCOUNTS, Resource
 from reflet.api.unstructured import AnyObject
+from reflet.client import resource_lookup
 from reflet.client.discovery import ServerVersion, served_resources, server_version
 from reflet.client.resource_client import ResourceClient
+from reflet.client.resource_lookup import ResourceLookup
 from reflet.client.rest import JSON, answer
 from reflet.errors import ParseError
 from reflet.runtime.gate import Gate
@@ -97,21 +99,22 @@ class Client:
     ) -> ResourceClient[Any]:
         """The verbs for one resource; ParseError for a name that is not a built-in one.
 
-        For names of custom resources ask the server: ``client.resource(await client.find(name))``.
+        A custom resource is called ``widgets.example.com``, or given as a class of one's own, and
+        looked up at the first request: NotFound while its definition is not installed.
         """
-        if isinstance(kind, str):
-            resource = resources.find(kind)
-        elif isinstance(kind, Resource):
-            resource = kind
+        decoded_as: type[Any] = AnyObject
+        if isinstance(kind, Resource):
+            lookup = ResourceLookup(kind)
+        elif isinstance(kind, str):
+            lookup = resource_lookup.named(kind, self._served_resources)
         else:
-            resource = _resource_of(kind)
-        where = None
-        if resource.namespaced and namespace != ALL_NAMESPACES:
-            where = namespace or self.namespace
-        decoded_as = AnyObject if raw else scheme.class_for(resource)
-        return ResourceClient(
-            self._transport, resource, decoded_as, namespace=where, gate=self.gate
-        )
+            identity = scheme.identity(cast("type[TypedObject]", kind))
+            lookup = resource_lookup.of_kind(*identity, self._served_resources)
+            decoded_as = kind
+        if decoded_as is AnyObject or raw:
+            decoded_as = AnyObject if raw else scheme.class_for(lookup.resource)
+        where = None if namespace == ALL_NAMESPACES else namespace or self.namespace
+        return ResourceClient(self._transport, lookup, decoded_as, namespace=where, gate=self.gate)
 
     async def find(self, name: str) -> Resource:
         """The resource that *name* means on this server, custom resources included.
@@ -128,6 +131,9 @@ class Client:
         if self._served is None or refresh:
             self._served = await served_resources(self._transport)
         return self._served
+
+    async def _served_resources(self, refresh: bool) -> tuple[Resource, ...]:
+        return await self.resources(refresh=refresh)
 
     async def version(self) -> ServerVersion:
         """What the server says it is."""
@@ -160,11 +166,3 @@ class Client:
         )
         response = await answer(self._transport, request, verb="create")
         return decode(response.body, _TokenAnswer).status
-
-
-def _resource_of(kind: type[TypedObject]) -> Resource:
-    api_version, name = scheme.identity(kind)
-    found = resources.find_kind(api_version, name)
-    if found is None:
-        raise ParseError(f"no resource is known for {kind.__name__}: give a Resource")
-    return found

@@ -13,7 +13,6 @@ from typing import Final, Generic, Literal, TypeAlias, TypeVar, overload
 from msgspec.structs import replace
 
 from reflet.api.codec import Listing, decode, decode_at, decode_list, encode
-from reflet.api.frozen import Frozen
 from reflet.api.meta import KubernetesObject
 from reflet.api.options import (
     CreateOptions,
@@ -32,8 +31,10 @@ from reflet.api.status import Status
 from reflet.api.tables import TABLES, Table
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import event_decoder
+from reflet.client.resource_lookup import ResourceLookup
 from reflet.client.rest import (
     JSON,
+    AnswerHead,
     OnPage,
     answer,
     fetch_all,
@@ -43,7 +44,7 @@ from reflet.client.rest import (
 )
 from reflet.client.sent_objects import Body, PatchBody, loses_fields, name_of
 from reflet.client.watch import Watch
-from reflet.errors import ConfigurationError
+from reflet.errors import ConfigurationError, NotFound
 from reflet.runtime.gate import Gate
 from reflet.runtime.tasks import Opened, entered
 from reflet.transport.interface import Request, Stream, Transport
@@ -58,13 +59,6 @@ Answered: TypeAlias = T | Status | AnyObject
 
 WATCH_SILENCE: Final = 900.0
 """Seconds.  A last resort: a quiet stream is no fault, and a dead connection ends by itself."""
-
-
-class _AnswerHead(Frozen, frozen=True, kw_only=True):
-    """The first look at an answer of which it is not known what it is."""
-
-    api_version: str = ""
-    kind: str = ""
 
 
 class ResourceClient(Generic[T]):
@@ -82,7 +76,7 @@ class ResourceClient(Generic[T]):
     def __init__(
         self,
         transport: Transport,
-        resource: Resource,
+        resource: Resource | ResourceLookup,
         kind: type[T],
         *,
         namespace: str | None,
@@ -91,12 +85,22 @@ class ResourceClient(Generic[T]):
         self._transport = transport
         self._kind = kind
         self.gate = gate
-        self.resource = resource
-        self.namespace = namespace
+        self._lookup = ResourceLookup(resource) if isinstance(resource, Resource) else resource
+        self._namespace = namespace
 
     def __repr__(self) -> str:
         where = f" in {self.namespace}" if self.namespace else ""
         return f"<ResourceClient {self.resource}{where}>"
+
+    @property
+    def resource(self) -> Resource:
+        """What the objects are; of a custom resource, only its name until it was asked for."""
+        return self._lookup.resource
+
+    @property
+    def namespace(self) -> str | None:
+        """Where the objects are; None for all namespaces, and where there are none."""
+        return self._namespace if self.resource.namespaced else None
 
     # Reading
 
@@ -211,12 +215,14 @@ class ResourceClient(Generic[T]):
     async def _open_watch(
         self, options: WatchOptions, silence: float | None
     ) -> tuple[Watch[T], AbstractAsyncContextManager[Stream]]:
-        request = Request(path=self._path(None), query=options.query(), headers=(("accept", JSON),))
+        path = await self._path(None)
+        request = Request(path=path, query=options.query(), headers=(("accept", JSON),))
         context = self._transport.stream(request, silence=silence)
 
         async def not_refused(stream: Stream) -> Watch[T]:
             error = await refusal(stream, request, verb="watch")
             if error is not None:
+                self._lookup.forget(error)
                 raise error
             return Watch(stream, event_decoder(self._kind))
 
@@ -371,7 +377,7 @@ class ResourceClient(Generic[T]):
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | Status:
         """Delete an object; the answer is its last state while it lingers, else a Status."""
         data = await self._send("delete", "DELETE", name, (), body=options.body())
-        if decode(data, _AnswerHead).kind == "Status":
+        if decode(data, AnswerHead).kind == "Status":
             return decode(data, Status)
         return self._decoded(data)
 
@@ -394,7 +400,7 @@ class ResourceClient(Generic[T]):
     def _answered(self, data: bytes, subresource: str | None) -> Answered[T]:
         if subresource in (None, "status") or self._kind is AnyObject:
             return self._decoded(data)
-        head = decode(data, _AnswerHead)
+        head = decode(data, AnswerHead)
         if head.kind == "Status":
             return decode(data, Status)
         if (head.api_version, head.kind) == (self.resource.api_version, self.resource.kind):
@@ -405,8 +411,9 @@ class ResourceClient(Generic[T]):
         # Reviews and other virtual objects have no name; a kind that we know always has one.
         return decode_at(data, self._kind, named=self._kind is not AnyObject)
 
-    def _path(self, name: str | None, subresource: str | None = None) -> str:
-        return self.resource.path(namespace=self.namespace, name=name, subresource=subresource)
+    async def _path(self, name: str | None, subresource: str | None = None) -> str:
+        resource = await self._lookup.found()
+        return resource.path(namespace=self.namespace, name=name, subresource=subresource)
 
     async def _send(
         self,
@@ -425,12 +432,16 @@ class ResourceClient(Generic[T]):
             headers.append(("content-type", content_type))
         request = Request(
             method=method,
-            path=self._path(name, subresource),
+            path=await self._path(name, subresource),
             query=query,
             headers=tuple(headers),
             body=body,
         )
-        response = await answer(self._transport, request, verb=verb)
+        try:
+            response = await answer(self._transport, request, verb=verb)
+        except NotFound as error:
+            self._lookup.forget(error)
+            raise
         return response.body
 
 
