@@ -30,7 +30,8 @@ from reflet.api.watch_events import WatchEvent
 from reflet.blocking.loop_thread import LoopThread
 from reflet.client.client import Token
 from reflet.client.discovery import ServerVersion
-from reflet.client.resource_client import WATCH_SILENCE, Answered, ResourceClient, Whole
+from reflet.client.resource_client import ResourceClient
+from reflet.client.resource_reader import WATCH_SILENCE, Answered, Whole
 from reflet.client.rest import OnPage
 from reflet.client.sent_objects import Body, PatchBody
 from reflet.cluster import Cluster

@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeVar, cast, overload
 from reflet.api import resources, scheme
 from reflet.api.codec import decode, encode
 from reflet.api.frozen import Frozen
-from reflet.api.meta import KubernetesObject, Time, TypedObject
+from reflet.api.meta import KubernetesObject, PartialObjectMetadata, Time, TypedObject
 from reflet.api.resources import SERVICE_ACCOUNTS, Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client import resource_lookup
@@ -53,7 +53,8 @@ class Client:
 
     A class gives objects of that class; a name (``"cm"``, ``"deployments.apps"``) or a
     ``Resource`` gives the class that Reflet has for it, AnyObject for all others; ``raw=True``
-    gives AnyObject always, with nothing lost.  No *namespace* means the connection's own,
+    gives AnyObject always, with nothing lost; ``metadata_only=True`` asks for nothing but metadata,
+    and gives PartialObjectMetadata.  No *namespace* means the connection's own,
     ``ALL_NAMESPACES`` all of them.
 
     ``gate`` is where those who follow a resource wait while the server cannot be reached.
@@ -90,19 +91,38 @@ class Client:
         self, kind: type[Any] | Resource | str, *, namespace: str | None = None, raw: bool
     ) -> ResourceClient[AnyObject]: ...
 
+    @overload
+    def resource(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None = None,
+        metadata_only: bool,
+    ) -> ResourceClient[PartialObjectMetadata]: ...
+
     def resource(
         self,
         kind: type[Any] | Resource | str,
         *,
         namespace: str | None = None,
         raw: bool = False,
+        metadata_only: bool = False,
     ) -> ResourceClient[Any]:
         """The verbs for one resource; ParseError for a name that is not a built-in one.
 
         A custom resource is called ``widgets.example.com``, or given as a class of one's own, and
         looked up at the first request: NotFound while its definition is not installed.
         """
-        decoded_as: type[Any] = AnyObject
+        return self._resource(kind, namespace=namespace, raw=raw, metadata_only=metadata_only)
+
+    def _resource(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None,
+        raw: bool,
+        metadata_only: bool,
+    ) -> ResourceClient[Any]:
         if isinstance(kind, Resource):
             lookup = ResourceLookup(kind)
         elif isinstance(kind, str):
@@ -110,9 +130,11 @@ class Client:
         else:
             identity = scheme.identity(cast("type[TypedObject]", kind))
             lookup = resource_lookup.of_kind(*identity, self._served_resources)
-            decoded_as = kind
-        if decoded_as is AnyObject or raw:
-            decoded_as = AnyObject if raw else scheme.class_for(lookup.resource)
+        decoded_as: type[Any] = AnyObject
+        if metadata_only:
+            decoded_as = PartialObjectMetadata
+        elif not raw:
+            decoded_as = kind if isinstance(kind, type) else scheme.class_for(lookup.resource)
         where = None if namespace == ALL_NAMESPACES else namespace or self.namespace
         return ResourceClient(self._transport, lookup, decoded_as, namespace=where, gate=self.gate)
 

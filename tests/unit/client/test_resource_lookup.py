@@ -8,7 +8,7 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.frozen import Frozen, constant
-from reflet.api.meta import ObjectMeta, TypedObject
+from reflet.api.meta import ObjectMeta, PartialObjectMetadata, TypedObject
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.cluster import Cluster
@@ -143,3 +143,22 @@ def test_built_in_names_are_not_looked_up() -> None:
 
     assert client.resource("deployments.apps", namespace=ALL_NAMESPACES).namespace is None
     assert client.resource(ConfigMap).resource.plural == "configmaps"
+
+
+async def test_of_any_kind_the_metadata_alone_can_be_had() -> None:
+    async with DevServer(tls=False) as server, on(server) as cluster:
+        await cluster.resource(DEFINITIONS).create(WIDGET_DEFINITION)
+        await cluster.resource("widgets.example.com").create(SMALL)
+        await cluster.resource(ConfigMap).create({"metadata": {"name": "a"}, "data": {"x": "y"}})
+        for kind, name in ((ConfigMap, "a"), ("widgets.example.com", "small")):
+            client = cluster.resource(kind, metadata_only=True)
+
+            assert type(await client.get(name)) is PartialObjectMetadata
+            assert [each.metadata.name for each in (await client.list()).items] == [name]
+            async with cluster.mirror(kind, metadata_only=True) as mirror:
+                await mirror.synced()
+                await cluster.resource(kind).patch(name, {"metadata": {"labels": {"seen": "yes"}}})
+                changes = mirror.changes()
+                while not mirror[name].metadata.labels:
+                    await anext(changes)
+                assert type(mirror[name]) is PartialObjectMetadata
