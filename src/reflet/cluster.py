@@ -81,9 +81,9 @@ class Cluster(Client):
     ) -> Mirror[Any]:
         """The objects of one resource in memory, kept fresh while the context is open.
 
-        *kind*, *namespace*, *raw* and *metadata_only* are those of ``resource``.  *options* are described in
-        ``MirrorOptions``: selectors, indexers, transform, resync_every, on_error and more; a name
-        that is none of them is a TypeError here and now.  ::
+        *kind*, *namespace*, *raw* and *metadata_only* are those of ``resource``.  *options* are
+        described in ``MirrorOptions``: selectors, indexers, transform, resync_every, on_error and
+        more; a name that is none of them is a TypeError here and now.  ::
 
             async with cluster.mirror("configmaps", namespace="shop") as config_maps:
                 await config_maps.synced(timeout=10)
