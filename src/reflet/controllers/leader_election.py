@@ -322,6 +322,7 @@ class LeaderElection:
 
 
 leader = LeaderElection
+"""Lead while the block runs: ``async with leader(cluster, "my-operator"):``."""
 
 
 def _check_timing(lease_duration: float, renew_deadline: float, retry_period: float) -> None:

@@ -50,7 +50,7 @@ class NotMirrored(NotFound, KeyError):
         return self.message  # a KeyError's own words stand in quotes
 
 
-class Named(Protocol):
+class NamedResource(Protocol):
     """Whoever knows what a resource is, or will: a custom resource may not be installed yet."""
 
     @property
@@ -84,7 +84,7 @@ class Mirror(Generic[T]):
     def __init__(
         self,
         source: Source[T],
-        resource: Resource | Named,
+        resource: Resource | NamedResource,
         *,
         namespace: str | None = None,
         **options: Unpack[MirrorOptions[T]],

@@ -41,7 +41,7 @@ from reflet.node.pods.sync import (
     verdict_on,
 )
 from reflet.node.pods.volume_manager import Delivered, VolumeManager
-from reflet.node.pods.work_queue import Due, WorkQueue
+from reflet.node.pods.pod_queue import Due, PodQueue
 from reflet.node.probes.lifecycle_hooks import has_post_start
 from reflet.node.probes.prober import PodProber
 from reflet.node.process_runtime import ProcessRuntime
@@ -86,7 +86,7 @@ class PodWorker:
         prober: PodProber,
         dry_run: DryRun | None,
         interrupted: asyncio.Event,
-        queue: WorkQueue,
+        queue: PodQueue,
         runtime: ProcessRuntime,
         cache: StatusCache,
         pleg: Pleg,

@@ -29,7 +29,7 @@ from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.reloads import PodReloads
 from reflet.node.pods.starting import ContainerStarter
 from reflet.node.pods.volume_manager import VolumeManager
-from reflet.node.pods.work_queue import WorkQueue
+from reflet.node.pods.pod_queue import PodQueue
 from reflet.node.pods.worker import PodWorker
 from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.probes.lifecycle_hooks import LifecycleHooks
@@ -112,7 +112,7 @@ class WorkerFactory:
             prober=self.prober(pod, probed),
             dry_run=None if self.runs_commands else self.dry_run(),
             interrupted=interrupted,
-            queue=WorkQueue(self.clock, self.chance, resync=self.resync, retry=self.retry),
+            queue=PodQueue(self.clock, self.chance, resync=self.resync, retry=self.retry),
             runtime=self.runtime,
             cache=self.cache,
             pleg=self.pleg,
