@@ -14,8 +14,9 @@ from typing import Any, Final, TypeVar
 
 from msgspec import json
 
+from reflet.api import scheme
 from reflet.api.codec import encode
-from reflet.api.meta import KubernetesObject, OwnerReference
+from reflet.api.meta import KubernetesObject, OwnerReference, TypedObject
 from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.resource_client import ResourceClient
@@ -211,7 +212,7 @@ def owner_reference(
 
 
 def applied_object(
-    resource: Resource,
+    kind: Resource | type[TypedObject],
     name: str,
     *,
     namespace: str | None = None,
@@ -224,15 +225,21 @@ def applied_object(
 
     ::
 
-        wanted = applied_object(DEPLOYMENTS, "web", owner=widget, spec={"replicas": 3})
+        wanted = applied_object(Deployment, "web", owner=widget, spec={"replicas": 3})
         await deployments.apply(wanted, field_manager="my-operator", force=True)
 
-    What *owner* is in a namespace is put into the same one, and is deleted with it.
+    It is deleted with its *owner*, and is in the same namespace; of a resource without namespaces,
+    say ``namespace=""``.
     """
     metadata: dict[str, Any] = {"name": name}
-    if namespace is None and owner is not None and resource.namespaced:
-        namespace = owner.metadata.namespace or None
-    if namespace is not None:
+    if isinstance(kind, Resource):
+        api_version, kind_name = kind.api_version, kind.kind
+        namespace = namespace if kind.namespaced else ""
+    else:
+        api_version, kind_name = scheme.identity(kind)
+    if namespace is None and owner is not None:
+        namespace = owner.metadata.namespace
+    if namespace:
         metadata["namespace"] = namespace
     if owner is not None:
         metadata["ownerReferences"] = [owner_reference(owner)]
@@ -240,9 +247,4 @@ def applied_object(
         metadata["labels"] = dict(labels)
     if annotations is not None:
         metadata["annotations"] = dict(annotations)
-    return {
-        "apiVersion": resource.api_version,
-        "kind": resource.kind,
-        "metadata": metadata,
-        **fields,
-    }
+    return {"apiVersion": api_version, "kind": kind_name, "metadata": metadata, **fields}

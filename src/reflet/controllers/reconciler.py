@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias, TypedDict, Unpack, cast
 
 from reflet.controllers.triggers import Predicate, Trigger, itself, priority_of
 from reflet.controllers.work_queue import QueueShutDown, WorkQueue
-from reflet.errors import ConfigurationError, MisuseError
+from reflet.errors import ConfigurationError, Conflict, MisuseError
 from reflet.informer.handlers.changes import Change, is_asynchronous
 from reflet.informer.mirror import Mirror
 from reflet.runtime.clock import Clock, SystemClock
@@ -251,7 +251,9 @@ class Controller:
         words = f"{type(error).__name__}: {error}"
         if isinstance(error, TimeoutError) and not str(error):
             words = f"no end after {self._timeout:g} s"
-        logger.warning("%s: %s failed, %s: %s", self.name, key, what_next, words)
+        # A conflict is how one hears that the mirror was a moment behind: nothing to look after.
+        level = logging.INFO if isinstance(error, Conflict) else logging.WARNING
+        logger.log(level, "%s: %s failed, %s: %s", self.name, key, what_next, words)
         logger.debug("%s: %s failed", self.name, key, exc_info=error)
         self._count(result)
 

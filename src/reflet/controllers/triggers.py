@@ -64,21 +64,26 @@ def itself(mirror: Mirror[T], *, predicate: Predicate[T] | None = None) -> Trigg
 
 def owned(
     mirror: Mirror[T],
-    by: Resource,
+    by: Resource | Mirror[Any],
     *,
     any_owner: bool = False,
     predicate: Predicate[T] | None = None,
     optional: bool = False,
 ) -> Trigger[T]:
-    """An object is work for its controller, if that is a *by*; with *any_owner* for every owner."""
+    """An object is work for its controller, if that is a *by*; with *any_owner* for every owner.
+
+    *by* is a resource, or the mirror of one.
+    """
 
     def owners(item: T) -> Iterable[str]:
+        # Asked each time: a custom resource is known once its mirror has found it.
+        owning = by if isinstance(by, Resource) else by.resource
         for reference in item.metadata.owner_references:
             group = reference.api_version.rpartition("/")[0]
-            if (group, reference.kind) != (by.group, by.kind):
+            if (group, reference.kind) != (owning.group, owning.kind):
                 continue
             if any_owner or reference.controller:
-                namespace = item.metadata.namespace if by.namespaced else ""
+                namespace = item.metadata.namespace if owning.namespaced else ""
                 yield f"{namespace}/{reference.name}" if namespace else reference.name
 
     return Trigger(mirror, owners, predicate, optional)

@@ -12,6 +12,7 @@ import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.core.pods import Pod, PodStatus
+from reflet.api.core.workloads import Deployment
 from reflet.api.meta import Condition
 from reflet.api.resources import DEPLOYMENTS, NODES
 from reflet.api.unstructured import AnyObject
@@ -247,12 +248,13 @@ def test_an_owner_that_no_server_knows_is_refused() -> None:
 
 
 def test_an_object_to_apply_has_what_is_wanted_and_nothing_else() -> None:
-    assert applied_object(DEPLOYMENTS, "web", spec={"replicas": 3}) == {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web"},
-        "spec": {"replicas": 3},
-    }
+    for kind in (DEPLOYMENTS, Deployment):
+        assert applied_object(kind, "web", spec={"replicas": 3}) == {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web"},
+            "spec": {"replicas": 3},
+        }
 
 
 def test_an_object_to_apply_is_where_its_owner_is() -> None:

@@ -76,7 +76,10 @@ def test_an_object_is_work_for_itself() -> None:
 def test_an_owned_object_is_work_for_its_controller(
     reference: OwnerReference, keys: list[str]
 ) -> None:
-    assert owned(mirror(), DEPLOYMENTS).keys(Change("ADDED", item("a", reference))) == keys
+    change = Change("ADDED", item("a", reference))
+
+    assert owned(mirror(), DEPLOYMENTS).keys(change) == keys
+    assert owned(mirror(), mirror(DEPLOYMENTS)).keys(change) == keys
 
 
 def test_with_any_owner_it_is_work_for_those_that_do_not_control_it_too() -> None:

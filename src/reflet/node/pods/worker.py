@@ -24,6 +24,7 @@ from reflet.node.pods.admission import Allowance, left_out_of
 from reflet.node.pods.dry_run import DryRun
 from reflet.node.pods.killing import ContainerStopper
 from reflet.node.pods.pod_actions import PodActions, compute_pod_actions
+from reflet.node.pods.pod_queue import Due, PodQueue
 from reflet.node.pods.pod_volumes import Written
 from reflet.node.pods.starting import ContainerStarter, fingerprint_of, gate_group
 from reflet.node.pods.sync import (
@@ -41,7 +42,6 @@ from reflet.node.pods.sync import (
     verdict_on,
 )
 from reflet.node.pods.volume_manager import Delivered, VolumeManager
-from reflet.node.pods.pod_queue import Due, PodQueue
 from reflet.node.probes.lifecycle_hooks import has_post_start
 from reflet.node.probes.prober import PodProber
 from reflet.node.process_runtime import ProcessRuntime

@@ -25,11 +25,11 @@ from reflet.node.pods.admission import Allowance
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.dry_run import DryRun
 from reflet.node.pods.killing import ContainerStopper, Killer
+from reflet.node.pods.pod_queue import PodQueue
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.reloads import PodReloads
 from reflet.node.pods.starting import ContainerStarter
 from reflet.node.pods.volume_manager import VolumeManager
-from reflet.node.pods.pod_queue import PodQueue
 from reflet.node.pods.worker import PodWorker
 from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.probes.lifecycle_hooks import LifecycleHooks
