@@ -6,7 +6,8 @@ No framework: each part can be used alone.
 - ``triggers``: which keys a change concerns
 - ``reconciler``: from changes to calls of a function, ``reconcile``
 - ``leader_election``: one of several candidates leads, and knows when it no longer does
-- ``event_recorder``, ``event_correlation``: what people are told about objects
+- ``event_recorder``, ``event_correlation``, ``event_series``, ``event_sender``: what people hear
+  about objects
 - ``object_writes``: finalizers, conditions, owners, and waiting for an object
 """
 
@@ -18,6 +19,7 @@ from reflet._exports import lazy_exports
 # isort: off
 if TYPE_CHECKING:
     from reflet.controllers.event_recorder import EventRecorder, reference_to
+    from reflet.controllers.event_series import SeriesRecorder
     from reflet.controllers.leader_election import LeaderElection, LeadershipLost, leader
     from reflet.controllers.object_writes import (
         applied_object, condition, deleted, ensure_finalizer, owner_reference, remove_finalizer,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
         "reflet.controllers.event_recorder": "EventRecorder reference_to",
+        "reflet.controllers.event_series": "SeriesRecorder",
         "reflet.controllers.leader_election": "LeaderElection LeadershipLost leader",
         "reflet.controllers.object_writes": (
             "applied_object condition deleted ensure_finalizer owner_reference remove_finalizer "
@@ -58,8 +61,8 @@ else:
 __all__ = [
     "Controller", "ControllerOptions", "Done", "EventRecorder", "ExponentialFailures",
     "FastThenSlow", "LeaderElection", "LeadershipLost", "MaxOf", "Predicate", "QueueFull",
-    "QueueShutDown", "RateLimiter", "Reconcile", "Requeue", "TerminalError", "TokenBucket",
-    "Trigger", "WorkQueue", "all_of", "any_of", "applied_object", "condition",
+    "QueueShutDown", "RateLimiter", "Reconcile", "Requeue", "SeriesRecorder", "TerminalError",
+    "TokenBucket", "Trigger", "WorkQueue", "all_of", "any_of", "applied_object", "condition",
     "default_rate_limiter", "deleted", "ensure_finalizer", "generation_changed", "in_namespaces",
     "indexed", "itself", "labelled", "leader", "mapped", "owned", "owner_reference", "reconcile",
     "reference_to", "remove_finalizer", "retry_on_conflict", "set_condition", "version_changed",

@@ -1,20 +1,20 @@
-"""Events: what a program tells people about objects, on its way to the API server.
+"""Events: what a program tells people about objects, in the form that the kubelet's events have.
 
-Recording never waits and never fails: what does not fit in the line is dropped and counted.  An
-event is tried twelve times, ten seconds apart, as by client-go.  Which are told at all is
-``event_correlation``.
+Recording never waits and never fails.  The same event counts up, many that are alike become one,
+and an object has only so many (``event_correlation``); how they reach the server is
+``event_sender``.  Events of the newer form, with a series, are ``event_series``.
 
-Upstream: client-go/tools/record/event.go, recorderImpl, recordToSink;
-client-go/tools/reference/ref.go, GetReference
+Upstream: client-go/tools/record/event.go, recorderImpl; client-go/tools/reference/ref.go,
+GetReference
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Self
 
 from reflet.api.core.small_kinds import Event, EventSource
@@ -22,36 +22,14 @@ from reflet.api.meta import KubernetesObject, ObjectMeta, ObjectReference
 from reflet.api.options import PatchType
 from reflet.client.client import Client
 from reflet.controllers.event_correlation import EventCorrelation, Happening, Telling
-from reflet.errors import (
-    AlreadyExists,
-    CredentialsError,
-    DecodeError,
-    NotFound,
-    RefletError,
-    ServerTimeout,
-    ServiceUnavailable,
-    TooManyRequests,
-    TransportError,
-)
+from reflet.controllers.event_sender import MOST_WAITING, PAUSE, EventSender, Write
+from reflet.errors import AlreadyExists, NotFound
 from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.metrics import NO_METRICS, Metrics
-from reflet.runtime.tasks import Failure, TaskOwner
-from reflet.runtime.waits import came_within
+from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
+from reflet.runtime.tasks import Failure
 
-MOST_WAITING: Final = 1000
-TRIES: Final = 12
-PAUSE: Final = 10.0  # seconds between two tries
 LONGEST_MESSAGE: Final = 1024  # characters; what events of the newer API may have
 NORMAL, WARNING = "Normal", "Warning"
-_PASSING: Final = (
-    CredentialsError,
-    DecodeError,  # of an answer that came garbled: its name shows whether the event is there
-    TransportError,
-    TooManyRequests,
-    ServerTimeout,
-    ServiceUnavailable,
-    OSError,  # descriptors or memory ran out on the way to the server
-)
 
 logger = logging.getLogger(__name__)
 
@@ -88,24 +66,26 @@ class EventRecorder:
         self._component = component
         self._host = host
         self._clock = clock or SystemClock()
-        self._metrics = metrics
-        self._pause = pause
         self._correlation = EventCorrelation()
-        self._waiting: asyncio.Queue[Telling] = asyncio.Queue(MOST_WAITING)
         self._sent: dict[tuple[str, ...], _Sent] = {}
-        self._last_call = asyncio.Event()
-        self._tasks = TaskOwner(f"events of {component}")
+        self._sender = EventSender(
+            f"events of {component}", clock=self._clock, metrics=guarded(metrics), pause=pause
+        )
 
     async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
-        self._tasks.start(self.run(), name=f"events of {self._component}")
+        await self._sender.__aenter__()
         return self
 
     async def __aexit__(self, *failure: *Failure) -> None:
-        try:
-            await self.sent()
-        finally:
-            await self._tasks.__aexit__(*failure)
+        await self._sender.__aexit__(*failure)
+
+    async def run(self) -> None:
+        """Send what waits until cancelled, for those who have a task for it."""
+        await self._sender.run()
+
+    async def sent(self) -> None:
+        """Return when nothing waits any more; for the end, when there is no time for retries."""
+        await self._sender.sent()
 
     def normal(self, item: KubernetesObject, reason: str, message: str) -> None:
         """Something happened to *item* as it should."""
@@ -115,63 +95,21 @@ class EventRecorder:
         """Something happened to *item* that somebody should look at."""
         self.note(reference_to(item), WARNING, reason, message)
 
-    async def run(self) -> None:
-        """Send what waits until cancelled."""
-        while True:
-            telling = await self._waiting.get()
-            try:
-                await self._send(telling)
-            finally:
-                self._waiting.task_done()
-
-    async def sent(self) -> None:
-        """Return when nothing waits any more; for the end, when there is no time for retries.
-
-        What waits for a server that was away is tried once more, at once, and then given up.
-        """
-        self._last_call.set()
-        try:
-            await self._waiting.join()
-        finally:
-            self._last_call.clear()
-
     def note(self, involved: ObjectReference, type_: str, reason: str, message: str) -> None:
         """Something happened to what *involved* refers to, or to a part of it."""
-        text = message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
-        who = f"{involved.namespace}/{involved.name}".lstrip("/")
-        level = logging.WARNING if type_ == WARNING else logging.INFO
-        logger.log(level, "%s: %s: %s", who, reason, text)
+        text = told(involved, type_, reason, message)
         happening = Happening(involved=involved, type=type_, reason=reason, message=text)
         telling = self._correlation.tell(happening, self._clock.monotonic())
         if telling is None:
-            self._metrics.count("reflet_events_total", result="suppressed")
+            self._sender.count("suppressed")
             return
-        try:
-            self._waiting.put_nowait(telling)
-        except asyncio.QueueFull:
-            self._metrics.count("reflet_events_total", result="dropped")
-
-    async def _send(self, telling: Telling) -> None:
         # Made once: when an answer was lost, its name shows that it is there.
         event = self._event(telling)
-        for attempt in range(TRIES):
-            is_last = self._last_call.is_set()
-            try:
-                await self._tell(telling, event)
-            except _PASSING as error:
-                if attempt == 0:
-                    logger.info("an event waits for the server: %s", error)
-                if is_last:
-                    break
-                await came_within(self._last_call, self._pause, clock=self._clock)
-            except RefletError as error:
-                logger.warning("an event is refused: %s", error)
-                break
-            else:
-                self._metrics.count("reflet_events_total", result="sent")
-                return
-        self._correlation.forget(telling.key)
-        self._metrics.count("reflet_events_total", result="failed")
+
+        async def send() -> None:
+            await self._tell(telling, event)
+
+        self._sender.put(Write(send, lambda: self._correlation.forget(telling.key)))
 
     async def _tell(self, telling: Telling, event: Event) -> None:
         known = self._sent.get(telling.key)
@@ -201,11 +139,8 @@ class EventRecorder:
         involved = happening.involved
         now = self._clock.now()
         moment = now.replace(microsecond=0)
-        suffix = f"{int(now.timestamp() * 1e9):x}{secrets.token_hex(2)}"
         return Event(
-            metadata=ObjectMeta(
-                name=f"{involved.name}.{suffix}", namespace=involved.namespace or "default"
-            ),
+            metadata=event_metadata(involved, now),
             involved_object=involved,
             reason=happening.reason,
             message=happening.message,
@@ -230,3 +165,18 @@ def reference_to(item: KubernetesObject, *, field_path: str = "") -> ObjectRefer
         resource_version=item.metadata.resource_version,
         field_path=field_path,
     )
+
+
+def event_metadata(involved: ObjectReference, now: datetime) -> ObjectMeta:
+    """The name of an event, which is nobody else's, and the namespace of what it is about."""
+    suffix = f"{int(now.timestamp() * 1e9):x}{secrets.token_hex(2)}"
+    return ObjectMeta(name=f"{involved.name}.{suffix}", namespace=involved.namespace or "default")
+
+
+def told(involved: ObjectReference, type_: str, reason: str, message: str) -> str:
+    """Log what happened, and give the message as it fits in an event."""
+    text = message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
+    who = f"{involved.namespace}/{involved.name}".lstrip("/")
+    level = logging.WARNING if type_ == WARNING else logging.INFO
+    logger.log(level, "%s: %s: %s", who, reason, text)
+    return text

@@ -65,7 +65,7 @@ async def test_a_conflict_is_tried_again_and_another_error_is_not() -> None:
     async def refused() -> str:
         raise ValueError("no")
 
-    with pytest.raises(ValueError, match="^no$"):
+    with pytest.raises(ValueError, match=r"^no$"):
         await retry_on_conflict(refused)
 
 

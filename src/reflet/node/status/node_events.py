@@ -13,7 +13,8 @@ from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectReference
 from reflet.client.client import Client
-from reflet.controllers.event_recorder import PAUSE, EventRecorder, reference_to
+from reflet.controllers.event_recorder import EventRecorder, reference_to
+from reflet.controllers.event_sender import PAUSE
 from reflet.resolution.places import containers_of
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import NO_METRICS, Metrics

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from reflet.api.core.small_kinds import Event
-from reflet.controllers.event_recorder import MOST_WAITING, WARNING
+from reflet.controllers.event_recorder import WARNING
+from reflet.controllers.event_sender import MOST_WAITING
 from reflet.errors import (
     ConnectionRefused,
     CredentialsError,
