@@ -8,6 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from reflet.devserver.admission.admission_reviews import CallFailed
+from reflet.devserver.admission.webhook_client import WebhookClient
+from reflet.devserver.admission.webhook_matching import webhooks_of
+from reflet.devserver.storage.storage import Storage
+from reflet.devserver.storage.stored import Key
 from tests.integration.plain_client import Client
 from tests.real.certificates import Authority
 from tests.webhook_scenes import (
@@ -18,7 +23,9 @@ from tests.webhook_scenes import (
     Raw,
     WebhookServer,
     config_map,
+    configuration,
     install,
+    webhook,
 )
 
 PATIENCE = 30.0  # seconds for what happens at once
@@ -35,57 +42,52 @@ def hooks() -> Iterator[WebhookServer]:
 # Where webhooks are, and who they are
 
 
-def behind_service(client: Client, hooks: WebhookServer, *, slices: bool) -> None:
-    """Make a service whose endpoint is the webhook."""
-    core = "/api/v1/namespaces/default"
-    spec = {"ports": [{"name": "tls", "port": 443, "targetPort": 9443}]}
-    client.create(f"{core}/services", {"metadata": {"name": "hooks"}, "spec": spec})
+def behind_service(hooks: WebhookServer, *, slices: bool) -> Storage:
+    """Store a service whose endpoint is the webhook, as no client could: on this very machine."""
+    storage = Storage()
+    ports = [{"name": "tls", "port": 443, "targetPort": 9443}]
+    storage.create(Key("services", "default", "hooks"), {"spec": {"ports": ports}})
     port = {"name": "tls", "port": hooks.port}
     if slices:
-        labels = {"kubernetes.io/service-name": "hooks"}
-        client.create(
-            "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
-            {
-                "metadata": {"name": "hooks-1", "labels": labels},
-                "addressType": "IPv4",
-                "ports": [port],
-                "endpoints": [
-                    {"addresses": ["127.0.0.9"], "conditions": {"ready": False}},
-                    {"addresses": [HOST]},
-                ],
-            },
+        metadata = {"labels": {"kubernetes.io/service-name": "hooks"}}
+        away = {"addresses": ["127.0.0.9"], "conditions": {"ready": False}}
+        endpoints = [away, {"addresses": [HOST]}]
+        storage.create(
+            Key("endpointslices.discovery.k8s.io", "default", "hooks-1"),
+            {"metadata": metadata, "ports": [port], "endpoints": endpoints},
         )
     else:
         subset = {"addresses": [{"ip": HOST}], "ports": [port]}
-        client.create(f"{core}/endpoints", {"metadata": {"name": "hooks"}, "subsets": [subset]})
+        storage.create(Key("endpoints", "default", "hooks"), {"subsets": [subset]})
+    return storage
+
+
+async def posted(storage: Storage, hooks: WebhookServer) -> bytes:
+    """Ask the webhook behind the service."""
+    where = {"service": SERVICE, "caBundle": hooks.ca_bundle}
+    (found,) = webhooks_of(configuration("one", webhook("one", where)))
+    client = WebhookClient(storage)
+    try:
+        return await client.post(found, {"request": {"uid": "u"}, "apiVersion": "", "kind": ""})
+    finally:
+        await client.close()
 
 
 @pytest.mark.parametrize("slices", [True, False], ids=["EndpointSlice", "Endpoints"])
-def test_a_webhook_is_found_behind_a_service(
-    client: Client, hooks: WebhookServer, config_maps: str, slices: bool
-) -> None:
-    behind_service(client, hooks, slices=slices)
-    install(client, VALIDATING, {"service": SERVICE, "caBundle": hooks.ca_bundle})
-
-    client.create(config_maps, config_map())
+async def test_a_webhook_is_found_behind_a_service(hooks: WebhookServer, slices: bool) -> None:
+    await posted(behind_service(hooks, slices=slices), hooks)
 
     (asked,) = hooks.asked
     assert asked.path == "/check?timeout=10s"
     assert asked.headers["Host"] == "hooks.default.svc:443"
 
 
-def test_a_webhook_behind_a_service_must_have_the_name_of_the_service(
-    client: Client, config_maps: str
-) -> None:
-    with WebhookServer(names=(HOST,)) as hooks:
-        behind_service(client, hooks, slices=True)
-        install(client, VALIDATING, {"service": SERVICE, "caBundle": hooks.ca_bundle})
+async def test_a_webhook_behind_a_service_must_have_the_name_of_the_service() -> None:
+    with WebhookServer(names=(HOST,)) as hooks, pytest.raises(CallFailed) as failed:
+        await posted(behind_service(hooks, slices=True), hooks)
 
-        answer = client.request("POST", config_maps, config_map())
-
-    assert answer.code == 500
-    assert "tls: failed to verify certificate: x509: " in answer.message
-    assert "hooks.default.svc" in answer.message
+    assert "tls: failed to verify certificate: x509: " in str(failed.value)
+    assert "hooks.default.svc" in str(failed.value)
 
 
 def test_a_service_of_an_outer_name_leads_there(
