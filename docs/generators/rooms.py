@@ -27,6 +27,7 @@ ROOMS: Final = {
     "reflet.api": "api/vocabulary.md",
     "reflet.blocking": "api/blocking.md",
     "reflet.client": "api/client.md",
+    "reflet.controllers": "api/controllers.md",
     "reflet.devserver": "api/testing.md",
     "reflet.informer": "api/informers.md",
     "reflet.managers": "api/managers.md",

@@ -13,8 +13,8 @@ from reflet._version import __version__
 # isort: off
 if TYPE_CHECKING:
     from reflet import (
-        adapters, api, blocking, client, devserver, errors, informer, managers, play, pleg,
-        podconfig, pods, resolution, runtime, store, testing, transport, volumes,
+        adapters, api, blocking, client, controllers, devserver, errors, informer, managers, play,
+        pleg, podconfig, pods, resolution, runtime, store, testing, transport, volumes,
     )
     from reflet.api import (
         AnyObject, ConfigMap, CreateOptions, CronJob, DaemonSet, DeleteOptions, Deployment, Event,
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     )
     from reflet.client import ALL_NAMESPACES
     from reflet.cluster import Cluster, connect
+    from reflet.controllers import (
+        Controller, EventRecorder, Requeue, WorkQueue, leader, reconcile,
+    )
     from reflet.errors import RefletError
     from reflet.informer import (
         Change, DeltaFifo, InformerSet, Mirror, Reflector, SharedInformer, filtered,
@@ -37,8 +40,8 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
         "reflet": (
-            "adapters api blocking client devserver errors informer managers play pleg podconfig "
-            "pods resolution runtime store testing transport volumes"
+            "adapters api blocking client controllers devserver errors informer managers play "
+            "pleg podconfig pods resolution runtime store testing transport volumes"
         ),
         "reflet.api": (
             "AnyObject ConfigMap CreateOptions CronJob DaemonSet DeleteOptions Deployment Event "
@@ -49,6 +52,7 @@ else:
         ),
         "reflet.client": "ALL_NAMESPACES",
         "reflet.cluster": "Cluster connect",
+        "reflet.controllers": "Controller EventRecorder Requeue WorkQueue leader reconcile",
         "reflet.errors": "RefletError",
         "reflet.informer": "Change DeltaFifo InformerSet Mirror Reflector SharedInformer filtered",
         "reflet.managers": "ConfigMapManager SecretManager",
@@ -60,14 +64,16 @@ else:
 
 __all__ = [
     "ALL_NAMESPACES", "AnyObject", "Change", "Cluster", "ConfigMap", "ConfigMapManager",
-    "ConnectionSettings", "CreateOptions", "CronJob", "DaemonSet", "DeleteOptions", "DeltaFifo",
-    "Deployment", "Event", "FieldValidation", "GetOptions", "InformerSet", "Job", "Lease",
-    "ListOptions", "Mirror", "Namespace", "Needs", "Node", "PatchOptions", "PatchType", "Pod",
-    "PodInputs", "PropagationPolicy", "Quantity", "Reflector", "RefletError", "ReplicaSet",
-    "ReplicationController", "Resource", "ResourceVersionMatch", "Secret", "SecretManager",
-    "Service", "ServiceAccount", "SharedInformer", "StatefulSet", "Store", "UpdateOptions",
-    "WatchOptions", "__version__", "adapters", "api", "blocking", "client", "connect",
-    "decode_object", "devserver", "encode", "errors", "filtered", "informer", "managers", "play",
-    "pleg", "pod_inputs", "pod_inputs_from_files", "podconfig", "pods", "resolution",
-    "resolve_environment", "resolve_volume", "runtime", "store", "testing", "transport", "volumes",
+    "ConnectionSettings", "Controller", "CreateOptions", "CronJob", "DaemonSet", "DeleteOptions",
+    "DeltaFifo", "Deployment", "Event", "EventRecorder", "FieldValidation", "GetOptions",
+    "InformerSet", "Job", "Lease", "ListOptions", "Mirror", "Namespace", "Needs", "Node",
+    "PatchOptions", "PatchType", "Pod", "PodInputs", "PropagationPolicy", "Quantity", "Reflector",
+    "RefletError", "ReplicaSet", "ReplicationController", "Requeue", "Resource",
+    "ResourceVersionMatch", "Secret", "SecretManager", "Service", "ServiceAccount",
+    "SharedInformer", "StatefulSet", "Store", "UpdateOptions", "WatchOptions", "WorkQueue",
+    "__version__", "adapters", "api", "blocking", "client", "connect", "controllers",
+    "decode_object", "devserver", "encode", "errors", "filtered", "informer", "leader", "managers",
+    "play", "pleg", "pod_inputs", "pod_inputs_from_files", "podconfig", "pods", "reconcile",
+    "resolution", "resolve_environment", "resolve_volume", "runtime", "store", "testing",
+    "transport", "volumes",
 ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from reflet.api.meta import KubernetesObject
+from reflet.api.meta import KubernetesObject, PartialObjectMetadata
 from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import Client
@@ -60,32 +60,38 @@ class Cluster(Client):
         **options: Unpack[MirrorOptions[AnyObject]],
     ) -> Mirror[AnyObject]: ...
 
+    @overload
+    def mirror(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        metadata_only: bool,
+        namespace: str | None = None,
+        **options: Unpack[MirrorOptions[PartialObjectMetadata]],
+    ) -> Mirror[PartialObjectMetadata]: ...
+
     def mirror(
         self,
         kind: type[Any] | Resource | str,
         *,
         namespace: str | None = None,
         raw: bool = False,
+        metadata_only: bool = False,
         **options: Unpack[MirrorOptions[Any]],
     ) -> Mirror[Any]:
         """The objects of one resource in memory, kept fresh while the context is open.
 
-        *kind*, *namespace* and *raw* are those of ``resource``.  *options* are described in
-        ``MirrorOptions``: selectors, indexers, transform, resync_every, on_error and more; a name
-        that is none of them is a TypeError here and now.  ::
+        *kind*, *namespace*, *raw* and *metadata_only* are those of ``resource``.  *options* are
+        described in ``MirrorOptions``: selectors, indexers, transform, resync_every, on_error and
+        more; a name that is none of them is a TypeError here and now.  ::
 
             async with cluster.mirror("configmaps", namespace="shop") as config_maps:
                 await config_maps.synced(timeout=10)
         """
         from reflet.informer.mirror import Mirror  # noqa: PLC0415 - most programs do not mirror
 
-        client = self.resource(kind, namespace=namespace, raw=raw)
-        return Mirror(
-            client,
-            client.resource,
-            namespace=client.namespace,
-            **options,
-        )
+        client = self._resource(kind, namespace=namespace, raw=raw, metadata_only=metadata_only)
+        return Mirror(client, client, namespace=client.namespace, **options)
 
 
 def settings_from(overrides: Overrides) -> ConnectionSettings:

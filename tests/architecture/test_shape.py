@@ -43,6 +43,7 @@ SHARED_FILE_NAMES: Final[Mapping[str, str]] = {
 # Names of classes that occur more than once, with the reason.
 SHARED_CLASS_NAMES: Final[Mapping[str, str]] = {
     "DeleteOptions": "what our client asks for, and what the server reads: they share no code",
+    "Done": "the result of a reconciliation, and an answer of the shim",
     "LabelSelector": "metav1.LabelSelector and labels.Selector: the field of a spec, and the text",
     "Outcome": "how a probe ended, and what containers of an image do in play",
     "Rule": "a rule of lint, and a rule of a Role",

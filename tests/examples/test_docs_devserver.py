@@ -27,7 +27,7 @@ def test_the_page_on_running_it_shows_what_is_printed(tmp_path: Path) -> None:
     wrong = []
 
     with Reader(tmp_path) as reader:
-        done = [(step, reader.do(step.command)) for step in steps(page)]
+        done = [(step, reader.follow(step)) for step in steps(page)]
 
     for step, printed in done:
         if not agrees(printed, step.printed):

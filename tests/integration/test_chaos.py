@@ -79,7 +79,8 @@ class DevGround:
         kind = self._server.state.kinds.by_kind(resource.api_version, resource.kind)
         assert kind is not None
         writing = Writing(self._server.state, kind, namespace, WriteOptions())
-        uid: str = writing.create(writing.checked(dict(document))).document["metadata"]["uid"]
+        answer = await writing.create(writing.checked(dict(document)))
+        uid: str = answer.document["metadata"]["uid"]
         return uid
 
     async def remove(

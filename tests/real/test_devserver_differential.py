@@ -26,6 +26,8 @@ from tests.real.differential.scenes import SCENES
 from tests.real.differential.script import Scene, get
 from tests.real.differential.side import Outcome, Side
 from tests.real.kube_server import HOST, KubeServer
+from tests.real.webhook_cases import CASES
+from tests.real.webhook_writes import WRITES
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/devserver-differences.md"
 PATIENCE = 10.0  # seconds for an answer
@@ -84,6 +86,9 @@ def test_the_page_tells_every_declared_difference_and_no_other() -> None:
     declared = {
         why for scene in SCENES for request in scene.requests for why in request.differs.values()
     }
+    told_to_webhooks = [*(case.differs for case in CASES), *(each.differs for each in WRITES)]
+    for differs in told_to_webhooks:
+        declared |= {why for places in differs.values() for why in places.values()}
 
     told = re.findall(r"^\| `([a-z0-9-]+)` \|", PAGE.read_text(), re.MULTILINE)
 

@@ -58,7 +58,18 @@ HELP: Final = {
     "reflet_node_probes_total": "Probes of containers, by kind and result.",
     "reflet_node_refreshes_total": "Times at which a pod's files were written anew.",
     "reflet_node_status_writes_total": "Statuses sent to the server, by result.",
-    "reflet_node_events_total": "Events sent to the server, by result.",
+    "reflet_events_total": "Events sent to the server, by result.",
+    "reflet_workqueue_adds_total": "Keys that were added to a work queue.",
+    "reflet_workqueue_depth": "Keys that wait in a work queue.",
+    "reflet_workqueue_longest_running_processor_seconds": "For how long the longest work lasts.",
+    "reflet_workqueue_queue_duration_seconds": "How long keys waited in a work queue.",
+    "reflet_workqueue_retries_total": "Keys that were added again after a failure.",
+    "reflet_workqueue_unfinished_work_seconds": "Seconds of work that has not ended, in all.",
+    "reflet_workqueue_work_duration_seconds": "How long the work on a key took.",
+    "reflet_reconcile_total": "Calls of a controller's function, by how they ended.",
+    "reflet_reconcile_duration_seconds": "How long calls of a controller's function took.",
+    "reflet_leader_election_master_status": "Whether this candidate leads: 1 or 0.",
+    "reflet_leader_election_slowpath_total": "Renewals that had to read the Lease again.",
 }
 
 logger = logging.getLogger(__name__)

@@ -8,12 +8,12 @@ Upstream: apimachinery/pkg/apis/meta/v1/types.go, time.go and micro_time.go
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Final, Protocol, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Protocol, Self
 
 import msgspec
 from msgspec import structs
 
-from reflet.api.frozen import EMPTY, Frozen
+from reflet.api.frozen import EMPTY, Frozen, constant
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl keeps the whole object, a Secret's values included."""
@@ -190,3 +190,11 @@ class TypedObject(Frozen, frozen=True, kw_only=True):
     """
 
     complete: ClassVar[bool] = False
+
+
+class PartialObjectMetadata(TypedObject, frozen=True, kw_only=True):
+    """An object of any kind of which only the metadata was asked for."""
+
+    api_version: Literal["meta.k8s.io/v1"] = constant("meta.k8s.io/v1")
+    kind: Literal["PartialObjectMetadata"] = constant("PartialObjectMetadata")
+    metadata: ObjectMeta = ObjectMeta()

@@ -25,6 +25,7 @@ from reflet.apirules.kind_strategies import (
     STATUS_FROM_CLIENT,
     STATUS_RULES,
     UPDATE_RULES,
+    add_by_plugins,
 )
 from reflet.apirules.schema.decoding import empty_object, in_order
 from reflet.apirules.schema.served_kind import ServedKind
@@ -37,6 +38,11 @@ Document = dict[str, Any]
 NAME_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 LONGEST_NAME: Final = 63
 RANDOM_LETTERS: Final = 5
+# What a client cannot give to a new object.
+_OF_THE_SYSTEM: Final = (
+    *("selfLink", "uid", "creationTimestamp"),
+    *("deletionTimestamp", "deletionGracePeriodSeconds"),
+)
 NAMESPACE_MISMATCH: Final = (
     "the namespace of the provided object does not match the namespace sent on the request"
 )
@@ -66,9 +72,8 @@ def prepare_create(
     made: Document = clone(document)
     metadata = made["metadata"] = made.get("metadata") or {}
     _settle_namespace(kind, metadata, namespace)
-    for name in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"):
+    for name in (*_OF_THE_SYSTEM, "managedFields", "resourceVersion"):
         metadata.pop(name, None)
-    metadata.pop("resourceVersion", None)
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = generated_name(metadata["generateName"], surroundings.chance)
     metadata["uid"] = surroundings.new_uid()
@@ -86,6 +91,34 @@ def prepare_create(
     if rule is not None and kind.custom is None:
         rule(made, surroundings)
     return _finished(kind, made)
+
+
+def requested_object(
+    kind: ServedKind, document: Document, *, namespace: str, is_new: bool
+) -> Document:
+    """Give the object of a request as webhooks first see it: before the kind's strategy has it.
+
+    It has its namespace and defaults, and what the admission plugins of every cluster add.
+    """
+    made: Document = clone(document)
+    metadata = made["metadata"] = made.get("metadata") or {}
+    _settle_namespace(kind, metadata, namespace)
+    if is_new:
+        for name in _OF_THE_SYSTEM:
+            metadata.pop(name, None)
+    made = with_defaults(kind, made)
+    if kind.custom is None:
+        add_by_plugins(kind.storage_key, made, is_new=is_new)
+    return _finished(kind, made)
+
+
+def with_defaults(kind: ServedKind, made: Document) -> Document:
+    """Fill in what a document of a kind leaves out, in place."""
+    if kind.custom is None:
+        fill_defaults(kind.schema, made)
+    else:
+        fill_custom_defaults(kind.schema, made)
+    return made
 
 
 def prepare_update(

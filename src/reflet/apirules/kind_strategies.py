@@ -73,12 +73,10 @@ _CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 
 def _pod(document: Document, outside: Outside) -> None:
     spec = document["spec"]
+    add_by_plugins("pods", document, is_new=True)
     _fix_labels(document)
-    _tolerate_short_outages(spec)
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
-    if not spec.get("priorityClassName"):
-        _settle_priority(document)
     status: Document = {"phase": "Pending"}
     if spec.get("schedulingGates"):
         status["conditions"] = [
@@ -131,6 +129,24 @@ def _fix_labels(document: Document) -> None:
         ]
         if fixed:
             term["labelSelector"].setdefault("matchExpressions", []).extend(fixed)
+
+
+def add_by_plugins(resource: str, document: Document, *, is_new: bool) -> None:
+    """Add what is there when webhooks see an object: by conversion, and by admission plugins."""
+    match resource:
+        case "pods":
+            spec = document["spec"]
+            _tolerate_short_outages(spec)
+            if is_new and not spec.get("priorityClassName"):
+                _settle_priority(document)
+        case "secrets":
+            _encode_texts(document)
+        case "nodes" if is_new:
+            _taint(document)
+        case "persistentvolumes" if is_new:
+            _add_finalizer(document, "kubernetes.io/pv-protection")
+        case "persistentvolumeclaims" if is_new:
+            _add_finalizer(document, "kubernetes.io/pvc-protection")
 
 
 def _tolerate_short_outages(spec: Document) -> None:
@@ -186,17 +202,25 @@ def _namespace_update(old: Document, document: Document, _: Outside) -> None:
 
 
 def _secret(document: Document, _: Outside) -> None:
+    _encode_texts(document)
+
+
+def _encode_texts(document: Document) -> None:
     texts = document.pop("stringData", None)
     if texts:
         encoded = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
         document["data"] = dict(sorted((document.get("data", {}) | encoded).items()))
 
 
-def _secret_update(_: Document, document: Document, outside: Outside) -> None:
-    _secret(document, outside)
+def _secret_update(_: Document, document: Document, __: Outside) -> None:
+    _encode_texts(document)
 
 
 def _node(document: Document, _: Outside) -> None:
+    _taint(document)
+
+
+def _taint(document: Document) -> None:
     spec = document["spec"]
     # A new node is not ready until it says so.
     taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}

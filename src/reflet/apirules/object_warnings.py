@@ -70,6 +70,16 @@ def _network_policy(document: Document) -> Iterator[str]:
                     yield from _network(text, f"{here}.except[{place}]")
 
 
+def _webhooks(document: Document) -> Iterator[str]:
+    """Say what is different here; the real server evaluates the conditions, and says nothing."""
+    for index, webhook in enumerate(document.get("webhooks") or ()):
+        if webhook.get("matchConditions"):
+            yield (
+                f"webhooks[{index}].matchConditions: this development server does not evaluate "
+                "them; the webhook is called as if all of them held"
+            )
+
+
 def _network(text: str, path: str) -> Iterator[str]:
     network = lenient_network(text)
     if network is not None and network.version == 6 and str(network) != text:
@@ -102,4 +112,8 @@ _ALWAYS: Final[Mapping[str, Warn]] = {
         )
     },
 }
-_WHEN_NEW: Final[Mapping[str, Warn]] = {"ingresses.networking.k8s.io": _ingress}
+_WHEN_NEW: Final[Mapping[str, Warn]] = {
+    "ingresses.networking.k8s.io": _ingress,
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": _webhooks,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": _webhooks,
+}

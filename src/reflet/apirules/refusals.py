@@ -46,6 +46,16 @@ class ExpiredContinue(errors.Expired):
         )
 
 
+class Denied(ApiError):
+    """A webhook refuses; ``details`` are its own, whatever the reason."""
+
+    def __init__(
+        self, message: str, *, code: int, reason: str = "", details: dict[str, Any] | None = None
+    ) -> None:
+        self.details = details
+        super().__init__(message, code=code, reason=reason)
+
+
 def status_document(error: BaseException) -> dict[str, Any]:
     """Make the ``Status`` that the server answers with; what is no refusal of its own is a 500."""
     if isinstance(error, ApiError) and error.code:
@@ -63,6 +73,8 @@ def status_document(error: BaseException) -> dict[str, Any]:
     }
     if reason:
         document["reason"] = reason
+    if isinstance(error, Denied):
+        return document | ({"details": error.details} if error.details else {}) | {"code": code}
     details = _details(error)
     if details or reason in _ALWAYS_WITH_DETAILS or message.startswith(_GENERIC):
         document["details"] = details
@@ -160,6 +172,16 @@ def bad_request(message: str) -> ApiError:
 def unexpected(message: str) -> ApiError:
     """What the real server answers with a bare 500: mistakes it has no reason for."""
     return ApiError(message, code=500)
+
+
+def internal_error(why: str) -> ApiError:
+    """Something that the server itself relies on went wrong."""
+    return errors.InternalError(
+        f"Internal error occurred: {why}",
+        code=500,
+        reason="InternalError",
+        causes=[Cause(message=why)],
+    )
 
 
 def unsupported_media_type() -> ApiError:
@@ -305,6 +327,15 @@ def namespace_terminating(resource: str, name: str, namespace: str, *, group: st
     text = f"namespace {namespace} is being terminated"
     refusal.causes = (Cause("NamespaceTerminating", text, "metadata.namespace"),)
     return refusal
+
+
+def timed_out() -> ApiError:
+    """A write had to wait for too long."""
+    return errors.Timeout(
+        "Timeout: request did not complete within requested timeout - context deadline exceeded",
+        code=504,
+        reason="Timeout",
+    )
 
 
 # Versions

@@ -1,6 +1,6 @@
 """Reflet for programs without an event loop.
 
-- ``cluster``: the client's verbs, each waiting for its answer
+- ``cluster``, ``resource``: the client's verbs, each waiting for its answer
 - ``mirror``: a collection in memory
 - ``managers``: the ConfigMaps and Secrets of registered pods
 - ``loop_thread``: the one event loop, on a thread of its own, and what a fork leaves of it
@@ -21,14 +21,16 @@ from reflet._exports import lazy_exports
 # fmt: off
 # isort: off
 if TYPE_CHECKING:
-    from reflet.blocking.cluster import BlockingCluster, BlockingResource, connect
+    from reflet.blocking.cluster import BlockingCluster, connect
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
+    from reflet.blocking.resource import BlockingResource
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
-        "reflet.blocking.cluster": "BlockingCluster BlockingResource connect",
+        "reflet.blocking.cluster": "BlockingCluster connect",
         "reflet.blocking.managers": "BlockingManager",
         "reflet.blocking.mirror": "BlockingMirror",
+        "reflet.blocking.resource": "BlockingResource",
     })
 
 __all__ = ["BlockingCluster", "BlockingManager", "BlockingMirror", "BlockingResource", "connect"]

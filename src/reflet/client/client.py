@@ -7,16 +7,18 @@ Upstream: client-go/kubernetes/clientset.go, client-go/dynamic/simple.go (one cl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Self, TypeVar, overload
+from typing import Any, Final, Self, TypeVar, cast, overload
 
 from reflet.api import resources, scheme
 from reflet.api.codec import decode, encode
 from reflet.api.frozen import Frozen
-from reflet.api.meta import KubernetesObject, Time, TypedObject
+from reflet.api.meta import KubernetesObject, PartialObjectMetadata, Time, TypedObject
 from reflet.api.resources import SERVICE_ACCOUNTS, Resource
 from reflet.api.unstructured import AnyObject
+from reflet.client import resource_lookup
 from reflet.client.discovery import ServerVersion, served_resources, server_version
 from reflet.client.resource_client import ResourceClient
+from reflet.client.resource_lookup import ResourceLookup
 from reflet.client.rest import JSON, answer
 from reflet.errors import ParseError
 from reflet.runtime.gate import Gate
@@ -51,7 +53,8 @@ class Client:
 
     A class gives objects of that class; a name (``"cm"``, ``"deployments.apps"``) or a
     ``Resource`` gives the class that Reflet has for it, AnyObject for all others; ``raw=True``
-    gives AnyObject always, with nothing lost.  No *namespace* means the connection's own,
+    gives AnyObject always, with nothing lost; ``metadata_only=True`` asks for nothing but metadata,
+    and gives PartialObjectMetadata.  No *namespace* means the connection's own,
     ``ALL_NAMESPACES`` all of them.
 
     ``gate`` is where those who follow a resource wait while the server cannot be reached.
@@ -88,30 +91,52 @@ class Client:
         self, kind: type[Any] | Resource | str, *, namespace: str | None = None, raw: bool
     ) -> ResourceClient[AnyObject]: ...
 
+    @overload
+    def resource(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None = None,
+        metadata_only: bool,
+    ) -> ResourceClient[PartialObjectMetadata]: ...
+
     def resource(
         self,
         kind: type[Any] | Resource | str,
         *,
         namespace: str | None = None,
         raw: bool = False,
+        metadata_only: bool = False,
     ) -> ResourceClient[Any]:
         """The verbs for one resource; ParseError for a name that is not a built-in one.
 
-        For names of custom resources ask the server: ``client.resource(await client.find(name))``.
+        A custom resource is called ``widgets.example.com``, or given as a class of one's own, and
+        looked up at the first request: NotFound while its definition is not installed.
         """
-        if isinstance(kind, str):
-            resource = resources.find(kind)
-        elif isinstance(kind, Resource):
-            resource = kind
+        return self._resource(kind, namespace=namespace, raw=raw, metadata_only=metadata_only)
+
+    def _resource(
+        self,
+        kind: type[Any] | Resource | str,
+        *,
+        namespace: str | None,
+        raw: bool,
+        metadata_only: bool,
+    ) -> ResourceClient[Any]:
+        if isinstance(kind, Resource):
+            lookup = ResourceLookup(kind)
+        elif isinstance(kind, str):
+            lookup = resource_lookup.named(kind, self._served_resources)
         else:
-            resource = _resource_of(kind)
-        where = None
-        if resource.namespaced and namespace != ALL_NAMESPACES:
-            where = namespace or self.namespace
-        decoded_as = AnyObject if raw else scheme.class_for(resource)
-        return ResourceClient(
-            self._transport, resource, decoded_as, namespace=where, gate=self.gate
-        )
+            identity = scheme.identity(cast("type[TypedObject]", kind))
+            lookup = resource_lookup.of_kind(*identity, self._served_resources)
+        decoded_as: type[Any] = AnyObject
+        if metadata_only:
+            decoded_as = PartialObjectMetadata
+        elif not raw:
+            decoded_as = kind if isinstance(kind, type) else scheme.class_for(lookup.resource)
+        where = None if namespace == ALL_NAMESPACES else namespace or self.namespace
+        return ResourceClient(self._transport, lookup, decoded_as, namespace=where, gate=self.gate)
 
     async def find(self, name: str) -> Resource:
         """The resource that *name* means on this server, custom resources included.
@@ -128,6 +153,9 @@ class Client:
         if self._served is None or refresh:
             self._served = await served_resources(self._transport)
         return self._served
+
+    async def _served_resources(self, refresh: bool) -> tuple[Resource, ...]:
+        return await self.resources(refresh=refresh)
 
     async def version(self) -> ServerVersion:
         """What the server says it is."""
@@ -160,11 +188,3 @@ class Client:
         )
         response = await answer(self._transport, request, verb="create")
         return decode(response.body, _TokenAnswer).status
-
-
-def _resource_of(kind: type[TypedObject]) -> Resource:
-    api_version, name = scheme.identity(kind)
-    found = resources.find_kind(api_version, name)
-    if found is None:
-        raise ParseError(f"no resource is known for {kind.__name__}: give a Resource")
-    return found

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, Protocol, TypeAlias, TypeVar
 
+from reflet.api.frozen import Frozen
 from reflet.api.meta import ListMeta
 from reflet.api.options import ListOptions
 from reflet.api.paging import Paging
@@ -28,6 +29,13 @@ PAGES_AHEAD: Final = 10
 
 OnPage: TypeAlias = Callable[[int, int | None], None]
 """Is told of each page of a list: its objects, and how many are left, None if nobody says."""
+
+
+class AnswerHead(Frozen, frozen=True, kw_only=True):
+    """The first look at an answer of which it is not known what it is."""
+
+    api_version: str = ""
+    kind: str = ""
 
 
 class ListPage(Protocol):

@@ -15,6 +15,7 @@ them cannot hide by being on both sides.
 - ``http``: HTTP, TLS, discovery and OpenAPI, and the pages for tests
 - ``request``: what a request asks for, and who asks
 - ``verbs``: what each verb does
+- ``admission``: who may change or refuse a write: webhooks
 - ``patches``: from a patch to the new object, and who manages its fields
 - ``printing``: JSON, YAML and the tables that ``kubectl get`` prints
 - ``watches``: one watch, and all of them: the watch cache's side of the readers

@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 
 from aiohttp import web
 
+from reflet.devserver.admission.webhook_client import WebhookClient
+from reflet.devserver.admission.webhooks import Webhooks
 from reflet.devserver.companion import NOBODY, Companion
 from reflet.devserver.http.application import Application
 from reflet.devserver.http.secure_serving import (
@@ -112,6 +114,11 @@ class DevServer:
             issuer = TokenIssuer(self._secret)
             self.state = State(storage, tokens=issuer, companion=self._play or NOBODY)
             undo.callback(self.state.watchers.close)
+            caller = WebhookClient(storage)
+            undo.push_async_callback(caller.close)
+            self.state.admission = Webhooks(
+                storage, self.state.kinds, caller, new_uid=self.state.new_uid
+            )
             authenticator = Authenticator(
                 self.token, issuer, now=utc_now, needs_token=self.needs_token
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from typing import Final, Generic, Self, TypeVar, Unpack
+from typing import Final, Generic, Protocol, Self, TypeVar, Unpack
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
@@ -50,6 +50,15 @@ class NotMirrored(NotFound, KeyError):
         return self.message  # a KeyError's own words stand in quotes
 
 
+class NamedResource(Protocol):
+    """Whoever knows what a resource is, or will: a custom resource may not be installed yet."""
+
+    @property
+    def resource(self) -> Resource:
+        """The resource, or as much as is known of it."""
+        ...
+
+
 class Mirror(Generic[T]):
     """The objects of one resource, kept equal to the server's while the context is open.
 
@@ -75,20 +84,20 @@ class Mirror(Generic[T]):
     def __init__(
         self,
         source: Source[T],
-        resource: Resource,
+        resource: Resource | NamedResource,
         *,
         namespace: str | None = None,
         **options: Unpack[MirrorOptions[T]],
     ) -> None:
         refuse_unknown(options, MirrorOptions, of="a mirror")
-        self.resource = resource
+        self._named = resource
         self.namespace = namespace
+        resource = self.resource
         where = f" in {namespace}" if namespace else ""
         options["name"] = options.get("name") or f"{resource.full_name}{where}"
         self.informer: SharedInformer[T] = SharedInformer(
             source, resource=resource.full_name, **options
         )
-        self._lister = self.informer.lister(resource.plural, group=resource.group)
 
     def __repr__(self) -> str:
         return f"<Mirror {self.informer.name}, {len(self)} objects at {self.last_version!r}>"
@@ -99,6 +108,11 @@ class Mirror(Generic[T]):
 
     async def __aexit__(self, *failure: *Failure) -> None:
         await self.informer.__aexit__(*failure)
+
+    @property
+    def resource(self) -> Resource:
+        """What the objects are; of a custom resource, only its name until it was found."""
+        return self._named if isinstance(self._named, Resource) else self._named.resource
 
     # Waiting
 
@@ -152,7 +166,8 @@ class Mirror(Generic[T]):
 
     def list(self, selector: LabelSelector | str = "", namespace: str | None = None) -> list[T]:
         """The objects whose labels match, of one namespace or of all that are mirrored."""
-        return self._lister.list(selector, namespace=namespace)
+        lister = self.informer.lister(self.resource.plural, group=self.resource.group)
+        return lister.list(selector, namespace=namespace)
 
     @property
     def last_version(self) -> str:

@@ -22,6 +22,7 @@ from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.cluster import Cluster
+from reflet.controllers.event_recorder import NORMAL
 from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
@@ -48,7 +49,7 @@ from reflet.node.server.ports import AgentPorts
 from reflet.node.server.review import ReaderReview
 from reflet.node.server.serving_certificates import ServingCertificates
 from reflet.node.shim.shim_client import ShimClient
-from reflet.node.status.events import NORMAL, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.node.status.status_manager import LocalStatuses, StatusManager, StatusSink
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
@@ -164,7 +165,7 @@ class NodeAgent:
         self._directories = PodDirectories(options.root, memory_root=self._memory_root(undo))
         await self._open_runtime(undo)
         await self._open_configuration(undo)
-        self._events = EventRecorder(self._cluster, options.name, clock=clock, metrics=self.metrics)
+        self._events = NodeEvents(self._cluster, options.name, clock=clock, metrics=self.metrics)
         self._open_workers()
         await self._open_ports(undo)
         await undo.enter_async_context(self._tasks)

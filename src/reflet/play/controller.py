@@ -54,7 +54,7 @@ def its_controller(kind: str) -> Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class Controller:
+class PlayedController:
     """Which changes concern it, what it decides about a key, and which keys it begins with."""
 
     name: str
@@ -124,7 +124,7 @@ class KeyQueue:
 class RunningController:
     """A controller with its queue and workers."""
 
-    def __init__(self, controller: Controller, view: ClusterView) -> None:
+    def __init__(self, controller: PlayedController, view: ClusterView) -> None:
         self._controller = controller
         self._view = view
         self.queue = KeyQueue(view.clock)

@@ -14,7 +14,7 @@ from reflet.api.resources import CUSTOM_RESOURCE_DEFINITIONS, GROUPED_EVENTS, Re
 from reflet.informer.handlers.changes import Change
 from reflet.play.actions import NextActions
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller
+from reflet.play.controller import PlayedController
 
 NOT_STORED: Final = frozenset({"Binding", "ComponentStatus"})
 _DISCOVERY: Final = "discovery"
@@ -38,9 +38,9 @@ class EveryResource:
         self._resources = resources
         self._told = told
 
-    def controller(self) -> Controller:
+    def controller(self) -> PlayedController:
         """Looks again at what is served whenever a definition changes."""
-        return Controller(
+        return PlayedController(
             _DISCOVERY, {CUSTOM_RESOURCE_DEFINITIONS: lambda *_: (_DISCOVERY,)}, self._decide
         )
 

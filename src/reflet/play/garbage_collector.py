@@ -21,7 +21,7 @@ from reflet.errors import NotFound
 from reflet.informer.handlers.changes import Change
 from reflet.play.actions import Action, Delete, NextActions, Patch
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller
+from reflet.play.controller import PlayedController
 
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
@@ -105,9 +105,9 @@ class GarbageCollector:
     # that is newer still may have come with an owner that came back: a server can be restored.
     _gone: dict[str, float] = field(default_factory=dict)
 
-    def controller(self) -> Controller:
+    def controller(self) -> PlayedController:
         """The controller; whom it watches is up to who follows the resources."""
-        return Controller("garbage", {}, self.decide)
+        return PlayedController("garbage", {}, self.decide)
 
     def keys(
         self, view: ClusterView, resource: Resource, change: Change[SeenObject]

@@ -14,7 +14,7 @@ from typing import Final
 from reflet.api.resources import NAMESPACES, Resource
 from reflet.play.actions import Action, Delete, Document, NextActions, Update, status_update
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller
+from reflet.play.controller import PlayedController
 from reflet.play.workloads.workload_pods import with_condition
 
 FINALIZER: Final = "kubernetes"
@@ -103,9 +103,9 @@ class NamespaceDeletion:
 
     resources: dict[str, Resource] = field(default_factory=dict)
 
-    def controller(self) -> Controller:
+    def controller(self) -> PlayedController:
         """The controller; whom it watches is up to who follows the resources."""
-        return Controller("namespaces", {}, self.decide)
+        return PlayedController("namespaces", {}, self.decide)
 
     def keys(self, view: ClusterView, resource: Resource, seen: SeenObject) -> list[str]:
         """The namespace, or that of an object, if it is going."""

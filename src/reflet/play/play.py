@@ -15,7 +15,7 @@ from reflet.errors import ConfigurationError
 from reflet.informer.handlers.changes import Change
 from reflet.play import service_accounts, service_endpoints, volume_protection
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller, RunningController
+from reflet.play.controller import PlayedController, RunningController
 from reflet.play.every_resource import EveryResource, Told
 from reflet.play.garbage_collector import GarbageCollector
 from reflet.play.namespace_deletion import NamespaceDeletion
@@ -124,8 +124,8 @@ class Play:
                 controller.start(tasks)
             yield
 
-    def _controllers(self, server: PlayedServer) -> list[Controller]:
-        made: Mapping[str, Callable[[], Controller]] = {
+    def _controllers(self, server: PlayedServer) -> list[PlayedController]:
+        made: Mapping[str, Callable[[], PlayedController]] = {
             "nodes": lambda: node_controller(self._nodes),
             "pods": lambda: pod_controller(self._outcomes),
             "replicasets": lambda: replica_set.CONTROLLER,

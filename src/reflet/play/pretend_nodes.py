@@ -16,7 +16,7 @@ from reflet.api.resources import CONFIG_MAPS, NODES, PODS, SECRETS
 from reflet.gotext.times import time_text
 from reflet.play.actions import Action, Create, Delete, Document, NextActions, Update, status_update
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller, itself
+from reflet.play.controller import PlayedController, itself
 from reflet.play.pod_lifecycle import FINISHED, Surrounding, ended_status, next_status
 from reflet.play.pod_scripts import ANNOTATION, Outcome, script_of
 from reflet.play.scheduling import chosen_node
@@ -42,7 +42,7 @@ def is_pretended(node: Document) -> bool:
 # Nodes
 
 
-def node_controller(count: int) -> Controller:
+def node_controller(count: int) -> PlayedController:
     """Makes so many nodes, and keeps every pretend node ready."""
 
     names = [f"play-{number}" for number in range(count)]
@@ -53,7 +53,7 @@ def node_controller(count: int) -> Controller:
             return NextActions([Create(NODES, _new_node(key))] if key in names else ())
         return NextActions(node_actions(node, time_text(view.now())))
 
-    return Controller("nodes", {NODES: itself}, decide, first=names)
+    return PlayedController("nodes", {NODES: itself}, decide, first=names)
 
 
 def _new_node(name: str) -> Document:
@@ -131,7 +131,7 @@ def _number(address: str) -> int:
     return sum(int(part) << shift for part, shift in zip(parts, (24, 16, 8, 0), strict=True))
 
 
-def pod_controller(outcomes: Iterable[Outcome]) -> Controller:
+def pod_controller(outcomes: Iterable[Outcome]) -> PlayedController:
     """Binds pods to pretend nodes, lets them run and end, and finishes their deletion."""
     addresses, told = PodAddresses(), tuple(outcomes)
 
@@ -180,7 +180,7 @@ def pod_controller(outcomes: Iterable[Outcome]) -> Controller:
         ]
 
     watches = {PODS: itself, NODES: unbound, CONFIG_MAPS: users, SECRETS: users}
-    return Controller("pods", watches, decide)
+    return PlayedController("pods", watches, decide)
 
 
 def _scheduled(view: ClusterView, pod: Document) -> list[Action]:

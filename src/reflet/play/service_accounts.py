@@ -12,7 +12,7 @@ from typing import Final
 from reflet.api.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS
 from reflet.play.actions import Action, Create, NextActions, Patch
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller, itself
+from reflet.play.controller import PlayedController, itself
 
 ACCOUNT: Final = "default"
 ROOT_CA: Final = "kube-root-ca.crt"
@@ -23,7 +23,7 @@ _DESCRIPTION: Final = (
 )
 
 
-def controller(authority: bytes) -> Controller:
+def controller(authority: bytes) -> PlayedController:
     """Makes both wherever one is missing."""
     data = {"ca.crt": authority.decode()}
 
@@ -54,4 +54,4 @@ def controller(authority: bytes) -> Controller:
             yield seen.metadata.namespace
 
     watches = {NAMESPACES: itself, SERVICE_ACCOUNTS: its_namespace, CONFIG_MAPS: its_namespace}
-    return Controller("serviceaccounts", watches, decide)
+    return PlayedController("serviceaccounts", watches, decide)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from reflet.api.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
 from reflet.play.actions import Action, Create, Delete, Document, NextActions, Update
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller, itself
+from reflet.play.controller import PlayedController, itself
 from reflet.play.pod_lifecycle import FINISHED
 from reflet.play.workloads.workload_pods import is_ready, owner_reference, phase_of
 
@@ -200,7 +200,7 @@ def _service_of(_: ClusterView, seen: SeenObject) -> Iterable[str]:
     return [f"{seen.metadata.namespace}/{name}"] if name else []
 
 
-CONTROLLER = Controller(
+CONTROLLER = PlayedController(
     "endpoints",
     {SERVICES: itself, PODS: _services_of, ENDPOINT_SLICES: _service_of, ENDPOINTS: itself},
     decide,

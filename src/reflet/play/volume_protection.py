@@ -13,7 +13,7 @@ from typing import Final
 from reflet.api.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, Resource
 from reflet.play.actions import Document, NextActions, Patch
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller, itself
+from reflet.play.controller import PlayedController, itself
 from reflet.play.pod_lifecycle import FINISHED
 
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
@@ -63,7 +63,7 @@ def _of_pod(_: ClusterView, seen: SeenObject) -> Iterable[str]:
     return [f"{seen.metadata.namespace}/{name}" for name in _claims(seen.document)]
 
 
-CONTROLLER = Controller(
+CONTROLLER = PlayedController(
     "volumes",
     {PERSISTENT_VOLUME_CLAIMS: itself, PERSISTENT_VOLUMES: itself, PODS: _of_pod},
     decide,

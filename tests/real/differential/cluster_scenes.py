@@ -57,10 +57,16 @@ def cluster_scenes() -> Iterator[Scene]:
     yield scene("addresses", *_addresses())
 
 
+def of_conditions(made: Any) -> dict[str, str]:
+    """Say what differs in the answer to the create of a webhook configuration."""
+    has_conditions = any(each.get("matchConditions") for each in made.get("webhooks") or ())
+    return {"headers.Warning": "match-conditions"} if has_conditions else {}
+
+
 def _life(path: str, made: Any) -> Iterator[Ask]:
     name = made["metadata"]["name"]
     place = f"{path}/{name}"
-    yield post(path, made)
+    yield post(path, made, differs=of_conditions(made))
     yield get(place)
     yield get(place, accept=TABLE)
     yield patch(place, {"metadata": {"labels": {"later": "yes"}}})

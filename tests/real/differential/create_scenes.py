@@ -20,6 +20,7 @@ from tests.real.devserver_objects import (
     service,
     workload,
 )
+from tests.real.differential.cluster_scenes import of_conditions
 from tests.real.differential.script import (
     APPS,
     BATCH,
@@ -74,7 +75,7 @@ def _every_kind() -> Iterator[Scene]:
         table = path if "<ns>" in path else f"{path}/{bodies[0][1]['metadata']['name']}"
         yield scene(
             f"create {path.rpartition('/')[2]} of {'/'.join(path.split('/')[2:4])}",
-            *(post(path, body) for path, body in bodies),
+            *(post(path, body, differs=of_conditions(body)) for path, body in bodies),
             get(table, accept=TABLE, differs=_rows(path, len(bodies))),
         )
 

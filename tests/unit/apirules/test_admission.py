@@ -10,6 +10,7 @@ from reflet.apirules.admission import (
     generated_name,
     prepare_create,
     prepare_update,
+    requested_object,
 )
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
@@ -229,3 +230,43 @@ def test_the_generation_of_a_priority_class_stays() -> None:
     made = prepare_update(kind, old, body, namespace="", surroundings=surroundings())
 
     assert (made["description"], made["metadata"]["generation"]) == ("new", 1)
+
+
+# What webhooks see
+
+
+def requested(plural: str, body: dict[str, Any], *, is_new: bool = True) -> dict[str, Any]:
+    kind = kind_of(plural)
+    document, _ = check_body(kind, body, kinds=KINDS)
+    return requested_object(kind, document, namespace="shop", is_new=is_new)
+
+
+def test_a_new_object_reaches_webhooks_without_what_only_the_server_gives() -> None:
+    given = {"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z", "generateName": "made-"}
+
+    found = requested("configmaps", {"metadata": given})
+
+    assert found["metadata"] == {"generateName": "made-", "namespace": "shop"}
+
+
+def test_a_changed_object_reaches_webhooks_with_what_the_client_gives() -> None:
+    found = requested("configmaps", {"metadata": {"name": "c", "uid": "u"}}, is_new=False)
+
+    assert found["metadata"] == {"name": "c", "uid": "u", "namespace": "shop"}
+
+
+def test_webhooks_see_defaults_and_what_plugins_add_but_no_status_of_the_server() -> None:
+    found = requested("pods", {**pod_body(), "status": {"phase": "Running"}})
+
+    assert found["spec"]["restartPolicy"] == "Always"
+    assert [each["key"] for each in found["spec"]["tolerations"]] == [
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    ]
+    assert found["status"]["phase"] == "Running"
+
+
+def test_webhooks_see_texts_of_a_secret_as_its_data() -> None:
+    found = requested("secrets", {"metadata": {"name": "s"}, "stringData": {"a": "b"}})
+
+    assert (found["data"], "stringData" in found) == ({"a": "Yg=="}, False)

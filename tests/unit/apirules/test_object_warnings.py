@@ -85,3 +85,17 @@ def test_names_for_configurations_in_files_are_told_to_be_reserved(
             "manifest-based configurations and cannot be managed via the API"
         )
     ]
+
+
+@pytest.mark.parametrize("sort", ["mutating", "validating"])
+def test_conditions_of_webhooks_are_said_not_to_be_evaluated(sort: str) -> None:
+    kind = kind_of(f"{sort}webhookconfigurations", "admissionregistration.k8s.io")
+    conditions = [{"name": "n", "expression": "true"}]
+    document = {
+        "metadata": {"name": "x"},
+        "webhooks": [{"name": "a"}, {"name": "b", "matchConditions": conditions}],
+    }
+
+    (said,) = warnings_of(kind, document, is_new=True)
+
+    assert said.startswith("webhooks[1].matchConditions: ")

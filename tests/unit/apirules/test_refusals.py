@@ -86,3 +86,16 @@ def test_a_page_that_is_forbidden_is_named_in_the_reason_only() -> None:
     document = refusals.status_document(refusals.forbidden("", "", "no"))
 
     assert (document["message"], document["details"]) == ("forbidden: no", {})
+
+
+def test_what_the_server_relies_on_and_fails_is_an_internal_error_with_its_cause() -> None:
+    document = refusals.status_document(refusals.internal_error("the webhook is away"))
+
+    assert document["message"] == "Internal error occurred: the webhook is away"
+    assert document["details"] == {"causes": [{"message": "the webhook is away"}]}
+
+
+def test_a_write_that_waited_for_too_long_is_a_timeout() -> None:
+    document = refusals.status_document(refusals.timed_out())
+
+    assert (document["code"], document["reason"]) == (504, "Timeout")

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from reflet.api.core.config import ConfigMap
-from reflet.blocking.cluster import BlockingCluster, BlockingResource
+from reflet.blocking.cluster import BlockingCluster
 from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.managers import BlockingManager
 from reflet.blocking.mirror import BlockingMirror
+from reflet.blocking.resource import BlockingResource
 from reflet.informer.handlers.changes import Change
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection

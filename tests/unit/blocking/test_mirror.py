@@ -299,7 +299,7 @@ def test_it_has_what_the_mirror_has() -> None:
     def public(kind: type) -> set[str]:
         return {name for name, _ in inspect.getmembers(kind) if not name.startswith("_")}
 
-    attributes = {"resource", "namespace"}  # a mirror has these as plain attributes
+    attributes = {"namespace"}  # which a mirror has as a plain attribute
     assert public(BlockingMirror) - attributes == public(Mirror)
 
 

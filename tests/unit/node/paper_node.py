@@ -32,7 +32,7 @@ from reflet.node.process_runtime import Launch, ProcessRuntime
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import ContainerList, Executed, ListedContainer, StartContainer
 from reflet.node.shim.shim_client import ShimClient
-from reflet.node.status.events import EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.relist import Pleg
 from reflet.pleg.status_cache import StatusCache
 from reflet.podconfig.resolved_pod import ResolvedPod
@@ -317,7 +317,7 @@ class PaperNode:
             "volumes": self.volumes,
             "disk": AtOnce(),
             "statuses": self.statuses,
-            "events": cast("EventRecorder", self.events),
+            "events": cast("NodeEvents", self.events),
             "allowance": NOBODY,
             "addresses": lambda: ("10.0.0.1",),
             "clock": self.clock,

@@ -3,6 +3,7 @@
 - ``dispatch``: which verb a request means, and what is refused before it
 - ``reading``: get, list and watch
 - ``writing``: create and update, and the steps of every write
+- ``admitted_writing``, ``admitting``: where writes and deletes meet admission
 - ``patching``: the four forms of patch
 - ``deleting``: delete and deletecollection; finalizers, grace, and what goes with a namespace
 - ``field_managers``: who manages which field after a write (``managedFields``)

@@ -15,6 +15,7 @@ pkg/registry/core/pod/strategy.go, CheckGracefulDelete
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, Final
 
@@ -76,12 +77,7 @@ def delete(
     ``user`` is who wants it to go, if that is still to be admitted.
     """
     stored = find(state.storage, kind, namespace, name)
-    _check_preconditions(kind, stored, options)
-    if user is not None:
-        place = (kind, name, stored.key.namespace)
-        state.admit(AttemptedWrite("DELETE", *place, {}, stored.object, "", user))
-    if kind.storage_key == NAMESPACES and name in IMMORTAL:
-        raise refusals.forbidden(NAMESPACES, name, "this namespace may not be deleted")
+    check_deletable(state, kind, stored, options, user)
     last, is_gone = _gone(state, kind, stored, options)
     if is_gone and kind.storage_key not in _SHOWN_WHEN_DELETED:
         uid = stored.object["metadata"].get("uid", "")
@@ -97,15 +93,31 @@ async def delete_collection(
     namespace: str | None,
     query: ListQuery,
     options: DeleteOptions,
+    *,
+    admit: Callable[[Stored], Awaitable[None]],
 ) -> ListAnswer:
-    """Delete the objects that a list would show, and show them."""
+    """Delete the objects that a list would show, and show them; ``admit`` is asked for each."""
     listed = await list_objects(state.storage, kind, namespace, query)
     for stored in listed.items:
+        await admit(stored)
         present = state.storage.get(stored.key)
         if present is not None:
-            _check_preconditions(kind, present, options)
+            check_deletable(state, kind, present, options, None)
             _gone(state, kind, present, options)
     return listed
+
+
+def check_deletable(
+    state: State, kind: ServedKind, stored: Stored, options: DeleteOptions, user: UserInfo | None
+) -> None:
+    """Refuse to delete what is not meant, what a user may not delete, and what may never go."""
+    _check_preconditions(kind, stored, options)
+    name = stored.key.name
+    if user is not None:
+        place = (kind, name, stored.key.namespace)
+        state.admit(AttemptedWrite("DELETE", *place, {}, stored.object, "", user))
+    if kind.storage_key == NAMESPACES and name in IMMORTAL:
+        raise refusals.forbidden(NAMESPACES, name, "this namespace may not be deleted")
 
 
 def _check_preconditions(kind: ServedKind, stored: Stored, options: DeleteOptions) -> None:

@@ -8,34 +8,42 @@ Upstream: apiserver/pkg/endpoints/installer.go, registerResourceHandlers
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
 from reflet.apirules import refusals
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.apirules.strict_decoding import check_body
-from reflet.devserver.authorization.node_restriction import AttemptedWrite
+from reflet.devserver.admission.attributes import AdmittedTarget, Operation
 from reflet.devserver.printing.answers import Answer
 from reflet.devserver.request.authentication import UserInfo
-from reflet.devserver.request.bodies import Body, read_object, read_options, read_subresource
+from reflet.devserver.request.bodies import (
+    Body,
+    read_options,
+    read_subresource,
+    subresource_kind,
+)
 from reflet.devserver.request.request_info import ApiRequest, RequestTarget
 from reflet.devserver.request.request_options import (
     read_delete_options,
     read_list_query,
     read_write_options,
 )
+from reflet.devserver.verbs.admitting import Deletion, admitted
 from reflet.devserver.verbs.deleting import delete, delete_collection
-from reflet.devserver.verbs.field_managers import FieldManager
 from reflet.devserver.verbs.patching import APPLY_PATCH, check_patch_type, patch
 from reflet.devserver.verbs.pod_subresources import (
     POD_SUBRESOURCES,
     bind,
-    check_pod_name,
+    completed_token_request,
     evict,
-    request_token,
+    issue_token,
+    of_pod,
+    with_usual_expiry,
 )
 from reflet.devserver.verbs.reading import find, get, list_objects
 from reflet.devserver.verbs.reviews import answer_review
@@ -52,8 +60,20 @@ _OBJECT_VERBS: Final[Mapping[str, str]] = MappingProxyType(
 _SUBRESOURCE_VERBS: Final[Mapping[str, str]] = MappingProxyType(
     {"GET": "get", "PUT": "update", "PATCH": "patch", "POST": "create"}
 )
+REQUEST_TIMEOUT: Final = 34.0  # seconds for everything that a write waits for, as the real server
+
+# Subresources that are parts of the object, and not views or acts.
+_PARTS: Final = frozenset({"status", "finalize", "approval"})
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
+)
+_OPERATIONS: Final[Mapping[str, tuple[Operation, ...]]] = MappingProxyType(
+    {
+        "create": ("CREATE",),
+        "update": ("UPDATE", "CREATE"),
+        "patch": ("UPDATE", "CREATE"),
+        "delete": ("DELETE",),
+    }
 )
 _DEPRECATED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -134,37 +154,88 @@ async def answer(
 ) -> Answer:
     """Do what a request asks, and answer; streams are not for here."""
     request, target, kind = call.request, call.target, call.kind
-    if call.verb == "create" and not kind.is_stored:
-        if kind.kind == "Binding":
-            return _bind(state, call, body)
-        return _review(state, call, body, user, who)
-    if target.subresource and target.subresource not in {"status", "finalize", "approval"}:
-        return _subresource(state, call, body, user)
     match call.verb:
+        case "get" if target.subresource not in {"", *_PARTS}:
+            stored = find(state.storage, kind, target.namespace, target.name)
+            return get_scale(kind, stored)
         case "get":
             version = request.text("resourceVersion")
             return await get(state.storage, kind, target.namespace, target.name, version)
         case "list":
             query = read_list_query(request, watch=False)
             return await list_objects(state.storage, kind, target.namespace, query)
+        case "deletecollection":
+            query = read_list_query(request, watch=False)
+            deletion = _deletion(state, call, body, user)
+            return await delete_collection(
+                state,
+                kind,
+                target.namespace,
+                query,
+                deletion.options,
+                admit=deletion.admit_one_of_many,
+            )
+        case _:
+            return await _write_in_time(state, call, body, user, who)
+
+
+async def _write_in_time(
+    state: State, call: Call, body: Body, user: UserInfo, who: Callable[[str], UserInfo | None]
+) -> Answer:
+    handles = state.admission.handles
+    place = (call.kind, call.target.subresource)
+    if not any(handles(AdmittedTarget(*place, each)) for each in _OPERATIONS[call.verb]):
+        return await _write(state, call, body, user, who)
+    try:
+        async with asyncio.timeout(REQUEST_TIMEOUT):
+            return await _write(state, call, body, user, who)
+    except TimeoutError:
+        raise refusals.timed_out() from None
+
+
+async def _write(
+    state: State, call: Call, body: Body, user: UserInfo, who: Callable[[str], UserInfo | None]
+) -> Answer:
+    target, kind = call.target, call.kind
+    if call.verb == "create" and not kind.is_stored:
+        if kind.kind == "Binding":
+            return await _bind(state, call, body, user)
+        return await _review(state, call, body, user, who)
+    if target.subresource and target.subresource not in _PARTS:
+        return await _subresource(state, call, body, user)
+    match call.verb:
         case "create":
             writing = _writing(state, call, body, user)
-            return writing.create(writing.read(body))
+            return await writing.create(writing.read(body))
         case "update":
             writing = _writing(state, call, body, user)
-            return writing.update(writing.read(body))
+            return await writing.update(writing.read(body))
         case "patch":
-            return patch(_writing(state, call, body, user), body)
-        case "delete":
-            options = read_delete_options(request, read_options(body))
-            return delete(state, kind, target.namespace, target.name, options, user=user)
+            return await patch(_writing(state, call, body, user), body)
         case _:
-            query = read_list_query(request, watch=False)
-            options = read_delete_options(request, read_options(body))
-            return await delete_collection(state, kind, target.namespace, query, options)
+            deletion = _deletion(state, call, body, user)
+            await deletion.admit(target.name)
+            return delete(state, kind, target.namespace, target.name, deletion.options, user=user)
 
 
-def _writing(state: State, call: Call, body: Body, user: UserInfo) -> Writing:
+def _deletion(state: State, call: Call, body: Body, user: UserInfo) -> Deletion:
+    given = read_options(body)
+    return Deletion(
+        state,
+        call.kind,
+        call.target.namespace or "",
+        read_delete_options(call.request, given),
+        call.request,
+        given,
+        user,
+        call.warnings,
+        call.target.name,
+    )
+
+
+def _writing(
+    state: State, call: Call, body: Body, user: UserInfo, body_kind: ServedKind | None = None
+) -> Writing:
     target, kind = call.target, call.kind
     is_apply = False
     if call.verb == "patch":
@@ -180,26 +251,21 @@ def _writing(state: State, call: Call, body: Body, user: UserInfo) -> Writing:
         target.subresource,
         call.warnings,
         user,
+        call.request,
+        state.admission,
+        body_kind,
     )
 
 
-def _review(
+async def _review(
     state: State, call: Call, body: Body, user: UserInfo, who: Callable[[str], UserInfo | None]
 ) -> Answer:
-    options = read_write_options(call.request, _OPTIONS[call.verb])
-    document, warnings = check_body(
-        call.kind,
-        read_object(call.kind, body, state.kinds),
-        kinds=state.kinds,
-        field_validation=options.validation,
-        raw=body.content,
-    )
-    call.warnings.extend(warnings)
-    place = (call.kind, "", call.target.namespace or "")
-    state.admit(AttemptedWrite("CREATE", *place, document, {}, "", user))
+    writing = _writing(state, call, body, user)
+    document = writing.read(body)
+    writing.restrict("CREATE", document, {})
+    document = await admitted(writing, document)
     token = (document.get("spec") or {}).get("token") or ""
     asked_about = who(token) if call.kind.kind == "TokenReview" else None
-    ownership = FieldManager(call.kind, "", options.manager, state.now())
     return answer_review(
         call.kind,
         document,
@@ -207,52 +273,49 @@ def _review(
         user=user,
         authorizer=state.authorizer,
         now=state.now(),
-        managed=ownership.after_create(document),
+        managed=writing.ownership.after_create(document),
         who=asked_about,
     )
 
 
-def _bind(state: State, call: Call, body: Body) -> Answer:
+async def _bind(state: State, call: Call, body: Body, user: UserInfo) -> Answer:
     """Assign the pod that a binding is named after to a node: the old way of pods/binding."""
-    options = read_write_options(call.request, _OPTIONS[call.verb])
+    writing = _writing(state, call, body, user)
     document = read_subresource(
-        state.kinds, "binding", body, validation=options.validation, warnings=call.warnings
+        state.kinds,
+        "binding",
+        body,
+        validation=writing.options.validation,
+        warnings=call.warnings,
     )
+    document = await admitted(writing, document)
     pods = state.kinds.by_resource("", "v1", "pods")
     if pods is None:
         raise refusals.no_such_resource()
     name = (document.get("metadata") or {}).get("name") or ""
     stored = find(state.storage, pods, call.target.namespace, name)
-    return bind(state, stored, document, dry_run=options.dry_run)
+    return bind(state, stored, document, dry_run=writing.options.dry_run)
 
 
-def _subresource(state: State, call: Call, body: Body, user: UserInfo) -> Answer:
-    target, kind = call.target, call.kind
-    if target.subresource == "scale":
-        stored = find(state.storage, kind, target.namespace, target.name)
-        match call.verb:
-            case "get":
-                return get_scale(kind, stored)
-            case "update":
-                return replace_scale(_writing(state, call, body, user), stored, body)
-            case _:
-                return patch_scale(_writing(state, call, body, user), stored, body)
-    options = read_write_options(call.request, _OPTIONS[call.verb])
+async def _subresource(state: State, call: Call, body: Body, user: UserInfo) -> Answer:
+    target, kind, name = call.target, call.kind, call.target.subresource
+    writing = _writing(state, call, body, user, subresource_kind(state.kinds, name))
+    if name == "scale":
+        find(state.storage, kind, target.namespace, target.name)
+        verb = replace_scale if call.verb == "update" else patch_scale
+        return await verb(writing, body)
+    options = writing.options
     document = read_subresource(
-        state.kinds,
-        target.subresource,
-        body,
-        validation=options.validation,
-        warnings=call.warnings,
+        state.kinds, name, body, validation=options.validation, warnings=call.warnings
     )
-    place = (kind, target.name, target.namespace or "")
-    state.admit(AttemptedWrite("CREATE", *place, document, {}, target.subresource, user))
-    if target.subresource != "token":
-        check_pod_name(target.subresource, target.name, document)
+    writing.restrict("CREATE", document, {})
+    if name == "token":
+        account = find(state.storage, kind, target.namespace, target.name)
+        complete = partial(completed_token_request, state, account, manager=options.manager)
+        return issue_token(state, await admitted(writing, with_usual_expiry(document), complete))
+    document = await admitted(writing, document, partial(of_pod, name, target.name))
     stored = find(state.storage, kind, target.namespace, target.name)
-    match target.subresource:
-        case "token":
-            return request_token(state, stored, document, manager=options.manager)
+    match name:
         case "binding":
             return bind(state, stored, document, dry_run=options.dry_run)
         case _:

@@ -20,7 +20,7 @@ from reflet.devserver.request.request_options import WriteOptions
 from reflet.devserver.storage.stored import Key
 from reflet.devserver.verbs.patching import APPLY_PATCH, patch
 from reflet.devserver.verbs.state import NAMESPACES, SERVICES, State
-from reflet.devserver.verbs.writing import SERVER, Writing
+from reflet.devserver.verbs.writing import SERVER, Writing, at_once
 from reflet.errors import ApiError, ConfigurationError, DecodeError
 
 MANAGER: Final = "reflet-serve"
@@ -142,7 +142,7 @@ def _load(state: State, manifest: LoadedDocument) -> str:
     options = WriteOptions(manager=MANAGER, validation="Strict", force=True)
     writing = Writing(state, kind, namespace if kind.namespaced else "", options, name)
     before = state.storage.get(writing.key())
-    answer = patch(writing, Body(_json(document), APPLY_PATCH))
+    answer = at_once(patch(writing, Body(_json(document), APPLY_PATCH)))
     after = answer.document["metadata"].get("resourceVersion")
     if before is None:
         outcome = "created"
@@ -213,4 +213,4 @@ def _create(state: State, version: str, plural: str, namespace: str, document: D
     if kind is None:
         raise LookupError(f"{plural} are not served")
     writing = Writing(state, kind, namespace, WriteOptions(manager=SERVER))
-    writing.create(writing.checked(document))
+    at_once(writing.create(writing.checked(document)))

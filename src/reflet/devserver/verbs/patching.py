@@ -55,15 +55,19 @@ def check_patch_type(media_type: str, *, is_custom: bool) -> None:
         )
 
 
-def patch(writing: Writing, body: Body) -> ObjectAnswer:
+async def patch(writing: Writing, body: Body) -> ObjectAnswer:
     """Change an object as the body says; an apply makes one that is not there."""
     if body.media_type == APPLY_PATCH:
-        return _apply(writing, body)
-    kind = writing.kind
-    stored = writing.state.storage.get(writing.key())
+        applied = read_applied(body.content)
+        _check_applied_name(writing, applied)
+        return await writing.until_done(lambda stored: _apply(writing, stored, applied))
+    return await writing.until_done(lambda stored: _patch(writing, stored, body))
+
+
+async def _patch(writing: Writing, stored: Stored | None, body: Body) -> ObjectAnswer:
     if stored is None:
-        raise refusals.not_found(kind.plural, writing.name, group=kind.group)
-    return writing.replace(stored, patched(writing, stored, body))
+        raise refusals.not_found(writing.kind.plural, writing.name, group=writing.kind.group)
+    return await writing.replace(stored, patched(writing, stored, body))
 
 
 def patched(writing: Writing, stored: Stored, body: Body) -> Document:
@@ -95,16 +99,17 @@ def _result(
     return made, lambda problem: unreadable_result(made, problem), complaints
 
 
-def _apply(writing: Writing, body: Body) -> ObjectAnswer:
-    kind = writing.kind
-    applied = read_applied(body.content)
+def _check_applied_name(writing: Writing, applied: Document) -> None:
     metadata = applied.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     if isinstance(name, str) and name and name != writing.name:
         raise refusals.bad_request(
             f"the name of the object ({name}) does not match the name on the URL ({writing.name})"
         )
-    stored = writing.state.storage.get(writing.key())
+
+
+async def _apply(writing: Writing, stored: Stored | None, applied: Document) -> ObjectAnswer:
+    kind = writing.kind
     live = None if stored is None else in_version(kind, stored.object)
     force = bool(writing.options.force)
     result = writing.ownership.applied(live, applied, force=force)
@@ -114,12 +119,12 @@ def _apply(writing: Writing, body: Body) -> ObjectAnswer:
         if writing.subresource:
             raise refusals.not_found(kind.plural, writing.name, group=kind.group)
         writing.check_name(document)
-        return _create_by_apply(writing, document, managed)
+        return await _create_by_apply(writing, document, managed)
     writing.check_name(document)
-    return writing.replace(stored, document, managed=managed)
+    return await writing.replace(stored, document, managed=managed)
 
 
-def _create_by_apply(writing: Writing, document: Document, managed: Any) -> ObjectAnswer:
+async def _create_by_apply(writing: Writing, document: Document, managed: Any) -> ObjectAnswer:
     metadata = {**(document.get("metadata") or {})}
     if metadata.get("uid"):
         why = (
@@ -129,4 +134,4 @@ def _create_by_apply(writing: Writing, document: Document, managed: Any) -> Obje
         raise refusals.conflict(writing.kind.plural, writing.name, why, group=writing.kind.group)
     metadata["name"] = writing.name
     metadata.pop("resourceVersion", None)
-    return writing.create({**document, "metadata": metadata}, managed=managed)
+    return await writing.create_missing({**document, "metadata": metadata}, managed=managed)

@@ -32,12 +32,13 @@ LONGEST_TOKEN: Final = 2**32
 USUAL_TOKEN: Final = 3600
 
 
-def check_pod_name(subresource: str, name: str, document: Document) -> None:
-    """Refuse a binding or an eviction that names another pod than the URL."""
+def of_pod(subresource: str, name: str, document: Document) -> Document:
+    """Give a binding or an eviction; one that names another pod than the URL is refused."""
     named = (document.get("metadata") or {}).get("name") or ""
     if named != name:
         what = subresource.capitalize()
         raise refusals.bad_request(f"name in URL does not match name in {what} object")
+    return document
 
 
 def bind(state: State, stored: Stored, binding: Document, *, dry_run: bool) -> DocumentAnswer:
@@ -125,14 +126,21 @@ def log_request(request: ApiRequest, stored: Stored) -> LogRequest:
     )
 
 
-def request_token(
-    state: State, stored: Stored, document: Document, *, manager: str
-) -> DocumentAnswer:
-    """Make a token for a service account."""
+def with_usual_expiry(document: Document) -> Document:
+    """Give a TokenRequest that says how long the token shall be good."""
     spec = document.get("spec") or {}
+    if spec.get("expirationSeconds") is not None:
+        return document
+    return {**document, "spec": {**spec, "expirationSeconds": USUAL_TOKEN}}
+
+
+def completed_token_request(
+    state: State, stored: Stored, document: Document, *, manager: str
+) -> Document:
+    """Give a TokenRequest with everything but the token, or refuse it."""
+    spec = document["spec"]
     _check_account_name(stored, document)
-    seconds = spec.get("expirationSeconds")
-    seconds = USUAL_TOKEN if seconds is None else seconds
+    seconds = spec["expirationSeconds"]
     problem = ""
     if not isinstance(seconds, int) or seconds < SHORTEST_TOKEN:
         problem = "may not specify a duration less than 10 minutes"
@@ -142,37 +150,40 @@ def request_token(
         message = f"Invalid value: {seconds}: {problem}"
         cause = Cause("FieldValueInvalid", message, "spec.expirationSeconds")
         raise refusals.invalid("TokenRequest", "", [cause], group="authentication.k8s.io")
-    metadata = stored.object["metadata"]
-    account = TokenOwner(stored.key.namespace, stored.key.name, metadata.get("uid", ""))
-    audiences = spec.get("audiences") or [ISSUER]
     now = state.now()
-    token, ends = state.tokens.issue(
-        account,
-        audiences=audiences,
-        now=now,
-        seconds=seconds,
-        bound_to=spec.get("boundObjectRef"),
-    )
     ownership = FieldManager(subresource_kind(state.kinds, "token"), "token", manager, now)
-    asked = {**document, "spec": {**spec, "expirationSeconds": seconds}}
-    made: Document = {
+    managed = (document.get("metadata") or {}).get("managedFields")
+    return {
         "kind": "TokenRequest",
         "apiVersion": "authentication.k8s.io/v1",
         "metadata": {
-            "name": account.name,
-            "namespace": account.namespace,
-            "uid": account.uid,
+            "name": stored.key.name,
+            "namespace": stored.key.namespace,
+            "uid": stored.object["metadata"].get("uid", ""),
             "creationTimestamp": time_text(now),
-            "managedFields": ownership.after_create(asked),
+            "managedFields": managed or ownership.after_create(document),
         },
         "spec": {
-            "audiences": audiences,
+            "audiences": spec.get("audiences") or [ISSUER],
             "expirationSeconds": seconds,
             "boundObjectRef": spec.get("boundObjectRef"),
         },
-        "status": {"token": token, "expirationTimestamp": time_text(ends)},
+        "status": {"token": "", "expirationTimestamp": None},
     }
-    return DocumentAnswer(made, 201)
+
+
+def issue_token(state: State, request: Document) -> DocumentAnswer:
+    """Make the token that a complete TokenRequest asks for."""
+    metadata, spec = request["metadata"], request["spec"]
+    token, ends = state.tokens.issue(
+        TokenOwner(metadata["namespace"], metadata["name"], metadata["uid"]),
+        audiences=spec["audiences"],
+        now=state.now(),
+        seconds=spec["expirationSeconds"],
+        bound_to=spec["boundObjectRef"],
+    )
+    status = {"token": token, "expirationTimestamp": time_text(ends)}
+    return DocumentAnswer({**request, "status": status}, 201)
 
 
 def _check_account_name(stored: Stored, document: Document) -> None:

@@ -6,6 +6,7 @@ apiextensions-apiserver/pkg/registry/customresource/etcd.go, ScaleREST
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from reflet.apirules import refusals
@@ -26,7 +27,7 @@ from reflet.devserver.storage.stored import Stored
 from reflet.devserver.verbs.conversion import in_version
 from reflet.devserver.verbs.patching import APPLY_PATCH, JSON_PATCH
 from reflet.devserver.verbs.writing import Writing
-from reflet.errors import BadRequest, Cause, InternalError
+from reflet.errors import BadRequest, Cause
 
 Document = dict[str, Any]
 
@@ -69,17 +70,11 @@ def get_scale(kind: ServedKind, stored: Stored) -> DocumentAnswer:
     if kind.custom is not None and kind.custom.scale is not None:
         path = kind.custom.scale.spec_replicas
         if first_at(document, path) is None:
-            why = f'the spec replicas field "{path}" does not exist'
-            raise InternalError(
-                f"Internal error occurred: {why}",
-                code=500,
-                reason="InternalError",
-                causes=[Cause(message=why)],
-            )
+            raise refusals.internal_error(f'the spec replicas field "{path}" does not exist')
     return DocumentAnswer(scale_of(kind, document))
 
 
-def replace_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
+async def replace_scale(writing: Writing, body: Body) -> DocumentAnswer:
     """Write the Scale in the body of a PUT."""
     document = read_subresource(
         writing.state.kinds,
@@ -88,12 +83,17 @@ def replace_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswe
         validation=writing.options.validation,
         warnings=writing.warnings,
     )
-    return _write(writing, stored, document)
+    return await writing.until_done(lambda stored: _write(writing, stored, lambda _: document))
 
 
-def patch_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
+async def patch_scale(writing: Writing, body: Body) -> DocumentAnswer:
     """Write the Scale that a patch makes of the present one."""
-    present = scale_of(writing.kind, in_version(writing.kind, stored.object))
+    return await writing.until_done(
+        lambda stored: _write(writing, stored, lambda present: _patched(writing, present, body))
+    )
+
+
+def _patched(writing: Writing, present: Document, body: Body) -> Document:
     complaints: list[str] = []
     if body.media_type == JSON_PATCH:
         document = json_patch(present, read_json_patch(body.content, complaints))
@@ -103,7 +103,7 @@ def patch_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
         # In a Scale there is no list, so a strategic patch means the same.
         document = merge_patch(present, read_merge_patch(body.content, complaints))
     try:
-        made = check_subresource(
+        return check_subresource(
             writing.state.kinds,
             "scale",
             document,
@@ -112,12 +112,18 @@ def patch_scale(writing: Writing, stored: Stored, body: Body) -> DocumentAnswer:
         )
     except BadRequest as error:
         raise unreadable_result(document, without_prefix(error.message)) from error
-    return _write(writing, stored, made)
 
 
-def _write(writing: Writing, stored: Stored, scale: Document) -> DocumentAnswer:
+async def _write(
+    writing: Writing, stored: Stored | None, wanted: Callable[[Document], Document]
+) -> DocumentAnswer:
     kind = writing.kind
+    if stored is None:
+        raise refusals.not_found(kind.plural, writing.name, group=kind.group)
+    present = scale_of(kind, in_version(kind, stored.object))
+    scale = wanted(present)
     writing.check_name(scale)
+    scale, _ = await writing.mutated("UPDATE", scale, None, present)
     replicas = (scale.get("spec") or {}).get("replicas", 0)
     if replicas < 0:
         message = f"Invalid value: {replicas}: must be greater than or equal to 0"
@@ -130,7 +136,12 @@ def _write(writing: Writing, stored: Stored, scale: Document) -> DocumentAnswer:
     managed = document["metadata"].get("managedFields") or []
     # Whoever scales comes to own the number only if somebody owns it already.
     is_owned = any(_owns(entry, _steps(kind)) for entry in managed)
-    answer = writing.replace(stored, document, managed=None if is_owned else managed)
+    answer = await writing.replace(
+        stored,
+        document,
+        managed=None if is_owned else managed,
+        shown=lambda made: scale_of(kind, made),
+    )
     return DocumentAnswer(scale_of(kind, in_version(kind, answer.document)))
 
 

@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol, final
 from reflet.apirules.admission import Surroundings
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.service_allocation import ServiceAddresses
+from reflet.devserver.admission.attributes import Admission, AdmitsEverything
 from reflet.devserver.authorization.authorizer import Authorizer
 from reflet.devserver.authorization.node_restriction import AttemptedWrite, restriction
 from reflet.devserver.companion import NOBODY, Controllers
@@ -69,8 +70,8 @@ class State:
     """The storage and who lives by it.
 
     ``companion`` says which controllers run.  ``now``, ``new_uid`` and ``chance`` are the outside
-    world.  ``log_source`` is whoever has the
-    logs of containers, if anybody has.
+    world.  ``log_source`` is whoever has the logs of containers, if anybody has.  ``admission``
+    sees the writes of clients.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class State:
         self.new_uid = new_uid
         self.chance = chance
         self.log_source: LogSource | None = None
+        self.admission: Admission = AdmitsEverything()
         self._being_emptied: set[str] = set()
         self._take_over()
         storage.subscribe(self._follow_definition, resource=DEFINITIONS)

@@ -1,8 +1,12 @@
 """The verbs create and update, and what every write goes through.
 
-The order of the steps from a document to a stored object: who may write where, which version is
-replaced, what the server adds, whether it is valid, who manages which field, and whether it is a
-dry run.  Each step belongs to a module of its own.
+The order of the steps from a document to a stored object: who may write where, who manages which
+field, what admission changes, which version is replaced, what the server adds, whether it is valid
+and admitted, and whether it is a dry run.  Each step belongs to a module of its own.
+
+Where admission has a say, a write waits for it, and others may write meanwhile: a new state is put
+in the place of the very state that it was made from, or everything is done again from the present
+one.  Otherwise nothing is awaited, and a write is atomic; ``at_once`` runs one like a function.
 
 Upstream: apiserver/pkg/registry/generic/registry/store.go, Create and Update;
 apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go
@@ -10,29 +14,30 @@ apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 from reflet.apirules import refusals
 from reflet.apirules.admission import prepare_create, prepare_update
 from reflet.apirules.object_warnings import warnings_of
-from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.strict_decoding import check_body
 from reflet.apirules.validation.by_kind import validate_create, validate_update
-from reflet.devserver.authorization.node_restriction import AttemptedWrite, Operation
 from reflet.devserver.printing.answers import ObjectAnswer
-from reflet.devserver.request.authentication import UserInfo
 from reflet.devserver.request.bodies import Body, read_object
-from reflet.devserver.request.request_options import WriteOptions
 from reflet.devserver.storage.stored import Key, Stored
+from reflet.devserver.verbs.admitted_writing import AdmittedWriting, set_managed
 from reflet.devserver.verbs.conversion import in_storage_version, in_version
 from reflet.devserver.verbs.deleting import finish
 from reflet.devserver.verbs.field_managers import FieldManager
-from reflet.devserver.verbs.reading import key_of
-from reflet.devserver.verbs.state import DEFINITIONS, State, with_accepted_names
-from reflet.errors import ApiError, Cause
+from reflet.devserver.verbs.state import (
+    DEFINITIONS,
+    with_accepted_names,
+)
+from reflet.errors import AlreadyExists, ApiError, Cause
 
 Document = dict[str, Any]
+T = TypeVar("T")
 
 SERVER: Final = "kube-apiserver"  # the name under which the server itself writes
 MOST_GENERATED_NAMES: Final = 8  # names tried before a create by generateName gives up
@@ -69,18 +74,24 @@ _VERSION_REQUIRED: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """One write: by whom, to which kind, where.  ``warnings`` are sent along with the answer."""
+class Overtaken(Exception):
+    """Somebody else changed the object while this write waited for admission."""
 
-    state: State
-    kind: ServedKind
-    namespace: str
-    options: WriteOptions
-    name: str = ""
-    subresource: str = ""
-    warnings: list[str] = field(default_factory=list)
-    user: UserInfo | None = None
+
+def at_once(writing: Coroutine[Any, Any, T]) -> T:
+    """Carry out a write that admission has no say in, and that therefore waits for nothing."""
+    try:
+        writing.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    writing.close()
+    raise RuntimeError("a write that nobody admits has waited for something")
+
+
+@dataclass(frozen=True, slots=True)
+class Writing(AdmittedWriting):
+    """One write: by whom, to which kind, where."""
 
     @property
     def ownership(self) -> FieldManager:
@@ -104,48 +115,40 @@ class Writing:
             raw=raw,
             more_complaints=complaints,
         )
-        self.warnings.extend(warnings)
+        self.warn(warnings)
         return made
-
-    def key(self, name: str = "") -> Key:
-        """Give the key of the object that is written."""
-        return key_of(self.kind, self.namespace, name or self.name)
-
-    def _admit(self, operation: Operation, document: Document, old: Document) -> None:
-        if self.user is None:
-            return  # the server itself writes
-        name = self.name or (document.get("metadata") or {}).get("name") or ""
-        place = (self.kind, name, self.namespace)
-        self.state.admit(
-            AttemptedWrite(operation, *place, document, old, self.subresource, self.user)
-        )
 
     # Create
 
-    def create(self, document: Document, *, managed: Any = None) -> ObjectAnswer:
+    async def create(self, document: Document, *, managed: Any = None) -> ObjectAnswer:
         """Store a new object.  ``managed`` are its managers, if an apply found them already."""
         metadata = document.get("metadata") or {}
         self._check_namespace(metadata)
-        self._admit("CREATE", document, {})
-        for attempt in range(MOST_GENERATED_NAMES):
+        self.restrict("CREATE", document, {})
+        if managed is None:
+            managed = self.ownership.after_create(document)
+        document, managed = await self.mutated("CREATE", document, managed)
+        metadata = document.get("metadata") or {}
+        version = metadata.get("resourceVersion") or ""
+        for _ in range(1 if metadata.get("name") else MOST_GENERATED_NAMES):
             made = self._made(document, managed)
             key = self.key(made["metadata"].get("name", ""))
-            is_taken = self.state.storage.get(key) is not None
-            was_generated = not metadata.get("name")
-            if not (is_taken and was_generated) or attempt == MOST_GENERATED_NAMES - 1:
+            validate_create(self.kind, made)
+            self.warn(warnings_of(self.kind, made, is_new=True))
+            await self.validated("CREATE", made)
+            if _is_version(version) and not self.options.dry_run:
+                raise refusals.unexpected(
+                    "resourceVersion should not be set on objects to be created"
+                )
+            if self.state.storage.get(key) is None:
                 break
-        validate_create(self.kind, made)
-        self.warnings.extend(warnings_of(self.kind, made, is_new=True))
-        if self.kind.storage_key == DEFINITIONS and not self.options.dry_run:
-            made = self._established(made)
-        version = metadata.get("resourceVersion") or ""
-        if _is_version(version) and not self.options.dry_run:
-            raise refusals.unexpected("resourceVersion should not be set on objects to be created")
-        if is_taken:
+        else:
             raise self._taken(key)
         if self.options.dry_run:
             shown = _with_version(made, version) if version else made
             return ObjectAnswer(self.kind, in_storage_version(self.kind, shown), code=201)
+        if self.kind.storage_key == DEFINITIONS:
+            made = self._established(made)
         return ObjectAnswer.of(
             self.kind, self.state.storage.create(key, in_storage_version(self.kind, made)), 201
         )
@@ -164,16 +167,14 @@ class Writing:
             namespace=self.namespace,
             surroundings=self.state.surroundings(self.user),
         )
-        if managed is None:
-            managed = self.ownership.after_create(document)
-        _set_managed(made, managed)
+        set_managed(made, managed)
         return made
 
     def _established(self, made: Document) -> Document:
         """Let the server say of a definition that its names are accepted."""
         established = with_accepted_names(made, self.state)
         server = FieldManager(self.kind, "status", SERVER, self.state.now())
-        _set_managed(established, server.after_update(made, established, established))
+        set_managed(established, server.after_update(made, established, established))
         return self.ownership.unless_only_times_differ(made, established)
 
     def _check_namespace(self, metadata: Document) -> None:
@@ -191,13 +192,23 @@ class Writing:
 
     # Update
 
-    def update(self, document: Document) -> ObjectAnswer:
+    async def update(self, document: Document) -> ObjectAnswer:
         """Replace an object by the one in the body of a PUT."""
         self.check_name(document)
+        return await self.until_done(lambda stored: self._update(stored, document))
+
+    async def until_done(self, write: Callable[[Stored | None], Coroutine[Any, Any, T]]) -> T:
+        """Write on the present state, again and again until nobody else was quicker."""
+        while True:
+            try:
+                return await write(self.state.storage.get(self.key()))
+            except Overtaken:
+                continue
+
+    async def _update(self, stored: Stored | None, document: Document) -> ObjectAnswer:
         metadata = document.get("metadata") or {}
-        stored = self.state.storage.get(self.key())
         if stored is None:
-            return self._create_by_update(document)
+            return await self._create_by_update(document)
         uid = stored.object["metadata"].get("uid", "")
         if metadata.get("uid") and metadata["uid"] != uid:
             why = (
@@ -206,19 +217,28 @@ class Writing:
                 f"precondition: {metadata['uid']}, UID in object meta: {uid}"
             )
             raise refusals.conflict(self.kind.plural, self.name, why, group=self.kind.group)
-        return self.replace(stored, document)
+        return await self.replace(stored, document)
 
     def _registry_path(self) -> str:
         key = self.key()
         place = f"{self.kind.group}/{self.kind.plural}" if self.kind.custom else self.kind.plural
         return f"{place}/{key.path}"
 
-    def _create_by_update(self, document: Document) -> ObjectAnswer:
+    async def _create_by_update(self, document: Document) -> ObjectAnswer:
         if self.kind.storage_key not in _CREATED_BY_UPDATE or self.subresource:
             raise refusals.not_found(self.kind.plural, self.name, group=self.kind.group)
         metadata = {**document.get("metadata", {})}
         metadata.pop("resourceVersion", None)
-        return self.create({**document, "metadata": metadata})
+        return await self.create_missing({**document, "metadata": metadata})
+
+    async def create_missing(self, document: Document, *, managed: Any = None) -> ObjectAnswer:
+        """Store a new object where a write found none; if there is one by now, that is another."""
+        try:
+            return await self.create(document, managed=managed)
+        except AlreadyExists as error:
+            if self.state.storage.get(self.key()) is None:
+                raise  # admission gave it another name, and that one is taken
+            raise Overtaken from error
 
     def check_name(self, document: Document) -> None:
         """Refuse an object that has another name, or namespace, than the URL."""
@@ -234,20 +254,38 @@ class Writing:
                 f"the name of the object ({name}) does not match the name on the URL ({self.name})"
             )
 
-    def replace(
-        self, stored: Stored, document: Document, *, managed: Any = None, code: int = 200
+    async def replace(
+        self,
+        stored: Stored,
+        document: Document,
+        *,
+        managed: Any = None,
+        code: int = 200,
+        shown: Callable[[Document], Document] | None = None,
     ) -> ObjectAnswer:
-        """Put a new state in the place of a stored one, if it is still the one that is meant."""
+        """Put a new state in the place of a stored one, if it is still the one that is meant.
+
+        ``shown`` is how the validating side of admission sees objects, where that is not as they
+        are; the mutating side has then seen this write already.
+        """
         old = in_version(self.kind, stored.object)
-        self._admit("UPDATE", document, old)
+        self.restrict("UPDATE", document, old)
+        if shown is None and self.is_handled("UPDATE"):
+            if managed is None:
+                made = self._updated(old, document) if self.subresource else document
+                managed = self.ownership.after_update(old, document, made)
+            document, managed = await self.mutated("UPDATE", document, managed, old)
         self._check_version(stored, document)
         made = self._updated(old, document)
         if managed is None:
             managed = self.ownership.after_update(old, document, made)
-        _set_managed(made, managed)
+        set_managed(made, managed)
         validate_update(self.kind, old, made, subresource=self.subresource)
-        self.warnings.extend(warnings_of(self.kind, made, subresource=self.subresource))
+        self.warn(warnings_of(self.kind, made, subresource=self.subresource))
         made = self.ownership.unless_only_times_differ(old, made)
+        await self.validated("UPDATE", _with_version(made, str(stored.revision)), old, shown)
+        if self.state.storage.get(stored.key) is not stored:
+            raise Overtaken
         if self.kind.storage_key == DEFINITIONS and not self.subresource:
             made = self._established(made)
         if self.options.dry_run:
@@ -297,13 +335,6 @@ def _is_version(text: str) -> bool:
     is_number = text.isascii() and text.isdecimal()
     # No more digits than there can be: reading thousands of them is an error in Python.
     return is_number and len(digits := text.lstrip("0")) <= 20 and 0 < int(digits or 0) < 2**64
-
-
-def _set_managed(made: Document, managed: Any) -> None:
-    if managed:
-        made["metadata"]["managedFields"] = managed
-    else:
-        made["metadata"].pop("managedFields", None)
 
 
 def _with_version(document: Document, version: str) -> Document:

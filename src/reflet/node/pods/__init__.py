@@ -10,7 +10,7 @@ Who looks after them:
 
 - ``workers``: one worker for each pod, orphans, and the factory that puts a worker together
 - ``worker``: one pod's worker, which carries out verdicts
-- ``work_queue``: when it looks at its pod next: resync, back-off after a failed sync
+- ``pod_queue``: when it looks at its pod next: resync, back-off after a failed sync
 
 What is decided, in pure code:
 

@@ -10,10 +10,11 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Final
 
+from reflet.controllers.event_recorder import NORMAL, WARNING
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.starting import tell_skipped_names
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
-from reflet.node.status.events import NORMAL, WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.runtime.threads import in_thread
 
@@ -24,7 +25,7 @@ WHY_NOT: Final = "this agent runs no commands without --run; volumes and variabl
 class DryRun:
     """Describes the containers of one pod; *disk* has the threads in which files are written."""
 
-    def __init__(self, volumes: PodVolumes, events: EventRecorder, *, disk: Executor) -> None:
+    def __init__(self, volumes: PodVolumes, events: NodeEvents, *, disk: Executor) -> None:
         self._volumes = volumes
         self._events = events
         self._disk = disk

@@ -18,13 +18,14 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, Final
 
 from reflet.api.core.pods import Pod
+from reflet.controllers.event_recorder import NORMAL, WARNING
 from reflet.node.pods.pod_actions import PodActions, UnhealthyContainer
 from reflet.node.pods.restart_policy import is_running, is_sidecar
 from reflet.node.probes.handlers import Target
 from reflet.node.probes.lifecycle_hooks import HookFailed, LifecycleHooks
 from reflet.node.probes.probe_spec import Handler, pre_stop_of, probe_of
 from reflet.node.process_runtime import ProcessRuntime
-from reflet.node.status.events import NORMAL, WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeStatus
 from reflet.resolution.places import container_named, containers_of
 from reflet.runtime.clock import Clock
@@ -57,7 +58,7 @@ class Killer:
     """Ends containers of any pod, with their hooks and events."""
 
     def __init__(
-        self, runtime: ProcessRuntime, hooks: LifecycleHooks, events: EventRecorder, *, clock: Clock
+        self, runtime: ProcessRuntime, hooks: LifecycleHooks, events: NodeEvents, *, clock: Clock
     ) -> None:
         self._runtime = runtime
         self._hooks = hooks
@@ -130,7 +131,7 @@ class _Killing:
         running: Iterable[RuntimeContainerStatus],
         runtime: ProcessRuntime,
         hooks: LifecycleHooks,
-        events: EventRecorder,
+        events: NodeEvents,
         *,
         clock: Clock,
     ) -> None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from reflet.api.core.pods import Pod
+from reflet.controllers.event_recorder import NORMAL, WARNING
 from reflet.node.pods.pod_volumes import Written
 from reflet.node.process_runtime import ProcessRuntime
-from reflet.node.status.events import NORMAL, WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.exit_status import signal_number
 from reflet.resolution.places import containers_of
@@ -77,7 +78,7 @@ def users_of(pod: Pod, volumes: Collection[str]) -> tuple[str, ...]:
 class PodReloads:
     """The reloads of one pod."""
 
-    def __init__(self, runtime: ProcessRuntime, events: EventRecorder) -> None:
+    def __init__(self, runtime: ProcessRuntime, events: NodeEvents) -> None:
         self._runtime = runtime
         self._events = events
         self._mistake_told = ""

@@ -27,6 +27,7 @@ from msgspec.structs import replace
 from reflet.api.codec import encode
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
+from reflet.controllers.event_recorder import NORMAL, WARNING
 from reflet.errors import RefletError
 from reflet.gotext.durations import go_duration
 from reflet.node.pods.admission import Allowance, RunAs, root_refusal, run_as
@@ -46,7 +47,7 @@ from reflet.node.probes.probe_spec import Handler, post_start_of
 from reflet.node.process_runtime import Launch, ProcessRuntime, message_file_of
 from reflet.node.shim.container_records import START_ERROR, ContainerRecord
 from reflet.node.status.container_statuses import CONFIG_ERROR, CRASH_LOOP, Waiting
-from reflet.node.status.events import NORMAL, WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import RuntimeContainerStatus
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.container_plan import ContainerRoot
@@ -157,7 +158,7 @@ class ContainerStarter:
         volumes: PodVolumes,
         hooks: LifecycleHooks,
         killer: Killer,
-        events: EventRecorder,
+        events: NodeEvents,
         *,
         allowance: Allowance,
         first_backoff: CrashBackoff,
@@ -325,7 +326,7 @@ class ContainerStarter:
         return self._backoffs.get(name, self._first_backoff)
 
 
-def tell_skipped_names(events: EventRecorder, pod: Pod, environment: Environment) -> None:
+def tell_skipped_names(events: NodeEvents, pod: Pod, environment: Environment) -> None:
     """Say which keys a container does without, as the kubelet does whenever it makes variables."""
     for skipped in environment.events:
         events.of_pod(pod, WARNING, skipped.event_reason, skipped.kubelet)

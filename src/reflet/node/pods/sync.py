@@ -27,9 +27,9 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from reflet.api.core.pods import Pod
+from reflet.controllers.event_recorder import NORMAL, WARNING
 from reflet.node.pods.admission import REFUSED, Allowance, refusals_of
 from reflet.node.pods.restart_policy import is_running
-from reflet.node.status.events import NORMAL, WARNING
 from reflet.pleg.runtime_status import RuntimeStatus
 from reflet.pods.registrar import is_terminated
 

@@ -18,11 +18,13 @@ from contextlib import contextmanager
 from typing import Final, assert_never
 
 from reflet.api.core.pods import Pod
+from reflet.controllers.event_recorder import WARNING
 from reflet.errors import RefletError
 from reflet.node.pods.admission import Allowance, left_out_of
 from reflet.node.pods.dry_run import DryRun
 from reflet.node.pods.killing import ContainerStopper
 from reflet.node.pods.pod_actions import PodActions, compute_pod_actions
+from reflet.node.pods.pod_queue import Due, PodQueue
 from reflet.node.pods.pod_volumes import Written
 from reflet.node.pods.starting import ContainerStarter, fingerprint_of, gate_group
 from reflet.node.pods.sync import (
@@ -40,12 +42,11 @@ from reflet.node.pods.sync import (
     verdict_on,
 )
 from reflet.node.pods.volume_manager import Delivered, VolumeManager
-from reflet.node.pods.work_queue import Due, WorkQueue
 from reflet.node.probes.lifecycle_hooks import has_post_start
 from reflet.node.probes.prober import PodProber
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
-from reflet.node.status.events import WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.node.status.pod_statuses import Circumstances, pod_status
 from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.relist import Pleg
@@ -85,12 +86,12 @@ class PodWorker:
         prober: PodProber,
         dry_run: DryRun | None,
         interrupted: asyncio.Event,
-        queue: WorkQueue,
+        queue: PodQueue,
         runtime: ProcessRuntime,
         cache: StatusCache,
         pleg: Pleg,
         statuses: StatusSink,
-        events: EventRecorder,
+        events: NodeEvents,
         allowance: Allowance,
         addresses: Callable[[], tuple[str, ...]],
         clock: Clock,

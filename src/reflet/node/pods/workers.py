@@ -25,17 +25,17 @@ from reflet.node.pods.admission import Allowance
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.dry_run import DryRun
 from reflet.node.pods.killing import ContainerStopper, Killer
+from reflet.node.pods.pod_queue import PodQueue
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.reloads import PodReloads
 from reflet.node.pods.starting import ContainerStarter
 from reflet.node.pods.volume_manager import VolumeManager
-from reflet.node.pods.work_queue import WorkQueue
 from reflet.node.pods.worker import PodWorker
 from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.probes.lifecycle_hooks import LifecycleHooks
 from reflet.node.probes.prober import PodProber
 from reflet.node.process_runtime import ProcessRuntime, Sandbox
-from reflet.node.status.events import EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.compute_events import EventChannel
 from reflet.pleg.relist import Pleg
@@ -69,7 +69,7 @@ class WorkerFactory:
     volumes: PodVolumes
     disk: Executor
     statuses: StatusSink
-    events: EventRecorder
+    events: NodeEvents
     allowance: Allowance
     addresses: Callable[[], tuple[str, ...]]
     clock: Clock
@@ -112,7 +112,7 @@ class WorkerFactory:
             prober=self.prober(pod, probed),
             dry_run=None if self.runs_commands else self.dry_run(),
             interrupted=interrupted,
-            queue=WorkQueue(self.clock, self.chance, resync=self.resync, retry=self.retry),
+            queue=PodQueue(self.clock, self.chance, resync=self.resync, retry=self.retry),
             runtime=self.runtime,
             cache=self.cache,
             pleg=self.pleg,

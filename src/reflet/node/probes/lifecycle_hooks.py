@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 
 from reflet.api.core.pods import Pod
+from reflet.controllers.event_recorder import WARNING
 from reflet.errors import RefletError
 from reflet.node.probes.handlers import HandlerFailed, HandlerRunner, Target
 from reflet.node.probes.http_probes import PLAIN_ANSWER, BrokenAnswer, NoAnswer
@@ -26,7 +27,7 @@ from reflet.node.probes.probe_spec import (
     TcpSocketAction,
     post_start_of,
 )
-from reflet.node.status.events import WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.resolution.places import container_named
 from reflet.runtime.clock import Clock
 
@@ -49,7 +50,7 @@ class LifecycleHooks:
     def __init__(
         self,
         handlers: HandlerRunner,
-        events: EventRecorder,
+        events: NodeEvents,
         addresses: Callable[[], tuple[str, ...]],
         *,
         clock: Clock,

@@ -18,6 +18,7 @@ from typing import Final, Self
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
+from reflet.controllers.event_recorder import WARNING
 from reflet.node.pods.restart_policy import is_running, is_sidecar
 from reflet.node.probes.handlers import HandlerFailed, HandlerRunner, Outcome, Target
 from reflet.node.probes.probe_results import (
@@ -30,7 +31,7 @@ from reflet.node.probes.probe_results import (
 )
 from reflet.node.probes.probe_spec import Probe, ProbeKind, probe_of
 from reflet.node.status.container_statuses import SCHEME
-from reflet.node.status.events import WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeStatus
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import Metrics
@@ -64,7 +65,7 @@ class PodProber:
         self,
         pod: Pod,
         handlers: HandlerRunner,
-        events: EventRecorder,
+        events: NodeEvents,
         *,
         changed: Callable[[], None],
         began: datetime,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from reflet.api.resources import CONTROLLER_REVISIONS, DAEMON_SETS, NODES, PODS
 from reflet.play.actions import Action, Create, Delete, Document, NextActions, status_update
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller, its_controller, itself
+from reflet.play.controller import PlayedController, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED
 from reflet.play.scheduling import refusal
 from reflet.play.workloads.revisions import LABEL, Revisions, revisions_of
@@ -156,7 +156,7 @@ def _all(view: ClusterView, _: SeenObject) -> Iterable[str]:
     return [seen.key for seen in view.seen(DAEMON_SETS)]
 
 
-CONTROLLER = Controller(
+CONTROLLER = PlayedController(
     "daemonsets",
     {
         DAEMON_SETS: itself,

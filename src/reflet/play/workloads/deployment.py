@@ -25,7 +25,7 @@ from reflet.play.actions import (
     status_update,
 )
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller, its_controller, itself
+from reflet.play.controller import PlayedController, its_controller, itself
 from reflet.play.pod_lifecycle import moment
 from reflet.play.workloads.workload_pods import (
     is_active,
@@ -441,7 +441,7 @@ def _of_pod(view: ClusterView, seen: SeenObject) -> list[str]:
     return found
 
 
-CONTROLLER = Controller(
+CONTROLLER = PlayedController(
     "deployments",
     {DEPLOYMENTS: itself, REPLICA_SETS: its_controller("Deployment"), PODS: _of_pod},
     decide,

@@ -26,7 +26,7 @@ from reflet.play.actions import (
     status_update,
 )
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import Controller, its_controller, itself
+from reflet.play.controller import PlayedController, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED, moment
 from reflet.play.workloads.workload_pods import (
     is_active,
@@ -310,4 +310,4 @@ def _end(pod: Document) -> datetime:
     return moment(max(times, default=pod["metadata"]["creationTimestamp"]))
 
 
-CONTROLLER = Controller("jobs", {JOBS: itself, PODS: its_controller("Job")}, decide)
+CONTROLLER = PlayedController("jobs", {JOBS: itself, PODS: its_controller("Job")}, decide)

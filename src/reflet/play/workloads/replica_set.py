@@ -12,7 +12,7 @@ from typing import Any
 from reflet.api.resources import PODS, REPLICA_SETS
 from reflet.play.actions import Action, Create, Delete, Document, NextActions, status_update
 from reflet.play.cluster_view import ClusterView
-from reflet.play.controller import Controller, its_controller, itself
+from reflet.play.controller import PlayedController, its_controller, itself
 from reflet.play.workloads.workload_pods import (
     available,
     deletion_order,
@@ -63,6 +63,6 @@ def decide_replicas(replica_set: Document, pods: Sequence[Document], now: dateti
     return NextActions(status_update(REPLICA_SETS, replica_set, status), again, at_once=changes)
 
 
-CONTROLLER = Controller(
+CONTROLLER = PlayedController(
     "replicasets", {REPLICA_SETS: itself, PODS: its_controller("ReplicaSet")}, decide
 )

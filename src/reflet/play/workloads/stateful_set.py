@@ -19,7 +19,7 @@ from reflet.api.resources import (
 )
 from reflet.play.actions import Action, Create, Delete, Document, NextActions, status_update
 from reflet.play.cluster_view import ClusterView
-from reflet.play.controller import Controller, its_controller, itself
+from reflet.play.controller import PlayedController, its_controller, itself
 from reflet.play.pod_lifecycle import FINISHED
 from reflet.play.workloads.revisions import HASH_LABEL, LABEL, Revisions, revisions_of
 from reflet.play.workloads.workload_pods import available, is_ready, phase_of, pod_of
@@ -180,7 +180,7 @@ def _new_pod(
     return [*steps, Create(PODS, pod)]
 
 
-CONTROLLER = Controller(
+CONTROLLER = PlayedController(
     "statefulsets",
     {
         STATEFUL_SETS: itself,

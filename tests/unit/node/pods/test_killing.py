@@ -20,7 +20,7 @@ from reflet.node.probes.lifecycle_hooks import HookFailed, LifecycleHooks
 from reflet.node.probes.probe_spec import ProbeKind
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.shim.protocol import ShimUnavailable
-from reflet.node.status.events import EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import RuntimeContainerStatus
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.paper_node import PaperHandlers
@@ -70,7 +70,7 @@ class Parts:
     handlers: PaperHandlers = field(default_factory=lambda: PaperHandlers(VirtualClock()))
 
     def killer(self) -> Killer:
-        events = cast("EventRecorder", self.events)
+        events = cast("NodeEvents", self.events)
         hooks = LifecycleHooks(self.handlers, events, lambda: ("10.0.0.1",), clock=self.clock)
         return Killer(cast("ProcessRuntime", self.runtime), hooks, events, clock=self.clock)
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from reflet.api.core.small_kinds import Event
+from reflet.controllers.event_recorder import WARNING
+from reflet.controllers.event_sender import MOST_WAITING
 from reflet.errors import (
     ConnectionRefused,
     CredentialsError,
@@ -14,7 +16,7 @@ from reflet.errors import (
     Forbidden,
     TransportError,
 )
-from reflet.node.status.events import MOST_WAITING, WARNING, EventRecorder
+from reflet.node.status.node_events import NodeEvents
 from reflet.runtime.metrics import MemoryMetrics
 from tests.unit.node.fake_cluster import FakeCluster
 from tests.unit.node.pod_scenes import pod
@@ -30,7 +32,7 @@ PASSING = [
 
 
 async def recorded(cluster: Any, *messages: str, metrics: MemoryMetrics | None = None) -> None:
-    recorder = EventRecorder(cluster, "worker-1", metrics=metrics or MemoryMetrics())
+    recorder = NodeEvents(cluster, "worker-1", metrics=metrics or MemoryMetrics())
     for message in messages:
         recorder.of_pod(pod(), WARNING, "Failed", message, container="main")
     sending = asyncio.create_task(recorder.run())
@@ -83,8 +85,8 @@ async def test_an_event_whose_answer_was_lost_is_told_once_and_goes_on_counting(
         ("create", name),  # is there already
         ("patch", name),
     ]
-    assert metrics.counted("reflet_node_events_total", result="sent") == 2
-    assert metrics.counted("reflet_node_events_total", result="failed") == 0
+    assert metrics.counted("reflet_events_total", result="sent") == 2
+    assert metrics.counted("reflet_events_total", result="failed") == 0
 
 
 async def test_an_event_that_is_refused_is_dropped_and_counted() -> None:
@@ -94,24 +96,24 @@ async def test_an_event_that_is_refused_is_dropped_and_counted() -> None:
     await recorded(cluster, "boom", metrics=metrics)
 
     assert cluster.writes == []
-    assert metrics.counted("reflet_node_events_total", result="failed") == 1
+    assert metrics.counted("reflet_events_total", result="failed") == 1
 
 
 async def test_recording_never_waits_and_never_grows() -> None:
     cluster, metrics = FakeCluster(), MemoryMetrics()
-    recorder = EventRecorder(cluster, "worker-1", metrics=metrics)  # type: ignore[arg-type] # a fake
+    recorder = NodeEvents(cluster, "worker-1", metrics=metrics)  # type: ignore[arg-type] # a fake
 
     for number in range(MOST_WAITING + 5):
         other = pod(metadata={"name": f"pod-{number}", "uid": f"u{number}"})
         recorder.of_pod(other, WARNING, "Failed", "boom")
 
-    assert metrics.counted("reflet_node_events_total", result="dropped") == 5
+    assert metrics.counted("reflet_events_total", result="dropped") == 5
 
 
 async def test_at_the_end_there_is_one_more_try_and_no_more_waiting() -> None:
     cluster = FakeCluster()
     cluster.failures.extend([ConnectionRefused("away")] * 9)
-    recorder = EventRecorder(cluster, "worker-1")  # type: ignore[arg-type] # a fake
+    recorder = NodeEvents(cluster, "worker-1")  # type: ignore[arg-type] # a fake
     recorder.of_pod(pod(), WARNING, "Failed", "boom")
     sending = asyncio.create_task(recorder.run())
     await asyncio.sleep(1)
@@ -128,7 +130,7 @@ async def test_at_the_end_there_is_one_more_try_and_no_more_waiting() -> None:
 async def test_an_event_that_paused_is_sent_at_the_end_if_the_server_is_back() -> None:
     cluster, metrics = FakeCluster(), MemoryMetrics()
     cluster.failures.append(ConnectionRefused("away"))
-    recorder = EventRecorder(cluster, "worker-1", metrics=metrics)  # type: ignore[arg-type] # a fake
+    recorder = NodeEvents(cluster, "worker-1", metrics=metrics)  # type: ignore[arg-type] # a fake
     recorder.of_pod(pod(), WARNING, "Failed", "boom")
     sending = asyncio.create_task(recorder.run())
     await asyncio.sleep(1)
@@ -140,4 +142,4 @@ async def test_an_event_that_paused_is_sent_at_the_end_if_the_server_is_back() -
     await asyncio.wait((sending,))
 
     assert (took, [verb for verb, _, _ in cluster.writes]) == (0, ["create"])
-    assert metrics.counted("reflet_node_events_total", result="sent") == 1
+    assert metrics.counted("reflet_events_total", result="sent") == 1

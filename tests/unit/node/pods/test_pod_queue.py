@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from reflet.node.pods.work_queue import JITTER, Due, WorkQueue
+from reflet.node.pods.pod_queue import JITTER, Due, PodQueue
 from reflet.testing.virtual_time import VirtualClock
 
 pytestmark = pytest.mark.virtual_time
@@ -12,25 +12,25 @@ pytestmark = pytest.mark.virtual_time
 BY_CLOCK = Due(sync=True, by_clock=True)
 
 
-def queue_with(chance: float) -> WorkQueue:
-    return WorkQueue(VirtualClock(), lambda: chance, resync=60.0, retry=10.0)
+def queue_with(chance: float) -> PodQueue:
+    return PodQueue(VirtualClock(), lambda: chance, resync=60.0, retry=10.0)
 
 
-async def after_the_first(chance: float = 0.0) -> WorkQueue:
+async def after_the_first(chance: float = 0.0) -> PodQueue:
     """A queue from which the first sync was taken."""
     queue = queue_with(chance)
     await queue.next()
     return queue
 
 
-async def timed(queue: WorkQueue) -> tuple[Due, float]:
+async def timed(queue: PodQueue) -> tuple[Due, float]:
     """What is due next, and after how many seconds."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     return await queue.next(), loop.time() - began
 
 
-async def is_empty(queue: WorkQueue) -> bool:
+async def is_empty(queue: PodQueue) -> bool:
     """Whether nothing comes in a day."""
     try:
         async with asyncio.timeout(86400):

@@ -30,7 +30,7 @@ class Due:
     by_clock: bool = False
 
 
-class WorkQueue:
+class PodQueue:
     """What one worker has to do, whose first sync is due at once.
 
     ``ask_for_sync`` and ``ask_for_refresh`` wake whoever waits in ``next``.  *resync* and *retry*

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from reflet.api.meta import ObjectReference
-from reflet.node.status.event_correlation import (
+from reflet.controllers.event_correlation import (
     BURST,
     COMBINED,
     REMEMBERED,
