@@ -18,7 +18,6 @@ from reflet.devserver.patches.json_patch import (
     unreadable_strategic_result,
     without_prefix,
 )
-from reflet.devserver.patches.managed_fields import managed_fields_of
 from reflet.devserver.patches.patch_bodies import (
     read_applied,
     read_json_patch,
@@ -58,7 +57,7 @@ def check_patch_type(media_type: str, *, is_custom: bool) -> None:
 def patch(writing: Writing, body: Body) -> ObjectAnswer:
     """Change an object as the body says; an apply makes one that is not there."""
     if body.media_type == APPLY_PATCH:
-        return _apply(writing, body)
+        return apply_document(writing, read_applied(body.content))
     kind = writing.kind
     stored = writing.state.storage.get(writing.key())
     if stored is None:
@@ -95,9 +94,9 @@ def _result(
     return made, lambda problem: unreadable_result(made, problem), complaints
 
 
-def _apply(writing: Writing, body: Body) -> ObjectAnswer:
+def apply_document(writing: Writing, applied: Document) -> ObjectAnswer:
+    """Apply an object on the server's side; one that is not there is made."""
     kind = writing.kind
-    applied = read_applied(body.content)
     metadata = applied.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     if isinstance(name, str) and name and name != writing.name:
@@ -108,7 +107,8 @@ def _apply(writing: Writing, body: Body) -> ObjectAnswer:
     live = None if stored is None else in_version(kind, stored.object)
     force = bool(writing.options.force)
     result = writing.ownership.applied(live, applied, force=force)
-    managed = managed_fields_of(result) or []
+    # Read without the managers, which are the server's own and need no checking.
+    managed = result["metadata"].pop("managedFields", [])
     document = writing.checked(result)
     if stored is None:
         if writing.subresource:

@@ -163,6 +163,7 @@ class Writing:
             document,
             namespace=self.namespace,
             surroundings=self.state.surroundings(self.user),
+            is_owned=managed is not None,  # by apply, which names the object and looks at it once
         )
         if managed is None:
             managed = self.ownership.after_create(document)
