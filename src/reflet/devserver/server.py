@@ -24,9 +24,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
-from aiohttp import web
-
 from reflet.devserver.http.application import Application
+from reflet.devserver.http.malformed_requests import TacitServer
 from reflet.devserver.http.secure_serving import (
     ServingCertificate,
     serving_certificate,
@@ -117,7 +116,7 @@ class DevServer:
                 restart=self._begin_pause,
                 address=lambda: self.url.partition("://")[2],
             )
-            self._web = web.Server(
+            self._web = TacitServer(
                 self._application.handle,
                 handler_cancellation=True,
                 access_log=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -19,7 +19,7 @@ GOOD = {
     for name, _, document in good_objects()
     if {"apiVersion", "kind"} <= document.keys()
 }
-NOBODYS = {"f:metadata": {"f:annotations": {"f:somebody.example/else": {}}}}
+NOBODYS: Final[dict[str, Any]] = {"f:metadata": {"f:annotations": {"f:somebody.example/else": {}}}}
 
 
 @pytest.mark.parametrize("name", GOOD)
