@@ -36,7 +36,7 @@ BEGINNINGS: Final[dict[str, Document]] = {
     },
 }
 CHANGES: Final[dict[str, Document]] = {
-    **BEGINNINGS,
+    **{name: spec for name, spec in BEGINNINGS.items() if name != "name and address"},
     "type cluster address": {"type": "ClusterIP"},
     "type node ports": {"type": "NodePort"},
     "type load balancer": {"type": "LoadBalancer"},

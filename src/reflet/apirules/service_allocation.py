@@ -166,6 +166,11 @@ def _needs_ports(spec: Document) -> bool:
     return spec["type"] in {"NodePort", "LoadBalancer"}
 
 
+def _is_given_ports(spec: Document) -> bool:
+    allocates = spec.get("allocateLoadBalancerNodePorts", True)
+    return spec["type"] == "NodePort" or (spec["type"] == "LoadBalancer" and allocates)
+
+
 def _needs_health_check(spec: Document) -> bool:
     return spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
@@ -248,7 +253,7 @@ def _settle_addresses(spec: Document, outside: Outside) -> None:
 
 
 def _settle_ports(spec: Document, outside: Outside) -> None:
-    needed = _needs_ports(spec) and spec.get("allocateLoadBalancerNodePorts", True)
+    needed = _is_given_ports(spec)
     ports = spec.get("ports") or ()
     if needed:
         taken = {port["nodePort"] for port in ports if port.get("nodePort")}
@@ -263,7 +268,7 @@ def _settle_ports(spec: Document, outside: Outside) -> None:
 
 def _keep_ports(spec: Document, before: Document) -> None:
     """Keep the ports that the update leaves out; a port is known by its name."""
-    if _needs_ports(spec) and _needs_ports(before):
+    if _is_given_ports(spec) and _is_given_ports(before):
         known = {port.get("name", ""): port.get("nodePort") for port in before.get("ports") or ()}
         asked = {port.get("nodePort") for port in spec.get("ports") or ()}
         for port in spec.get("ports") or ():
