@@ -45,7 +45,7 @@ specs = st.fixed_dictionaries(
         "allocateLoadBalancerNodePorts": st.booleans(),
     },
 )
-steps = st.one_of(
+steps: st.SearchStrategy[tuple[str, str, Document]] = st.one_of(
     st.tuples(st.just("create"), names, specs),
     st.tuples(st.just("update"), names, specs),
     st.tuples(st.just("change"), names, specs),

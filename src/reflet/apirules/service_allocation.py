@@ -168,7 +168,7 @@ def _needs_ports(spec: Document) -> bool:
 
 def _is_given_ports(spec: Document) -> bool:
     allocates = spec.get("allocateLoadBalancerNodePorts", True)
-    return spec["type"] == "NodePort" or (spec["type"] == "LoadBalancer" and allocates)
+    return spec["type"] == "NodePort" or bool(spec["type"] == "LoadBalancer" and allocates)
 
 
 def _needs_health_check(spec: Document) -> bool:

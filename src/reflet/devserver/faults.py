@@ -196,6 +196,11 @@ class Faults:
         """Forget the faults that wait."""
         self._waiting.clear()
 
+    def start_over(self) -> None:
+        """Forget all faults, those that have struck too."""
+        self._waiting.clear()
+        self._fired.clear()
+
     @property
     def waiting(self) -> tuple[Fault, ...]:
         """The faults that have not struck as often as they say."""
