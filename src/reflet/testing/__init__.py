@@ -4,7 +4,7 @@
 - ``scripted_source``: lists and watches as a script says, for whatever mirrors
 - ``pytest_plugin``: fixtures for any project's tests: a Kubernetes API that starts in a moment
 - ``server_options``: what a marker says about the server of a test
-- ``running_server``: a development server in a thread of its own
+- ``server_thread``: a development server in a thread of its own
 - ``kubectl``: the kubectl of this machine, for a development server
 
 Fakes that behave, not mocks that know somebody's internals.  Nothing in the programs imports this
@@ -19,7 +19,7 @@ from reflet._exports import lazy_exports
 # isort: off
 if TYPE_CHECKING:
     from reflet.testing.kubectl import Kubectl, KubectlFailed, KubectlResult
-    from reflet.testing.running_server import RunningServer, running_server
+    from reflet.testing.server_thread import RunningServer, running_server
     from reflet.testing.scripted_source import (
         After, Quiet, ScriptEnded, ScriptedSource, ScriptedWatch, added, bookmark, deleted, listing,
         modified,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
         "reflet.testing.kubectl": "Kubectl KubectlFailed KubectlResult",
-        "reflet.testing.running_server": "RunningServer running_server",
+        "reflet.testing.server_thread": "RunningServer running_server",
         "reflet.testing.scripted_source": (
             "After Quiet ScriptEnded ScriptedSource ScriptedWatch added bookmark deleted listing "
             "modified"

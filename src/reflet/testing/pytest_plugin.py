@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from reflet.testing.running_server import RunningServer, running_server
 from reflet.testing.server_options import MARKER, check_marker, marked_options
+from reflet.testing.server_thread import RunningServer, running_server
 
 if TYPE_CHECKING:
     from reflet.devserver.storage.storage import StorageSnapshot
