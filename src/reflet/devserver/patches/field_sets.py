@@ -84,7 +84,7 @@ def _value_text(value: Any) -> str:
     return "null" if value is None else printing.plain(value)
 
 
-class FieldSet(msgspec.Struct, frozen=True):
+class FieldSet(msgspec.Struct, frozen=True, gc=False):
     """A set of paths: ``members`` end here, ``children`` go on and are never empty.
 
     A path and what it leads to are separate members: a set may have either, both or none.
@@ -158,7 +158,7 @@ class FieldSet(msgspec.Struct, frozen=True):
     def encoded(self) -> dict[str, Any]:
         """Write the set as ``FieldsV1``."""
         if not self.children:
-            return {element: {} for element in _sorted(self.members)}
+            return _encoded_names(self.members)
         written: dict[str, Any] = {}
         for element in _sorted(self.members | self.children.keys()):
             inner = self.children[element].encoded() if element in self.children else {}
@@ -176,6 +176,12 @@ def _put(children: dict[str, FieldSet], element: str, node: FieldSet) -> None:
         children[element] = node
     else:
         del children[element]
+
+
+@lru_cache(maxsize=1024)
+def _encoded_names(members: frozenset[str]) -> dict[str, Any]:
+    """Write what leads no further; thousands of objects with the same keys share it."""
+    return {element: {} for element in _sorted(members)}
 
 
 def _sorted(elements: Iterable[str]) -> list[str]:

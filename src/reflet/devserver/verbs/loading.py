@@ -6,8 +6,10 @@ namespaces and definitions come first.  Errors name the file and the line.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -153,19 +155,33 @@ def load(state: State, manifests: Iterable[LoadedDocument]) -> list[str]:
     Raises ConfigurationError, with file and line, for one that the server refuses and that is not
     optional.
     """
-    said = []
-    for manifest in manifests:
-        try:
-            said.append(_load(state, manifest))
-        except (ApiError, ConfigurationError, UnicodeEncodeError) as error:
-            words = str(error) if isinstance(error, ConfigurationError) else ""
-            if isinstance(error, UnicodeEncodeError):
-                words = f"{manifest.place}: not valid Unicode text"
-            words = words or f"{manifest.place}: {error}"
-            if not manifest.optional:
-                raise ConfigurationError(words) from error
-            said.append(f"left out: {words}")
-    return said
+    with _without_collections():
+        return [_outcome(state, manifest) for manifest in manifests]
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Put off the collector, which would look through thousands of objects that all stay."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _outcome(state: State, manifest: LoadedDocument) -> str:
+    try:
+        return _load(state, manifest)
+    except (ApiError, ConfigurationError, UnicodeEncodeError) as error:
+        words = str(error) if isinstance(error, ConfigurationError) else ""
+        if isinstance(error, UnicodeEncodeError):
+            words = f"{manifest.place}: not valid Unicode text"
+        words = words or f"{manifest.place}: {error}"
+        if not manifest.optional:
+            raise ConfigurationError(words) from error
+        return f"left out: {words}"
 
 
 def _load(state: State, manifest: LoadedDocument) -> str:
