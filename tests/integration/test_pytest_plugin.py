@@ -328,3 +328,36 @@ def test_importing_it_costs_nothing() -> None:
     )
 
     assert finished.stdout == "[]\n"
+
+
+PLAYED = """
+import time
+import pytest
+from test_theirs import ask
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web"},
+    "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+}
+
+
+@pytest.mark.reflet_server(play="pods", load=[POD])
+@pytest.mark.parametrize("fixture", ["reflet_server", "reflet_restored_server"])
+def test_pods_run(fixture, request):
+    server = request.getfixturevalue(fixture)
+    deadline = time.monotonic() + 30
+    while True:
+        pod = ask(server, "/api/v1/namespaces/default/pods/web")
+        if pod["status"]["phase"] == "Running":
+            return
+        assert time.monotonic() < deadline, pod["status"]
+        time.sleep(0.01)
+"""
+
+
+def test_a_marker_lets_pods_be_played(tmp_path: Path) -> None:
+    finished = pytest_run(tmp_path, PLAYED)
+
+    assert "2 passed" in finished.stdout, finished.stdout + finished.stderr
