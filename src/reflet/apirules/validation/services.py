@@ -172,8 +172,11 @@ def _check_policies(spec: Document, kind: str, errors: FieldErrors) -> None:
 
 
 def check_service_update(new: Document, old: Document, errors: FieldErrors) -> None:
-    """Check that an update keeps the address, and its family."""
+    """Check that an update keeps the address, its family, and the class of a load balancer."""
     spec, before = new["spec"], old["spec"]
+    kind, balancer = spec.get("type"), spec.get("loadBalancerClass")
+    if kind == before.get("type") == "LoadBalancer" and balancer != before.get("loadBalancerClass"):
+        errors.invalid("spec.loadBalancerClass", balancer, "may not change once set")
     if "ExternalName" in {spec.get("type"), before.get("type")}:
         return
     addresses, earlier = spec.get("clusterIPs") or [], before.get("clusterIPs") or []
