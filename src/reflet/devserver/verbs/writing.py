@@ -134,7 +134,7 @@ class Writing:
             was_generated = not metadata.get("name")
             if not (is_taken and was_generated) or attempt == MOST_GENERATED_NAMES - 1:
                 break
-        validate_create(self.kind, made)
+        self.warnings.extend(validate_create(self.kind, made))
         self.warnings.extend(warnings_of(self.kind, made, is_new=True))
         if self.kind.storage_key == DEFINITIONS and not self.options.dry_run:
             made = self._established(made)
@@ -245,7 +245,7 @@ class Writing:
         if managed is None:
             managed = self.ownership.after_update(old, document, made)
         _set_managed(made, managed)
-        validate_update(self.kind, old, made, subresource=self.subresource)
+        self.warnings.extend(validate_update(self.kind, old, made, subresource=self.subresource))
         self.warnings.extend(warnings_of(self.kind, made, subresource=self.subresource))
         made = self.ownership.unless_only_times_differ(old, made)
         if self.kind.storage_key == DEFINITIONS and not self.subresource:
