@@ -8,39 +8,21 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, quote
 
 from reflet.apirules.cel.signatures import declare, signature
 from reflet.apirules.cel.values import Dictionary, EvaluationError, name_kind
 from reflet.gotext.quoting import quoted
+from reflet.gotext.urls import MalformedUrl, Url, parse_url
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
-_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_BAD_IN_HOST: Final = re.compile(r"[^A-Za-z0-9\-._~%!$&'()*+,;=:\[\]<>\"\x80-\U0010ffff]")
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|:|[^/]*[\x00-\x1f\x7f]")
 _HOST: Final = re.compile(r"(?P<name>\[.*\]|[^:]*)(?::(?P<port>[0-9]*))?")
-_PORT: Final = re.compile(":[0-9]*")
 _PREFIX: Final = re.compile(r"(?P<address>[^/%]+)/(?P<bits>0|[1-9][0-9]{0,2})")
 _PATH_CHARACTERS: Final = "!$&'()*+,;=:@/[]~%"
-
-
-class _BadUrl(ValueError):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class Url:
-    """A URL in its parts, as they were written."""
-
-    scheme: str
-    host: str
-    path: str
-    query: str
 
 
 name_kind(Url, "url")
@@ -51,50 +33,11 @@ name_kind(ipaddress.IPv6Interface, "cidr")
 
 
 def read_url(text: str) -> Url:
-    """Read a URL that is absolute.  Raises ValueError with Go's words."""
-    try:
-        return _url(text)
-    except _BadUrl as wrong:
-        raise ValueError(f"parse {quoted(text)}: {wrong}") from None
-
-
-def _url(text: str) -> Url:
-    if _CONTROL.search(text):
-        raise _BadUrl("net/url: invalid control character in URL")
-    if not text:
-        raise _BadUrl("empty url")
-    if text.startswith(":"):
-        raise _BadUrl("missing protocol scheme")
-    found = _SCHEME.match(text)
-    scheme, rest = (found[1].lower(), text[found.end() :]) if found else ("", text)
-    before_fragment = rest.partition("#")[0]
-    if not rest.startswith("/"):
-        if not scheme:
-            raise _BadUrl("invalid URI for request")
-        return Url(scheme, "", "", before_fragment.partition("?")[2])
-    plain, _, query = before_fragment.partition("?")
-    host = ""
-    if plain.startswith("//") and (scheme or not plain.startswith("///")):
-        authority, slash, tail = plain[2:].partition("/")
-        host, plain = authority.rpartition("@")[2], slash + tail
-        _check_host(host)
-    escape = _BAD_ESCAPE.search(plain)
-    if escape is not None:
-        raise _BadUrl(f"invalid URL escape {quoted(escape.group())}")
-    return Url(scheme, host, plain, query)
-
-
-def _check_host(host: str) -> None:
-    wrong = _BAD_IN_HOST.search(host)
-    if wrong is not None:
-        raise _BadUrl(f"invalid character {quoted(wrong.group())} in host name")
-    if host.startswith("[") and "]" not in host:
-        raise _BadUrl("missing ']' in host")
-    port = host.rpartition("]")[2] if host.startswith("[") else host[host.find(":") :]
-    if not host.startswith("[") and ":" not in host:
-        return
-    if port and not _PORT.fullmatch(port):
-        raise _BadUrl(f"invalid port {quoted(port)} after host")
+    """Read a URL that is absolute.  Raises MalformedUrl."""
+    if not text or not (text.startswith("/") or _SCHEME.match(text)):
+        why = "invalid URI for request" if text else "empty url"
+        raise MalformedUrl(f"parse {quoted(text)}: {why}")
+    return parse_url(text)
 
 
 @signature("url(string) url")
