@@ -6,7 +6,7 @@ Upstream: apimachinery/pkg/util/validation/field/errors.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 from reflet.errors import Cause
 from reflet.gotext.printing import json_text
@@ -22,6 +22,10 @@ class Named(str):
     __slots__ = ()
 
 
+OMITTED: Final = object()
+"""In the place of a value that messages do not show."""
+
+
 @final
 class FieldErrors:
     """The complaints about one object, in the order in which they were found.
@@ -29,10 +33,12 @@ class FieldErrors:
     ``path`` arguments name the field as messages do: ``spec.containers[0].name``.
     """
 
-    __slots__ = ("causes",)
+    __slots__ = ("causes", "pattern_steps")
 
     def __init__(self) -> None:
         self.causes: list[Cause] = []
+        # What matching patterns may have taken so far, which is bounded for a whole object.
+        self.pattern_steps = 0
 
     def __bool__(self) -> bool:
         return bool(self.causes)
@@ -46,7 +52,7 @@ class FieldErrors:
 
     def invalid(self, path: str, value: Any, detail: str) -> None:
         """Say that a value is malformed or out of range."""
-        self._add("FieldValueInvalid", path, f"Invalid value: {shown(value)}", detail)
+        self._add("FieldValueInvalid", path, _with_value("Invalid value", value), detail)
 
     def each_invalid(self, path: str, value: Any, details: Iterable[str]) -> None:
         """Say each of several things that are wrong with one value."""
@@ -72,7 +78,7 @@ class FieldErrors:
 
     def duplicate(self, path: str, value: Any) -> None:
         """Say that a value was there before."""
-        self._add("FieldValueDuplicate", path, f"Duplicate value: {shown(value)}", "")
+        self._add("FieldValueDuplicate", path, _with_value("Duplicate value", value), "")
 
     def not_found(self, path: str, value: Any) -> None:
         """Say that what a value refers to is not there."""
@@ -96,6 +102,10 @@ class FieldErrors:
 
     def _add(self, kind: str, path: str, what: str, detail: str) -> None:
         self.causes.append(Cause(kind, f"{what}: {detail}" if detail else what, path))
+
+
+def _with_value(what: str, value: Any) -> str:
+    return what if value is OMITTED else f"{what}: {shown(value)}"
 
 
 def shown(value: Any) -> str:

@@ -134,7 +134,7 @@ class Writing(AdmittedWriting):
         for _ in range(1 if metadata.get("name") else MOST_GENERATED_NAMES):
             made = self._made(document, managed, is_owned=is_owned)
             key = self.key(made["metadata"].get("name", ""))
-            validate_create(self.kind, made)
+            self.warn(validate_create(self.kind, made))
             self.warn(warnings_of(self.kind, made, is_new=True))
             await self.validated("CREATE", made)
             if _is_version(version) and not self.options.dry_run:
@@ -282,7 +282,7 @@ class Writing(AdmittedWriting):
         if managed is None:
             managed = self.ownership.after_update(old, document, made)
         set_managed(made, managed)
-        validate_update(self.kind, old, made, subresource=self.subresource)
+        self.warn(validate_update(self.kind, old, made, subresource=self.subresource))
         self.warn(warnings_of(self.kind, made, subresource=self.subresource))
         made = self.ownership.unless_only_times_differ(old, made)
         await self.validated("UPDATE", _with_version(made, str(stored.revision)), old, shown)
