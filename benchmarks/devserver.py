@@ -9,7 +9,8 @@ The jobs are the shapes of load that tests and developers put on a server:
   cost, and how soon the right one hears of a write;
 - fan-out: one write that all watches are to hear of, at three sizes;
 - soak: a minute of writes at a steady rate with watches of everything; nothing may be lost and
-  the memory may not grow.
+  the memory may not grow;
+- loading: a list of thousands of objects that the server begins with.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.devserver_growth import WIRES, Figures, exponent, growth
+from benchmarks.devserver_loading import loading, loading_table
 from benchmarks.measuring import (
     REPOSITORY,
     Child,
@@ -62,6 +64,7 @@ class Size:
     soak_watches: int = 100
     soak_objects: int = 500
     soak_warm_up: int
+    loaded: int
 
 
 FULL: Final = Size(
@@ -71,6 +74,7 @@ FULL: Final = Size(
     fan_outs={200: 200, 1000: 100, 5000: 40},
     soak_seconds=60,
     soak_warm_up=12_000,
+    loaded=30_000,
 )
 QUICK: Final = Size(
     rounds=1,
@@ -79,6 +83,7 @@ QUICK: Final = Size(
     fan_outs={100: 50, 300: 30, 1000: 20},
     soak_seconds=4,
     soak_warm_up=10_500,
+    loaded=3000,
 )
 
 
@@ -100,11 +105,13 @@ def run(*, quick: bool) -> Result:
     }
     exponents = {wire: exponent(fan_outs, wire) for wire in WIRES}
     soaks = interleaved(("memory", "SQLite"), 1, lambda kept: soak_once(size, kept))
+    loads = loading(size.loaded, size.rounds)
     return Result(
         tables=(
             held_table(size, held),
             fan_out_table(fan_outs, exponents),
             soak_table(size, soaks),
+            loading_table(size.loaded, loads),
         ),
         figures={
             "size": asdict(size),
@@ -112,6 +119,7 @@ def run(*, quick: bool) -> Result:
             "fan_out": fan_outs,
             "fan_out_exponents": exponents,
             "soak": soaks,
+            "loading": loads,
             "growth": growth(held, fan_outs),
         },
         versions=versions_of("reflet", "aiohttp", "msgspec"),

@@ -53,6 +53,7 @@ SHARED_WITH_CLIENTS: Final = frozenset(
         "reflet.api.selectors.labels",
         "reflet.api.yaml.dialects",
         "reflet.api.yaml.documents",
+        "reflet.api.yaml.json_text",
     }
 )
 

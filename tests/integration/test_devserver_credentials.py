@@ -107,3 +107,42 @@ async def test_a_server_that_others_can_reach_needs_the_token_without_tls_too() 
     # Nothing is started, so nothing listens to the world.
     assert DevServer(host="0.0.0.0", tls=False).needs_token
     assert not DevServer(tls=False).needs_token
+
+
+def test_of_a_stranger_the_log_keeps_the_beginning_of_the_path(client: Client) -> None:
+    path = "/api/v1/namespaces/" + "x" * 1000
+    stranger = client.with_token("wrong")
+
+    stranger.get(f"{path}?secret={'y' * 1000}", **{"User-Agent": "z" * 1000})
+    client.get(path)
+
+    unknown, known = client.get("/reflet.dev/requests").body["requests"]
+    assert {name: said for name, said in unknown.items() if said} == {
+        "method": "GET",
+        "path": path[:256],
+        "verb": "get",
+    }
+    assert known["path"] == path
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization Bearer hunter2\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: hunter2\x00\r\n\r\n",
+        b"GET /hunter2 HTTP/9\r\n\r\n",
+        b"hunter2\r\n\r\n",
+    ],
+    ids=["a header without a colon", "a control character", "another version", "no request"],
+)
+def test_a_malformed_request_is_repeated_neither_in_the_answer_nor_in_the_log(
+    client: Client, request_text: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with client.open_socket() as connection:
+        connection.sendall(request_text)
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.split()[1] == b"400"
+    assert body == b"400 Bad Request"
+    assert caplog.text == ""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from reflet.devserver.storage.sqlite_journal import SqliteJournal
 from reflet.devserver.storage.storage import Storage
-from reflet.devserver.storage.stored import JsonObject, Key
+from reflet.devserver.storage.stored import JsonObject, Key, StoredChange
 from reflet.devserver.watches.event_lines import Matches, Sightings, WatchRequest
 from reflet.devserver.watches.watchers import Watchers
 from reflet.errors import Expired
@@ -302,3 +302,38 @@ def test_every_watcher_ends_with_the_list_of_what_it_selects(
     done: list[tuple[Step, bool]], wanted: list[Watch]
 ) -> None:
     run(live(done, wanted))
+
+
+def without_versions(storage: Storage) -> object:
+    return {
+        key: {**content, "metadata": {**content["metadata"], "resourceVersion": ""}}
+        for resource in ("configmaps", "secrets")
+        for key, content in state_of(storage, resource).items()
+    }
+
+
+@given(st.lists(steps, max_size=20), st.lists(steps, max_size=20))
+def test_a_restored_storage_has_what_it_had_and_who_watched_it_knows(
+    before: list[Step], after: list[Step]
+) -> None:
+    storage = Storage()
+    for step in before:
+        take(storage, step)
+    beginning = without_versions(storage)
+    snapshot = storage.snapshot()
+    seen = state_of(storage, "configmaps")
+    revisions = [storage.revision]
+
+    def watch(change: StoredChange) -> None:
+        revisions.append(change.revision)
+        if change.key.resource == "configmaps":
+            obey(seen, change.key, change.type, change.stored.object)
+
+    storage.subscribe(watch)
+    for step in after:
+        take(storage, step)
+    storage.restore(snapshot)
+
+    assert without_versions(storage) == beginning
+    assert seen == state_of(storage, "configmaps")
+    assert revisions == sorted(set(revisions))

@@ -43,6 +43,7 @@ _OF_THE_SYSTEM: Final = (
     *("selfLink", "uid", "creationTimestamp"),
     *("deletionTimestamp", "deletionGracePeriodSeconds"),
 )
+_CONTAINERS: Final = (dict, list)
 NAMESPACE_MISMATCH: Final = (
     "the namespace of the provided object does not match the namespace sent on the request"
 )
@@ -63,13 +64,19 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 def prepare_create(
-    kind: ServedKind, document: Document, *, namespace: str, surroundings: Surroundings
+    kind: ServedKind,
+    document: Document,
+    *,
+    namespace: str,
+    surroundings: Surroundings,
+    is_owned: bool = False,
 ) -> Document:
     """Give the object that a create stores, before it is validated.
 
+    One that is the caller's own, and of no use to it afterwards, may be changed on the way.
     Raises BadRequest when the object names another namespace than the request.
     """
-    made: Document = clone(document)
+    made: Document = document if is_owned else clone(document)
     metadata = made["metadata"] = made.get("metadata") or {}
     _settle_namespace(kind, metadata, namespace)
     for name in (*_OF_THE_SYSTEM, "managedFields", "resourceVersion"):
@@ -177,9 +184,12 @@ def generated_name(prefix: str, chance: Callable[[int], int]) -> str:
 def clone(value: Any) -> Any:
     """Copy a JSON value all the way down."""
     if isinstance(value, dict):
-        return {name: clone(inner) for name, inner in value.items()}
+        return {
+            name: clone(inner) if isinstance(inner, _CONTAINERS) else inner
+            for name, inner in value.items()
+        }
     if isinstance(value, list):
-        return [clone(inner) for inner in value]
+        return [clone(inner) if isinstance(inner, _CONTAINERS) else inner for inner in value]
     return value
 
 

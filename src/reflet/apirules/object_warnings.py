@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from reflet.apirules.regular_expressions import linear_engine
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.validation.networking.addresses import lenient_address, lenient_network
 from reflet.apirules.validation.networking.ingresses import CLASS_ANNOTATION
@@ -97,6 +98,17 @@ def _reserved_name(document: Document) -> Iterator[str]:
         )
 
 
+def _definition(document: Document) -> Iterator[str]:
+    if linear_engine() is not None:
+        return iter(())
+    # Slow to import, and most processes see no definition.
+    from reflet.apirules.validation.custom.definition_rules import (  # noqa: PLC0415 - see above
+        definition_warnings,
+    )
+
+    return definition_warnings(document)
+
+
 Warn = Callable[[Document], Iterator[str]]
 _ALWAYS: Final[Mapping[str, Warn]] = {
     "networkpolicies.networking.k8s.io": _network_policy,
@@ -111,6 +123,7 @@ _ALWAYS: Final[Mapping[str, Warn]] = {
             "webhookconfigurations.admissionregistration.k8s.io",
         )
     },
+    "customresourcedefinitions.apiextensions.k8s.io": _definition,
 }
 _WHEN_NEW: Final[Mapping[str, Warn]] = {
     "ingresses.networking.k8s.io": _ingress,

@@ -4,8 +4,8 @@ Choosing takes nothing: what was chosen counts as taken when the stored service 
 run or a refused write leaves no trace.  Addresses and families that are malformed or cannot
 be had are refused here, before anything else is looked at.
 
-Upstream: pkg/registry/core/service/storage/alloc.go; pkg/registry/core/service/ipallocator and
-portallocator
+Upstream: pkg/registry/core/service/storage/{alloc,storage}.go; pkg/registry/core/service/
+strategy.go, dropTypeDependentFields; pkg/registry/core/service/ipallocator and portallocator
 """
 
 from __future__ import annotations
@@ -140,10 +140,9 @@ def prepare_service(document: Document, outside: Outside) -> None:
     """Give a new service its addresses, families and ports."""
     spec = document["spec"]
     document["status"] = {"loadBalancer": {}}
+    _settle_plural(spec, {})
     if spec["type"] == "ExternalName":
         return
-    if spec.get("clusterIP") and not spec.get("clusterIPs"):
-        spec["clusterIPs"] = [spec["clusterIP"]]
     _check_families(document, {}, outside)
     _check_wanted(document, {}, outside)
     _settle_addresses(spec, outside)
@@ -151,37 +150,63 @@ def prepare_service(document: Document, outside: Outside) -> None:
 
 
 def prepare_service_update(old: Document, document: Document, outside: Outside) -> None:
-    """Keep what an update leaves out of addresses and ports, and add what it newly needs."""
+    """Keep what an update leaves out of addresses and ports, and add what it newly needs.
+
+    What the new type has no use for goes, unless the update changes it, which is then refused.
+    """
     spec, before = document["spec"], old["spec"]
-    if spec["type"] == "ExternalName":
-        if before["type"] != "ExternalName":
-            _drop_addresses(spec, before)
-            _keep_ports(spec, before)
-        return
-    if before["type"] != "ExternalName":
-        for name in ("clusterIP", "clusterIPs"):
-            if not spec.get(name) and before.get(name):
+    if _needs_address(spec) and _needs_address(before):
+        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+            if before.get(name) and not spec.get(name):
                 spec[name] = before[name]
-        # Clients that know only clusterIP send it alone; it says then what is meant.
-        if spec.get("clusterIP") != before.get("clusterIP") and (
-            spec.get("clusterIPs") == before.get("clusterIPs")
-        ):
-            spec["clusterIPs"] = [spec["clusterIP"]]
-        for name in ("ipFamilies", "ipFamilyPolicy"):
-            if name in before:
-                spec.setdefault(name, before[name])
-        if _needs_health_check(spec) and _needs_health_check(before):
-            spec.setdefault("healthCheckNodePort", before.get("healthCheckNodePort"))
-        _keep_ports(spec, before)
-        if spec.get("ipFamilyPolicy") == "SingleStack":
-            for name in ("clusterIPs", "ipFamilies"):
-                if spec.get(name) == before.get(name):
-                    spec[name] = list(spec[name][:1])
-    _check_families(document, before, outside)
-    _check_wanted(document, before, outside)
-    _settle_addresses(spec, outside)
-    _drop_of_other_types(spec, before)
-    _settle_ports(spec, outside)
+    _keep_ports(spec, before)
+    _settle_plural(spec, before)
+    if _needs_address(spec):
+        _release_second(spec, before)
+        _check_families(document, before, outside)
+        _check_wanted(document, before, outside)
+        _settle_addresses(spec, outside)
+        _settle_ports(spec, outside)
+    _drop_by_type(document, before)
+
+
+def _needs_address(spec: Document) -> bool:
+    return bool(spec["type"] != "ExternalName")
+
+
+def _needs_ports(spec: Document) -> bool:
+    return spec["type"] in {"NodePort", "LoadBalancer"}
+
+
+def _is_given_ports(spec: Document) -> bool:
+    allocates = spec.get("allocateLoadBalancerNodePorts", True)
+    return spec["type"] == "NodePort" or bool(spec["type"] == "LoadBalancer" and allocates)
+
+
+def _needs_health_check(spec: Document) -> bool:
+    return spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+
+
+def _is_open_to_outside(spec: Document) -> bool:
+    return _needs_ports(spec) or (spec["type"] == "ClusterIP" and bool(spec.get("externalIPs")))
+
+
+def _settle_plural(spec: Document, before: Document) -> None:
+    """Let one address say what the list of them means: some clients know only ``clusterIP``."""
+    address, earlier = spec.get("clusterIP") or "", before.get("clusterIP") or ""
+    known = before.get("clusterIPs") or []
+    if known and not spec.get("clusterIPs") and address == earlier:
+        spec["clusterIPs"] = known
+    if address != earlier and (spec.get("clusterIPs") or []) == known:
+        spec["clusterIPs"] = [address] if address else []
+
+
+def _release_second(spec: Document, before: Document) -> None:
+    """Give up the second address and family of a service that shall have one."""
+    if spec.get("ipFamilyPolicy") == "SingleStack":
+        for name in ("clusterIPs", "ipFamilies"):
+            if spec.get(name) and spec[name] == before.get(name):
+                spec[name] = list(spec[name][:1])
 
 
 def _check_families(document: Document, before: Document, outside: Outside) -> None:
@@ -261,9 +286,7 @@ def _settle_addresses(spec: Document, outside: Outside) -> None:
 
 
 def _settle_ports(spec: Document, outside: Outside) -> None:
-    needed = spec["type"] == "NodePort" or (
-        spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
-    )
+    needed = _is_given_ports(spec)
     ports = spec.get("ports") or ()
     if needed:
         taken = {port["nodePort"] for port in ports if port.get("nodePort")}
@@ -277,63 +300,41 @@ def _settle_ports(spec: Document, outside: Outside) -> None:
 
 
 def _keep_ports(spec: Document, before: Document) -> None:
-    if before["type"] == "LoadBalancer" and spec["type"] != "LoadBalancer":
-        for name in ("allocateLoadBalancerNodePorts", "healthCheckNodePort", "loadBalancerClass"):
-            if spec.get(name) == before.get(name):
-                spec.pop(name, None)
-    if spec["type"] not in {"NodePort", "LoadBalancer"}:
-        if before["type"] in {"NodePort", "LoadBalancer"}:
-            known = {port.get("nodePort") for port in before.get("ports") or ()}
+    """Keep the ports that the update leaves out; a port is known by its name."""
+    if _is_given_ports(spec) and _is_given_ports(before):
+        known = {port.get("name", ""): port.get("nodePort") for port in before.get("ports") or ()}
+        asked = {port.get("nodePort") for port in spec.get("ports") or ()}
+        for port in spec.get("ports") or ():
+            kept = known.get(port.get("name", ""))
+            if not port.get("nodePort") and kept and kept not in asked:
+                port["nodePort"] = kept
+    if _needs_health_check(spec) and _needs_health_check(before):
+        kept = before.get("healthCheckNodePort")
+        if kept and not spec.get("healthCheckNodePort"):
+            spec["healthCheckNodePort"] = kept
+
+
+def _drop_by_type(document: Document, before: Document) -> None:
+    """Drop what the new type has no use for and the update has not changed."""
+    spec = document["spec"]
+    unused: list[str] = []
+    if _needs_address(before) and not _needs_address(spec):
+        if all(spec.get(name) == before.get(name) for name in ("clusterIP", "clusterIPs")):
+            unused += ("clusterIP", "clusterIPs")
+        unused += ("ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
+    if _needs_ports(before) and not _needs_ports(spec):
+        known = {port.get("nodePort") for port in before.get("ports") or ()} | {None}
+        if all(port.get("nodePort") in known for port in spec.get("ports") or ()):
             for port in spec.get("ports") or ():
-                if port.get("nodePort") in known:
-                    # Neither the old port nor the new one need have a number.
-                    port.pop("nodePort", None)
-            if spec.get("externalTrafficPolicy") == before.get("externalTrafficPolicy"):
-                spec.pop("externalTrafficPolicy", None)
-        return
-    known_ports = {
-        (port["protocol"], port["port"]): port["nodePort"]
-        for port in before.get("ports") or ()
-        if port.get("nodePort")
-    }
-    asked = {port.get("nodePort") for port in spec.get("ports") or ()}
-    for port in spec.get("ports") or ():
-        kept = known_ports.get((port["protocol"], port["port"]))
-        if not port.get("nodePort") and kept is not None and kept not in asked:
-            port["nodePort"] = kept
-
-
-def _drop_of_other_types(spec: Document, before: Document) -> None:
-    """Drop what only the type that a service had before may have, where it was left as it was."""
-    fields = {
-        "healthCheckNodePort": _needs_health_check,
-        "allocateLoadBalancerNodePorts": _is_balanced,
-        "loadBalancerClass": _is_balanced,
-        "externalTrafficPolicy": _is_exposed,
-    }
-    # Whether a health check is needed depends on the last of them.
-    had, has = ({name: may(each) for name, may in fields.items()} for each in (before, spec))
-    for name in fields:
-        if had[name] and not has[name] and spec.get(name) == before.get(name):
-            spec.pop(name, None)
-
-
-def _is_balanced(spec: Document) -> bool:
-    return bool(spec["type"] == "LoadBalancer")
-
-
-def _needs_health_check(spec: Document) -> bool:
-    return _is_balanced(spec) and spec.get("externalTrafficPolicy") == "Local"
-
-
-def _is_exposed(spec: Document) -> bool:
-    return spec["type"] in {"LoadBalancer", "NodePort"} or bool(spec.get("externalIPs"))
-
-
-def _drop_addresses(spec: Document, before: Document) -> None:
-    for name in (
-        *("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"),
-        "internalTrafficPolicy",
-    ):
+                port.pop("nodePort", None)
+    if _needs_health_check(before) and not _needs_health_check(spec):
+        unused.append("healthCheckNodePort")
+    if before["type"] == "LoadBalancer" != spec["type"]:
+        unused += ("allocateLoadBalancerNodePorts", "loadBalancerClass")
+    if _is_open_to_outside(before) and not _is_open_to_outside(spec):
+        unused.append("externalTrafficPolicy")
+    for name in unused:
         if spec.get(name) == before.get(name):
             spec.pop(name, None)
+    if spec["type"] != "LoadBalancer" and "status" in document:
+        document["status"] = {**document["status"], "loadBalancer": {}}

@@ -24,6 +24,11 @@ from reflet.errors import ConfigurationError
 MOST_REQUESTS: Final = 10_000
 """Requests that are remembered; older ones are forgotten."""
 
+LONGEST_PATH: Final = 256
+"""Bytes of the path of a request from somebody unknown that are remembered."""
+
+LONGEST_METHOD: Final = 16
+
 
 @final
 class Action(enum.StrEnum):
@@ -52,7 +57,8 @@ class SeenRequest:
     """One request as it came; ``verb`` and ``resource`` are empty when it is about neither.
 
     ``verb`` is Kubernetes' own word (get, list, watch, create, update, patch, delete,
-    deletecollection), ``resource`` the plural with its group (``deployments.apps``).
+    deletecollection), ``resource`` the plural with its group (``deployments.apps``).  Of a request
+    without a good token the log has the beginning of the path, and neither query nor user agent.
     """
 
     method: str
@@ -61,6 +67,12 @@ class SeenRequest:
     user_agent: str = ""
     verb: str = ""
     resource: str = ""
+
+    def of_a_stranger(self) -> SeenRequest:
+        """Give what is remembered of it when nobody knows who asks: nothing that takes room."""
+        path = self.path.encode("utf-8", "replace")[:LONGEST_PATH].decode("utf-8", "ignore")
+        resource = self.resource if path == self.path else ""
+        return SeenRequest(self.method[:LONGEST_METHOD], path, verb=self.verb, resource=resource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +195,11 @@ class Faults:
     def clear(self) -> None:
         """Forget the faults that wait."""
         self._waiting.clear()
+
+    def start_over(self) -> None:
+        """Forget all faults, those that have struck too."""
+        self._waiting.clear()
+        self._fired.clear()
 
     @property
     def waiting(self) -> tuple[Fault, ...]:

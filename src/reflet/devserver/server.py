@@ -24,12 +24,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, final
 
-from aiohttp import web
-
 from reflet.devserver.admission.webhook_client import WebhookClient
 from reflet.devserver.admission.webhooks import Webhooks
 from reflet.devserver.companion import NOBODY, Companion
 from reflet.devserver.http.application import Application
+from reflet.devserver.http.malformed_requests import TacitServer
 from reflet.devserver.http.secure_serving import (
     ServingCertificate,
     serving_certificate,
@@ -38,9 +37,9 @@ from reflet.devserver.http.secure_serving import (
 )
 from reflet.devserver.request.authentication import Authenticator, TokenIssuer, is_loopback
 from reflet.devserver.storage.sqlite_journal import SqliteJournal
-from reflet.devserver.storage.storage import Storage
+from reflet.devserver.storage.storage import Storage, StorageSnapshot
 from reflet.devserver.verbs import loading
-from reflet.devserver.verbs.loading import LoadedDocument
+from reflet.devserver.verbs.loading import Source
 from reflet.devserver.verbs.state import LogSource, State, utc_now
 from reflet.errors import ConfigurationError
 
@@ -69,8 +68,8 @@ class DevServer:
     certificates too; without, everything is gone afterwards.  ``kubeconfig`` is where the
     kubeconfig is written, readable by its owner only; by default to a temporary file.
     ``tls=False`` serves plain HTTP and needs no extra package; on a loopback address every
-    program of this machine may then do everything, without a token.  ``load`` are files and folders
-    to begin with, or documents that somebody else has read; ``loaded`` says what became of each.
+    program of this machine may then do everything, without a token.  ``load`` are files, folders
+    and objects to begin with; ``loaded`` says what became of each.
     ``play`` is who lives beside the server and lets things happen: a ``reflet.play.Play``.
     """
 
@@ -87,7 +86,7 @@ class DevServer:
         data_dir: Path | None = None,
         kubeconfig: Path | None = None,
         tls: bool = True,
-        load: Iterable[str | LoadedDocument] = (),
+        load: Iterable[Source] = (),
         token: str = "",
         play: Companion | None = None,
     ) -> None:
@@ -110,7 +109,8 @@ class DevServer:
         async with AsyncExitStack() as undo:
             documents = loading.read_manifests(self._load)
             storage = self._open_storage(undo)
-            self._read_credentials()
+            self._read_secrets()
+            self._read_certificate()
             issuer = TokenIssuer(self._secret)
             self.state = State(storage, tokens=issuer, companion=self._play or NOBODY)
             undo.callback(self.state.watchers.close)
@@ -119,16 +119,16 @@ class DevServer:
             self.state.admission = Webhooks(
                 storage, self.state.kinds, caller, new_uid=self.state.new_uid
             )
-            authenticator = Authenticator(
+            self._authenticator = Authenticator(
                 self.token, issuer, now=utc_now, needs_token=self.needs_token
             )
             self._application = Application(
                 self.state,
-                authenticator,
+                self._authenticator,
                 restart=self._begin_pause,
                 address=lambda: self.url.partition("://")[2],
             )
-            self._web = web.Server(
+            self._web = TacitServer(
                 self._application.handle,
                 handler_cancellation=True,
                 access_log=None,
@@ -219,6 +219,47 @@ class DevServer:
         if self._pause is not None:
             await asyncio.shield(self._pause)
 
+    def snapshot(self) -> StorageSnapshot:
+        """Remember all objects as they are now, for ``restore``."""
+        return self.state.storage.snapshot()
+
+    def restore(self, snapshot: StorageSnapshot) -> None:
+        """Put all objects back to what they were: what came goes, the rest is as before.
+
+        Only the difference is written, so it takes milliseconds.  Versions go on upwards and
+        watches see ordinary events, as if somebody had undone everything by hand.  Tokens, faults
+        and the record of requests are no objects, and stay as they are.
+        """
+        self.state.restore(snapshot)
+
+    async def start_over(self, snapshot: StorageSnapshot) -> None:
+        """Become a server that nobody knows yet, with the objects of a snapshot.
+
+        Connections, faults and the record of requests are gone.  The port and the token are new
+        unless they were asked for, so that nobody who is left from before comes back.
+        """
+        await self._stop_pause()
+        await self._close_listener()
+        self.disconnect()
+        self.state.restore(snapshot)
+        self.faults.start_over()
+        self.requests.clear()
+        self.log_source = None
+        self._read_secrets()
+        self._authenticator.token = self.token
+        self.state.tokens.secret = self._secret
+        self.port = self._wanted_port
+        await self._listen()
+        self._save_kubeconfig()
+
+    def disconnect(self) -> None:
+        """Break all connections; whoever comes back is served."""
+        for connection in self._web.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
+        for transport in tuple(self._tls_connections):
+            transport.abort()
+
     # Starting
 
     def _open_storage(self, undo: AsyncExitStack) -> Storage:
@@ -232,9 +273,11 @@ class DevServer:
             ) from error
         return Storage(undo.enter_context(SqliteJournal(self._data_dir)))
 
-    def _read_credentials(self) -> None:
+    def _read_secrets(self) -> None:
         self.token = self._wanted_token or self._kept(TOKEN_FILE)
         self._secret = self._kept(SECRET_FILE).encode()
+
+    def _read_certificate(self) -> None:
         if self._tls:
             hosts = [LOOPBACK, "::1", "localhost", "kubernetes.default.svc"]
             if self._host not in EVERYWHERE:
@@ -263,6 +306,9 @@ class DevServer:
         else:
             folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="reflet-serve-"))
             self.kubeconfig_path = Path(folder, "kubeconfig")
+        self._save_kubeconfig()
+
+    def _save_kubeconfig(self) -> None:
         # JSON is YAML, and every client reads it.
         content = json.dumps(self.kubeconfig(), indent=2).encode() + b"\n"
         try:
@@ -304,11 +350,7 @@ class DevServer:
 
     async def _pause_listening(self, seconds: float) -> None:
         await self._close_listener()
-        for connection in self._web.connections:
-            if connection.transport is not None:
-                connection.transport.abort()
-        for transport in tuple(self._tls_connections):
-            transport.abort()
+        self.disconnect()
         await asyncio.sleep(seconds)
         try:
             await self._listen()
@@ -329,10 +371,13 @@ class DevServer:
             await asyncio.sleep(0)
         listener.close()
 
-    async def _stop_serving(self) -> None:
+    async def _stop_pause(self) -> None:
         if self._pause is not None:
             self._pause.cancel()
             await asyncio.gather(self._pause, return_exceptions=True)
+
+    async def _stop_serving(self) -> None:
+        await self._stop_pause()
         await self._close_listener()
         self.state.watchers.close()
         await self._web.shutdown(STOP_TIMEOUT)

@@ -55,7 +55,7 @@ def read_micro_time(text: str) -> str:
 
 def time_text(moment: datetime) -> str:
     """Write a moment as a time with second precision."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).isoformat()[:19]}Z"
 
 
 def micro_time_text(moment: datetime) -> str:

@@ -32,29 +32,33 @@ class MalformedUrl(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """The parts of a URL; ``user`` is None where no user is named, the host has its port."""
+    """The parts of a URL; ``user`` is None where no user is named, the host has its port.
+
+    The path is as it was written, escapes and all.
+    """
 
     scheme: str = ""
     user: str | None = None
     host: str = ""
     query: str = ""
     fragment: str = ""
+    path: str = ""
 
 
 def parse_url(text: str) -> Url:
     """Read a URL, absolute or relative; MalformedUrl says why it is none."""
     address, _, fragment = text.partition("#")
     try:
-        scheme, user, host, query = _parse(address)
+        scheme, user, host, query, path = _parse(address)
     except MalformedUrl as wrong:
         raise MalformedUrl(f"parse {quoted(address)}: {wrong}") from None
     try:
-        return Url(scheme, user, host, query, _unescaped(fragment))
+        return Url(scheme, user, host, query, _unescaped(fragment), path)
     except MalformedUrl as wrong:
         raise MalformedUrl(f"parse {quoted(text)}: {wrong}") from None
 
 
-def _parse(text: str) -> tuple[str, str | None, str, str]:
+def _parse(text: str) -> tuple[str, str | None, str, str, str]:
     if _CONTROL.search(text):
         raise MalformedUrl("net/url: invalid control character in URL")
     found = _SCHEME.match(text)
@@ -64,7 +68,7 @@ def _parse(text: str) -> tuple[str, str | None, str, str]:
     rest, _, query = rest.partition("?")
     if not rest.startswith("/"):
         if scheme:
-            return scheme, None, "", query
+            return scheme, None, "", query, ""
         if ":" in rest.partition("/")[0]:
             raise MalformedUrl("first path segment in URL cannot contain colon")
     user, host = None, ""
@@ -73,7 +77,7 @@ def _parse(text: str) -> tuple[str, str | None, str, str]:
         user, host = _authority(scheme, authority)
         rest = slash + path
     _unescaped(rest)
-    return scheme, user, host, query
+    return scheme, user, host, query, rest
 
 
 def _authority(scheme: str, text: str) -> tuple[str | None, str]:

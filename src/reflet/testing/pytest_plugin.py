@@ -2,8 +2,9 @@
 
 Comes with the package; pytest finds it by its entry point.  ::
 
-    def test_it(reflet_server):
-        run(["kubectl", "get", "pods"], env={"KUBECONFIG": str(reflet_server.kubeconfig)})
+    @pytest.mark.reflet_server(load=["app.yaml"])
+    def test_it(reflet_server, reflet_kubectl):
+        assert reflet_kubectl("get", "pods", "-o", "json").json()["items"]
 
 The server runs in a thread of its own, so that tests with and without an event loop can use it.
 Every pytest run imports this module, so it imports nothing of weight itself.
@@ -12,115 +13,37 @@ Every pytest run imports this module, so it imports nothing of weight itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from reflet.testing.server_options import MARKER, check_marker, marked_options
+from reflet.testing.server_thread import RunningServer, running_server
+
 if TYPE_CHECKING:
-    import asyncio
-    import threading
-    from contextlib import AbstractContextManager
-    from pathlib import Path
+    from reflet.devserver.storage.storage import StorageSnapshot
+    from reflet.testing.kubectl import Kubectl
 
-    from reflet.devserver.faults import Fault, SeenRequest
-    from reflet.devserver.server import DevServer
+__all__ = ["RunningServer", "running_server"]  # which are known from here, too
 
-T = TypeVar("T")
+# Options with which a server is never quite still, so that nobody can put it back.
+_UNSHARED: Final = frozenset({"play"})
 
 
-class RunningServer:
-    """A development server in a thread of its own.
-
-    All methods may be called from any thread, with or without an event loop.
-    """
-
-    def __init__(self, server: DevServer, loop: asyncio.AbstractEventLoop) -> None:
-        self.server = server
-        self._loop = loop
-        self.url: str = server.url
-        self.token: str = server.token
-        self.kubeconfig: Path = server.kubeconfig_path
-        self.ca_data: bytes = server.ca_data
-
-    def call(self, function: Callable[[], T]) -> T:
-        """Run a function in the server's thread and give its result."""
-        import asyncio  # noqa: PLC0415 - see the head of the module
-
-        async def run() -> T:
-            return function()
-
-        return asyncio.run_coroutine_threadsafe(run(), self._loop).result()
-
-    def add_fault(self, fault: Fault) -> None:
-        """Let something go wrong."""
-        self.call(lambda: self.server.faults.add(fault))
-
-    @property
-    def requests(self) -> tuple[SeenRequest, ...]:
-        """The requests that came so far."""
-        return self.call(self.server.requests.all)
-
-    def restart(self, seconds: float = 0.0) -> None:
-        """Break all connections and listen again after some seconds, with the same state."""
-        import asyncio  # noqa: PLC0415 - see the head of the module
-
-        asyncio.run_coroutine_threadsafe(self.server.restart(seconds), self._loop).result()
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARKER}(load, faults, play, …): options of the server of a test, as of reflet's"
+        " DevServer; for functions, classes and modules",
+    )
 
 
-class _Thread:
-    """The thread of one server, from start to end."""
-
-    def __init__(self, options: dict[str, Any]) -> None:
-        self._options = options
-        self._failure: BaseException | None = None
-        self.running: RunningServer | None = None
-
-    def __enter__(self) -> RunningServer:
-        import threading  # noqa: PLC0415 - see the head of the module
-
-        self._is_up = threading.Event()
-        self._thread: threading.Thread = threading.Thread(
-            target=self._run, name="reflet development server"
-        )
-        self._thread.start()
-        self._is_up.wait()
-        if self.running is None:
-            self._thread.join()
-            raise RuntimeError("the development server did not start") from self._failure
-        return self.running
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stopped.set)
-        self._thread.join()
-        if self._failure is not None:
-            raise self._failure
-
-    def _run(self) -> None:
-        import asyncio  # noqa: PLC0415 - see the head of the module
-
-        try:
-            asyncio.run(self._serve())
-        except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
-            self._failure = error
-        finally:
-            self._is_up.set()
-
-    async def _serve(self) -> None:
-        import asyncio  # noqa: PLC0415 - see the head of the module
-
-        from reflet.devserver.server import DevServer  # noqa: PLC0415 - the same
-
-        self._stopped = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-        async with DevServer(**self._options) as server:
-            self.running = RunningServer(server, self._loop)
-            self._is_up.set()
-            await self._stopped.wait()
-
-
-def running_server(options: dict[str, Any]) -> AbstractContextManager[RunningServer]:
-    """Run a server for the length of a ``with`` block, for fixtures of one's own."""
-    return _Thread(options)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say what is wrong with a marker before any test runs."""
+    for item in items:
+        check_marker(item)
 
 
 @pytest.fixture(scope="session")
@@ -133,9 +56,18 @@ def reflet_server_options() -> dict[str, Any]:
 
 
 @pytest.fixture
-def reflet_server(reflet_server_options: dict[str, Any]) -> Iterator[RunningServer]:
-    """A Kubernetes API of the test's own, empty but for the default namespaces."""
-    with running_server(reflet_server_options) as running:
+def reflet_server(
+    reflet_server_options: dict[str, Any], request: pytest.FixtureRequest
+) -> Iterator[RunningServer]:
+    """A Kubernetes API of the test's own, empty but for the default namespaces.
+
+    The marker ``reflet_server`` says what else is in it and what goes wrong.
+    """
+    options = {**reflet_server_options, **marked_options(request.node)}
+    faults = options.pop("faults", ())
+    with running_server(options) as running:
+        for fault in faults:
+            running.add_fault(fault)
         yield running
 
 
@@ -144,3 +76,78 @@ def reflet_session_server(reflet_server_options: dict[str, Any]) -> Iterator[Run
     """A Kubernetes API that all tests of the run share."""
     with running_server(reflet_server_options) as running:
         yield running
+
+
+@pytest.fixture
+def reflet_server_factory(
+    reflet_server_options: dict[str, Any],
+) -> Iterator[Callable[..., RunningServer]]:
+    """Starts servers, each with options of ``DevServer``; they end with the test."""
+    with ExitStack() as servers:
+
+        def start(**options: Any) -> RunningServer:
+            return servers.enter_context(running_server({**reflet_server_options, **options}))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def _reflet_restorable() -> Iterator[Callable[[dict[str, Any]], RunningServer]]:
+    """Servers of the run by their options, and what was in each at its start."""
+    with ExitStack() as servers:
+        known: dict[str, tuple[RunningServer, StorageSnapshot]] = {}
+
+        def serve(options: dict[str, Any]) -> RunningServer:
+            key = repr(sorted(options.items()))
+            if key not in known:
+                running = servers.enter_context(running_server(options))
+                known[key] = running, running.snapshot()
+                return running
+            running, beginning = known[key]
+            return running.started_over(beginning)
+
+        yield serve
+
+
+@pytest.fixture
+def reflet_restored_server(
+    reflet_server_options: dict[str, Any],
+    _reflet_restorable: Callable[[dict[str, Any]], RunningServer],
+    request: pytest.FixtureRequest,
+) -> Iterator[RunningServer]:
+    """A Kubernetes API as new, which costs what the tests before have changed.
+
+    Tests with the same options share a server: the objects that it began with are put back, and
+    it goes on at another port with another token.  For what takes long to load.
+    """
+    options = {**reflet_server_options, **marked_options(request.node)}
+    faults = options.pop("faults", ())
+    with ExitStack() as own:
+        if _UNSHARED & options.keys():
+            running = own.enter_context(running_server(options))
+        else:
+            running = _reflet_restorable(options)
+            own.callback(running.disconnect)
+        for fault in faults:
+            running.add_fault(fault)
+        yield running
+
+
+@pytest.fixture
+def reflet_kubectl(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Kubectl:
+    """The kubectl of this machine, for the server of the test; skips where there is none.
+
+    ``reflet_kubectl("get", "pods", "-o", "json").json()``; what fails raises ``KubectlFailed``.
+    """
+    import shutil  # noqa: PLC0415 - see the head of the module
+
+    from reflet.testing.kubectl import PROGRAM, Kubectl  # noqa: PLC0415 - the same
+
+    if shutil.which(PROGRAM) is None:
+        pytest.skip(f"{PROGRAM} is not on PATH, and reflet_kubectl runs it")
+    others = ("reflet_restored_server", "reflet_session_server")
+    name = next((each for each in others if each in request.fixturenames), "reflet_server")
+    server: RunningServer = request.getfixturevalue(name)
+    return Kubectl(server.kubeconfig, tmp_path_factory.mktemp("kubectl"))

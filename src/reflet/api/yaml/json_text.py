@@ -3,10 +3,11 @@
 Upstream: apimachinery/pkg/util/yaml/decoder.go, YAMLOrJSONDecoder
 """
 
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from reflet.api import field_path
 from reflet.api.yaml.dialects import YamlWarning, repeated_key
@@ -32,7 +33,9 @@ def json_documents(text: str, source: str) -> list[YamlDocument]:
         repeated = repeated or len(members) != len(pairs)
         return members
 
-    decoder = json.JSONDecoder(object_pairs_hook=members_of, parse_constant=_refused)
+    decoder = json.JSONDecoder(
+        object_pairs_hook=members_of, parse_float=_finite, parse_constant=_refused
+    )
     found: list[YamlDocument] = []
     position = _next_letter(text, 0)
     line = 1 + text.count("\n", 0, position)
@@ -163,5 +166,10 @@ def _blanks() -> re.Pattern[str]:
     return re.compile(r"[ \t\r\n]*")
 
 
-def _refused(constant: str) -> Any:
+def _finite(text: str) -> float:
+    number = float(text)
+    return _refused(text) if math.isinf(number) else number
+
+
+def _refused(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")

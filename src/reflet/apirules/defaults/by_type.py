@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final
 
 from reflet.api.quantities import Quantity
 from reflet.apirules.defaults import cluster_kinds, pods, workloads
-from reflet.apirules.schema.schemas import Schema
+from reflet.apirules.schema.schemas import Schema, Structure
 
 Defaulter = Callable[[dict[str, Any]], None]
 
@@ -33,16 +34,48 @@ def fill_defaults(schema: Schema, document: dict[str, Any]) -> None:
     defaulter = DEFAULTERS.get(structure.type_name)
     if defaulter is not None:
         defaulter(document)
-    for name, field in structure.fields.items():
+    for name, field in _with_defaults(structure):
         value = document.get(name)
         if value is None or (value == "" and not field.pointer):
-            # Zero and false are what Go shows for nothing; only where nothing can be said, too,
-            # they mean something.
-            meaningful = field.default or (field.pointer and field.default is not None)
-            if meaningful and not isinstance(field.default, dict):
+            if _is_meaningful(field):
                 document[name] = field.default
         else:
             _fill_value(field, value)
+
+
+def _is_meaningful(field: Schema) -> bool:
+    # Zero and false are what Go shows for nothing; only where nothing can be said, too, they mean
+    # something.
+    default = field.default
+    return bool(default or (field.pointer and default is not None)) and not isinstance(
+        default, dict
+    )
+
+
+@cache
+def _with_defaults(structure: Structure) -> tuple[tuple[str, Schema], ...]:
+    """Give the fields of a recorded type that have defaults, or anything inside that has."""
+    return tuple(
+        (name, field)
+        for name, field in structure.fields.items()
+        if _is_meaningful(field) or _reaches_defaults(field, frozenset({structure.type_name}))
+    )
+
+
+def _reaches_defaults(schema: Schema, above: frozenset[str]) -> bool:
+    inner = schema.items or schema.values or schema
+    if schema.shape == "map" and inner.shape == "quantity":
+        return True
+    structure = inner.structure
+    if inner.shape != "object" or structure is None:
+        return False
+    if structure.type_name in above or structure.type_name in DEFAULTERS:
+        return True  # what contains itself is looked through whenever it is there
+    here = above | {structure.type_name}
+    return any(
+        _is_meaningful(field) or _reaches_defaults(field, here)
+        for field in structure.fields.values()
+    )
 
 
 def _fill_value(schema: Schema, value: Any) -> None:

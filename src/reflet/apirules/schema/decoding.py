@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, final
 
 from reflet.api.quantities import Quantity
-from reflet.apirules.schema.schemas import Schema, Structure
+from reflet.apirules.schema.schemas import ABSENT_WHEN_EMPTY, Schema, Structure
 from reflet.errors import DecodeError, ParseError
 from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.gotext.printing import json_type
@@ -76,7 +76,7 @@ def decode(schema: Schema, document: object, complaints: list[str]) -> Document:
         raise DecodeError(
             f"json: cannot unmarshal {json_type(document)} into Go value of type {schema.go_type}"
         )
-    return _Reader(complaints).structure(structure, document, "", "")
+    return _Reader(complaints).structure(structure, document, None)
 
 
 def empty_object(structure: Structure) -> Document:
@@ -89,79 +89,112 @@ def in_order(schema: Schema, value: Any) -> Any:
     if isinstance(value, dict):
         structure = schema.structure
         if structure is not None:
-            fields = structure.fields
-            return {
-                name: in_order(fields[name], value[name]) for name in fields if name in value
-            } | {name: value[name] for name in value if name not in fields}
+            return _in_order(structure, value)
         values = schema.values
         if values is None:
             return value
+        if values.shape in _PLAIN:
+            return {key: value[key] for key in sorted(value)}
         return {key: in_order(values, value[key]) for key in sorted(value)}
     if isinstance(value, list) and schema.items is not None:
         return [in_order(schema.items, item) for item in value]
     return value
 
 
+def _in_order(structure: Structure, value: Document) -> Document:
+    fields, places = structure.fields, structure.places
+    if value.keys() <= places.keys():
+        ordered = sorted(value, key=places.__getitem__)
+    else:
+        ordered = sorted(value, key=lambda name: places.get(name, len(places)))
+    return {
+        name: in_order(fields[name], inner)
+        if isinstance(inner := value[name], dict | list) and name in fields
+        else inner
+        for name in ordered
+    }
+
+
+# Where a reading is: the place around it, the name or position in it, and for a field its schema.
+# Texts are made of it only when something is to be said.
+_Place = tuple[Any, str | int, Schema | None] | None
+
+
+def _named(place: _Place) -> str:
+    """Name a place as complaints do."""
+    if place is None:
+        return ""
+    around, step, _ = place
+    return f"{_named(around)}[{step}]" if isinstance(step, int) else _inside(around, step)
+
+
+def _inside(place: _Place, name: str) -> str:
+    return f"{_named(place)}.{name}".removeprefix(".")
+
+
+def _go_path(place: _Place) -> str:
+    """Name a place as errors do, which leave out keys and positions."""
+    if place is None:
+        return ""
+    around, step, schema = place
+    steps = () if schema is None else (*schema.embedded_in, str(step))
+    return ".".join(filter(None, (_go_path(around), *steps)))
+
+
 class _Reader:
-    """One reading: ``path`` is the place as complaints name it, ``go_path`` as errors do."""
+    """One reading of a document."""
 
     def __init__(self, complaints: list[str]) -> None:
         self._complaints = complaints
         self._struct = ""
 
     def structure(
-        self, structure: Structure, document: Mapping[str, Any], path: str, go_path: str
+        self, structure: Structure, document: Mapping[str, Any], place: _Place
     ) -> Document:
         found: Document = {}
         fields = structure.fields
-        owner = structure.type_name.rpartition(".")[2]
-        for name, value in self._entries(document, path):
+        for name, value in self._entries(document, place):
             schema = fields.get(name)
-            place = f"{path}.{name}" if path else name
             if schema is None:
-                self._complaints.append(f'unknown field "{place}"')
-            elif value is not None:
-                self._struct = owner
-                steps = (
-                    (go_path, *schema.embedded_in, name)
-                    if go_path
-                    else (
-                        *schema.embedded_in,
-                        name,
-                    )
-                )
-                found[name] = self.value(schema, value, place, ".".join(steps))
+                self._complaints.append(f'unknown field "{_inside(place, name)}"')
+            elif value is None:
+                continue
+            elif schema.shape == "string" and isinstance(value, str):
+                found[name] = value
+            else:
+                self._struct = structure.short_name
+                found[name] = self.value(schema, value, (place, name, schema))
         return _written(structure, found)
 
-    def value(self, schema: Schema, value: Any, path: str, go_path: str) -> Any:
+    def value(self, schema: Schema, value: Any, place: _Place) -> Any:
         shape = schema.shape
         if shape == "object":
             if not isinstance(value, dict):
-                raise self._mismatch(value, go_path, schema.go_type)
+                raise self._mismatch(value, place, schema.go_type)
             structure = schema.structure
             if structure is None:
                 return value
-            return self.structure(structure, value, path, go_path)
+            return self.structure(structure, value, place)
         if shape == "list":
-            return self._list(schema, value, path, go_path)
+            return self._list(schema, value, place)
         if shape == "map":
-            return self._map(schema, value, path, go_path)
+            return self._map(schema, value, place)
         if shape == "anything":
             return value
         if shape == "bytes" and isinstance(value, list):
-            return self._byte_list(value, go_path)
+            return self._byte_list(value, place)
         read = _SCALARS.get(shape)
         if read is None:
-            return self._integer(schema, value, go_path)
+            return self._integer(schema, value, place)
         wrong = read.wrong(value)
         if wrong is not None:
-            raise self._mismatch(value, go_path, wrong or schema.go_type)
+            raise self._mismatch(value, place, wrong or schema.go_type)
         return read.canonical(value)
 
-    def _list(self, schema: Schema, value: Any, path: str, go_path: str) -> list[Any]:
+    def _list(self, schema: Schema, value: Any, place: _Place) -> list[Any]:
         items = schema.items
         if not isinstance(value, list):
-            raise self._mismatch(value, go_path, schema.go_type)
+            raise self._mismatch(value, place, schema.go_type)
         if items is None:
             return value
         owner = self._struct
@@ -169,67 +202,68 @@ class _Reader:
         for index, item in enumerate(value):
             self._struct = owner
             made.append(
-                _zero(items)
-                if item is None
-                else self.value(items, item, f"{path}[{index}]", go_path)
+                _zero(items) if item is None else self.value(items, item, (place, index, None))
             )
         return made
 
-    def _map(self, schema: Schema, value: Any, path: str, go_path: str) -> Document:
+    def _map(self, schema: Schema, value: Any, place: _Place) -> Document:
         values = schema.values
         if not isinstance(value, dict):
-            raise self._mismatch(value, go_path, schema.go_type)
+            raise self._mismatch(value, place, schema.go_type)
         if values is None:
             return value
+        if (
+            values.shape == "string"
+            and type(value) is dict
+            and {*map(type, value.values())} == {str}
+        ):
+            return value.copy()
         owner = self._struct
         made: Document = {}
-        for key, item in self._entries(value, path):
+        for key, item in self._entries(value, place):
             self._struct = owner
             made[key] = (
-                _zero(values)
-                if item is None
-                else self.value(values, item, f"{path}.{key}", go_path)
+                _zero(values) if item is None else self.value(values, item, (place, key, None))
             )
         return made
 
-    def _integer(self, schema: Schema, value: Any, go_path: str) -> int:
+    def _integer(self, schema: Schema, value: Any, place: _Place) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self._mismatch(value, go_path, schema.go_type)
+            raise self._mismatch(value, place, schema.go_type)
         if isinstance(value, float) or value not in _INTEGERS[schema.shape]:
-            raise self._mismatch(value, go_path, schema.go_type, number=True)
+            raise self._mismatch(value, place, schema.go_type, number=True)
         return value
 
-    def _byte_list(self, value: list[Any], go_path: str) -> str:
+    def _byte_list(self, value: list[Any], place: _Place) -> str:
         """Read bytes that are written one by one; to Go they are a list of numbers, too."""
         for item in value:
             if isinstance(item, bool) or not isinstance(item, int | float | None):
-                raise self._mismatch(item, go_path, "uint8")
+                raise self._mismatch(item, place, "uint8")
             if isinstance(item, float) or not 0 <= (item or 0) <= 0xFF:
-                raise self._mismatch(item, go_path, "uint8", number=True)
+                raise self._mismatch(item, place, "uint8", number=True)
         return base64.b64encode(bytes(item or 0 for item in value)).decode()
 
-    def _entries(self, document: Mapping[str, Any], path: str) -> Iterable[tuple[str, Any]]:
+    def _entries(self, document: Mapping[str, Any], place: _Place) -> Iterable[tuple[str, Any]]:
         if not isinstance(document, RepeatedKeys):
             return document.items()
-        return self._without_repeated(document, path)
+        return self._without_repeated(document, place)
 
-    def _without_repeated(self, document: RepeatedKeys, path: str) -> Iterable[tuple[str, Any]]:
+    def _without_repeated(self, document: RepeatedKeys, place: _Place) -> Iterable[tuple[str, Any]]:
         seen: set[str] = set()
         for name, value in document.pairs:
             if name in seen:
-                place = f"{path}.{name}" if path else name
-                self._complaints.append(f'duplicate field "{place}"')
+                self._complaints.append(f'duplicate field "{_inside(place, name)}"')
             seen.add(name)
             yield name, value
 
     def _mismatch(
-        self, value: Any, go_path: str, go_type: str, *, number: bool = False
+        self, value: Any, place: _Place, go_type: str, *, number: bool = False
     ) -> DecodeError:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         # Integers of structs that read themselves show the number, too.
         number = number or (is_number and go_type == "int32")
         what = f"number {value}" if number else json_type(value)
-        where = f"Go struct field {self._struct}.{go_path}"
+        where = f"Go struct field {self._struct}.{_go_path(place)}"
         return DecodeError(f"json: cannot unmarshal {what} into {where} of type {go_type}")
 
 
@@ -332,33 +366,35 @@ def _zero(schema: Schema) -> Any:
     return _ZEROS.get(schema.shape)
 
 
-def _written(structure: Structure, found: Mapping[str, Any]) -> Document:
+def _written(structure: Structure, found: Document) -> Document:
     """Put fields into the server's order, leave out what it leaves out, add what it adds."""
-    made: Document = {}
-    for name, schema in structure.fields.items():
-        value = found.get(name)
-        if value is None:
-            if schema.pointer or schema.shape in _ABSENT_WHEN_EMPTY:
-                if schema.omit == "never":
-                    is_nil = schema.pointer or schema.shape == "bytes"
-                    made[name] = None if is_nil else _ZEROS.get(schema.shape)
-            elif schema.omit != "zero":
-                made[name] = _zero(schema)
-        elif (
-            schema.pointer
-            or schema.omit == "never"
-            or schema.shape not in _ABSENT_WHEN_EMPTY
-            or value not in _EMPTY
-            or schema.go_type in _KEPT_EMPTY
-        ):
-            made[name] = value
-    return made
+    fields, places = structure.fields, structure.places
+    made = {
+        name: value
+        for name, value in found.items()
+        if value is not None and (value not in _EMPTY or _stays_empty(fields[name]))
+    }
+    for name, schema in structure.always_written:
+        if name not in made:
+            is_struct = not schema.pointer and schema.shape not in ABSENT_WHEN_EMPTY
+            is_nil = schema.pointer or schema.shape == "bytes"
+            plain = None if is_nil else _ZEROS.get(schema.shape)
+            made[name] = _zero(schema) if is_struct else plain
+    return {name: made[name] for name in sorted(made, key=places.__getitem__)}
 
 
-# Shapes that are left out when empty; the others are structs in Go and are always written.
-_ABSENT_WHEN_EMPTY: Final = frozenset(
-    {"string", "bool", "int32", "int64", "float64", "list", "map", "bytes", "anything"}
-)
+def _stays_empty(schema: Schema) -> bool:
+    """Whether an empty value of a field is written."""
+    return (
+        schema.pointer
+        or schema.omit == "never"
+        or schema.shape not in ABSENT_WHEN_EMPTY
+        or schema.go_type in _KEPT_EMPTY
+    )
+
+
 # Lists of which an empty one gets no default, and is refused later on.
 _KEPT_EMPTY: Final = frozenset({"[]v2.HPAScalingPolicy"})
 _EMPTY: Final[tuple[Any, ...]] = ("", 0, [], {})  # False is equal to 0
+# Shapes of values with nothing inside that could be out of order.
+_PLAIN: Final = frozenset({"string", "bytes", "quantity"})

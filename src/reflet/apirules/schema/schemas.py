@@ -33,6 +33,10 @@ Shape = Literal[
 ]
 Omission = Literal["empty", "never", "zero"]
 
+# Shapes that are left out when empty; the others are structs in Go and are always written.
+ABSENT_WHEN_EMPTY: Final = frozenset(
+    {"string", "bool", "int32", "int64", "float64", "list", "map", "bytes", "anything"}
+)
 OBJECT_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 LIST_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
 
@@ -76,10 +80,21 @@ class Structure:
     """The fields of one type, in the order in which the server writes them.
 
     Embedded types are dissolved into ``fields``, as they are in JSON; ``wire`` keeps them, by
-    the numbers of the binary form, under an empty name.
+    the numbers of the binary form, under an empty name.  ``places`` are the numbers of the fields
+    in their order, ``always_written`` those of which something is written even when nothing is
+    known.
     """
 
-    __slots__ = ("fields", "map_type", "required", "type_name", "wire")
+    __slots__ = (
+        "always_written",
+        "fields",
+        "map_type",
+        "places",
+        "required",
+        "short_name",
+        "type_name",
+        "wire",
+    )
 
     def __init__(
         self,
@@ -91,7 +106,12 @@ class Structure:
         wire: Mapping[int, tuple[str, Schema]] = MappingProxyType({}),
     ) -> None:
         self.type_name = type_name
+        self.short_name = type_name.rpartition(".")[2]
         self.fields = fields
+        self.places = {name: place for place, name in enumerate(fields)}
+        self.always_written = tuple(
+            (name, schema) for name, schema in fields.items() if schema.is_always_written
+        )
         self.required = required
         self.map_type = map_type
         self.wire = wire
@@ -164,7 +184,9 @@ class Schema:
         self.default = default
         self.enum = tuple(enum)
         self.rules = rules
-        self._map_type = map_type
+        # The real server does not look inside of what is raw.
+        is_raw = go_type == "runtime.RawExtension"
+        self._map_type = map_type or ("atomic" if is_raw else None)
         self._structure = structure
         self._recorded = recorded
 
@@ -180,6 +202,13 @@ class Schema:
         return self._structure
 
     @property
+    def is_always_written(self) -> bool:
+        """Whether something is written of the field of an object that says nothing of it."""
+        if self.pointer or self.shape in ABSENT_WHEN_EMPTY:
+            return self.omit == "never"
+        return self.omit != "zero"
+
+    @property
     def type_name(self) -> str:
         """The name that OpenAPI documents use for the type of an object, if it has one."""
         if self._recorded is not None:
@@ -189,12 +218,10 @@ class Schema:
     @property
     def map_type(self) -> str:
         """``atomic`` when an object or a map is owned as a whole, else empty."""
-        if self._map_type:
-            return self._map_type
-        if self.go_type == "runtime.RawExtension":
-            return "atomic"  # the real server does not look inside
-        structure = self.structure
-        return "" if structure is None else structure.map_type
+        if self._map_type is None:
+            structure = self.structure
+            self._map_type = "" if structure is None else structure.map_type
+        return self._map_type
 
     def field(self, name: str) -> Schema | None:
         """Give the schema of a field of this object, or of a value of this map."""

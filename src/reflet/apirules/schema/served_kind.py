@@ -70,6 +70,8 @@ class CustomFacts(msgspec.Struct, frozen=True):
     scale: ScalePaths | None = None
     selectable_fields: tuple[str, ...] = ()
     storage_version: str = ""
+    # What is made from the schema when it is first needed, and lives as long as the kind.
+    kept: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class ServedKind(msgspec.Struct, frozen=True, eq=False):

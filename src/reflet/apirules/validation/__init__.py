@@ -12,5 +12,6 @@
 - ``cluster``: webhooks, admission policies, API services, certificate requests, flow control
 - ``quotas``, ``resource_names``: quotas, ranges of limits, priority classes; what they count
 - ``other_kinds``: ConfigMaps, Secrets, nodes, events, leases, roles
-- ``definitions``, ``custom_objects``: CustomResourceDefinitions, and objects of their kinds
+- ``custom``: CustomResourceDefinitions, and objects of their kinds
+- ``pattern_costs``: what Python's engine can do with a pattern of a schema
 """

@@ -15,7 +15,6 @@ from reflet.apirules.schema.schemas import ANYTHING, Schema
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.validation import (
     autoscalers,
-    definitions,
     disruption_budgets,
     other_kinds,
     pods,
@@ -33,7 +32,7 @@ from reflet.apirules.validation.cluster import (
     priority_levels,
     webhook_configurations,
 )
-from reflet.apirules.validation.custom_objects import check_custom_object, check_value
+from reflet.apirules.validation.custom import custom_kinds, definitions
 from reflet.apirules.validation.devices import claims, slices
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
@@ -56,7 +55,6 @@ from reflet.apirules.validation.storage import (
     storage_classes,
 )
 from reflet.apirules.validation.update_order import UPDATE_ORDERS
-from reflet.errors import Cause
 
 Document = Mapping[str, Any]
 CreateCheck = Callable[[Document, FieldErrors], None]
@@ -288,11 +286,16 @@ _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
 }
 
 
-def validate_create(kind: ServedKind, document: Document) -> None:
-    """Refuse a new object that breaks rules; raises Invalid with every complaint."""
+def validate_create(kind: ServedKind, document: Document) -> list[str]:
+    """Refuse a new object that breaks rules; raises Invalid with every complaint.
+
+    Returns warnings about rules of custom kinds.
+    """
     errors = FieldErrors()
+    warnings: list[str] = []
     if kind.custom is not None:
-        _check_custom(kind, document, errors)
+        check_metadata(kind, document["metadata"], errors)
+        warnings = custom_kinds.check_new(kind.custom, document, errors)
     elif kind.storage_key in _WHOLE_CREATE:
         _WHOLE_CREATE[kind.storage_key](kind, document, errors)
     else:
@@ -307,6 +310,7 @@ def validate_create(kind: ServedKind, document: Document) -> None:
     if kind.custom is None and kind.storage_key in _NAMED_LAST:
         check_metadata(kind, document["metadata"], errors)
         _refuse(kind, document, errors)
+    return warnings
 
 
 def _check_event(kind: ServedKind, document: Document, errors: FieldErrors) -> None:
@@ -316,30 +320,29 @@ def _check_event(kind: ServedKind, document: Document, errors: FieldErrors) -> N
         other_kinds.check_event(document, errors)
 
 
-def _check_custom(kind: ServedKind, document: Document, errors: FieldErrors) -> None:
-    check_metadata(kind, document["metadata"], errors)
-    if kind.custom is not None:
-        check_custom_object(kind.custom.open_api, document, errors)
-
-
 def validate_update(
     kind: ServedKind, old: Document, new: Document, *, subresource: str = ""
-) -> None:
-    """Refuse a changed object that breaks rules, or changes what may not change."""
+) -> list[str]:
+    """Refuse a changed object that breaks rules, or changes what may not change.
+
+    Returns warnings about rules of custom kinds.
+    """
     errors = FieldErrors()
     metadata, before = new["metadata"], old["metadata"]
     check_common_metadata(kind, metadata, errors)
     check_metadata_update(metadata, before, errors)
     if kind.custom is not None:
-        _check_custom_update(kind, new, subresource, errors)
+        is_status = subresource == "status"
+        judge = custom_kinds.check_status if is_status else custom_kinds.check_changed
+        warnings = judge(kind.custom, new, old, errors)
         _refuse(kind, new, errors)
-        return
+        return warnings
     whole = None if subresource == "status" else _WHOLE_UPDATE.get(kind.storage_key)
     whole = _WHOLE_UPDATE.get(f"{kind.storage_key}/{subresource}", whole)
     if whole is not None:
         whole(kind, new, old, errors)
         _refuse(kind, new, errors)
-        return
+        return []
     if kind.storage_key != _DISRUPTION_BUDGETS:
         _check_own_metadata(kind, new, old, errors)
     if subresource == "status":
@@ -347,7 +350,7 @@ def validate_update(
         if check_status is not None:
             check_status(new, old, errors)
         _refuse(kind, new, errors)
-        return
+        return []
     update = _UPDATE.get(kind.storage_key)
     if update is not None and kind.storage_key not in _CHANGE_LAST:
         update(new, old, errors)
@@ -365,29 +368,7 @@ def validate_update(
     if update is not None and kind.storage_key in _CHANGE_LAST:
         update(new, old, errors)
     _refuse(kind, new, errors)
-
-
-def _check_custom_update(
-    kind: ServedKind, new: Document, subresource: str, errors: FieldErrors
-) -> None:
-    if kind.custom is None:
-        return
-    rules = kind.custom.open_api
-    if subresource != "status":
-        check_custom_object(rules, new, errors)
-        return
-    status = (rules.get("properties") or {}).get("status")
-    if status is not None and new.get("status") is not None:
-        found = FieldErrors()
-        check_value(status, new["status"], "", found)
-        # Messages name places as seen from the status, fields as seen from the object.
-        errors.causes += [
-            Cause(cause.type, cause.message, _in_status(cause.field)) for cause in found.causes
-        ]
-
-
-def _in_status(field: str) -> str:
-    return "status" if field == "<nil>" else f"status.{field}"
+    return []
 
 
 def _refuse(kind: ServedKind, document: Document, errors: FieldErrors) -> None:

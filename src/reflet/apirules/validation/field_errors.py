@@ -23,7 +23,7 @@ class Named(str):
 
 
 OMITTED: Final = object()
-"""In place of a value that a message does not show."""
+"""In the place of a value that messages do not show."""
 
 
 @final
@@ -33,10 +33,12 @@ class FieldErrors:
     ``path`` arguments name the field as messages do: ``spec.containers[0].name``.
     """
 
-    __slots__ = ("causes",)
+    __slots__ = ("causes", "pattern_steps")
 
     def __init__(self) -> None:
         self.causes: list[Cause] = []
+        # What matching patterns may have taken so far, which is bounded for a whole object.
+        self.pattern_steps = 0
 
     def __bool__(self) -> bool:
         return bool(self.causes)
@@ -50,8 +52,7 @@ class FieldErrors:
 
     def invalid(self, path: str, value: Any, detail: str) -> None:
         """Say that a value is malformed or out of range."""
-        what = "Invalid value" if value is OMITTED else f"Invalid value: {shown(value)}"
-        self._add("FieldValueInvalid", path, what, detail)
+        self._add("FieldValueInvalid", path, _with_value("Invalid value", value), detail)
 
     def each_invalid(self, path: str, value: Any, details: Iterable[str]) -> None:
         """Say each of several things that are wrong with one value."""
@@ -77,7 +78,7 @@ class FieldErrors:
 
     def duplicate(self, path: str, value: Any) -> None:
         """Say that a value was there before."""
-        self._add("FieldValueDuplicate", path, f"Duplicate value: {shown(value)}", "")
+        self._add("FieldValueDuplicate", path, _with_value("Duplicate value", value), "")
 
     def not_found(self, path: str, value: Any, detail: str = "") -> None:
         """Say that what a value refers to is not there."""
@@ -101,6 +102,10 @@ class FieldErrors:
 
     def _add(self, kind: str, path: str, what: str, detail: str) -> None:
         self.causes.append(Cause(kind, f"{what}: {detail}" if detail else what, path))
+
+
+def _with_value(what: str, value: Any) -> str:
+    return what if value is OMITTED else f"{what}: {shown(value)}"
 
 
 def shown(value: Any) -> str:

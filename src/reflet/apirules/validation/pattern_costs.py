@@ -20,12 +20,18 @@ _EVERYTHING: Final = frozenset(range(0x110))  # all that is told apart here: ASC
 
 def is_bearable(pattern: str, length: int) -> bool:
     """Tell whether the pattern may be tried on a text of that length."""
+    return steps_of(pattern, length) <= MOST_STEPS
+
+
+def steps_of(pattern: str, length: int) -> int:
+    """Give the steps that trying the pattern can take; more than may be taken, if it is many."""
     try:
         repeats, entangled = _cost(pattern)
     except (RecursionError, OverflowError):
-        return False
-    steps = 2**length if entangled else max(length, 1) ** repeats
-    return bool(steps <= MOST_STEPS)
+        return MOST_STEPS + 1
+    if entangled:
+        return int(2 ** min(length, MOST_STEPS.bit_length()))
+    return int(min(max(length, 1) ** min(repeats, 30), MOST_STEPS + 1))
 
 
 @lru_cache(maxsize=256)
@@ -111,3 +117,26 @@ def _letters(operator: Any, argument: Any) -> frozenset[int] | None:
 
 def _has_branch(body: Any) -> bool:
     return any(operator is _constants.BRANCH for operator, _ in _flat(body))
+
+
+def refused_by_go(pattern: str) -> str:
+    """Give the beginning of what Python can and Go cannot do: look around, refer back."""
+    return _refused(_parser.parse(pattern))
+
+
+def _refused(parsed: Any) -> str:
+    for operator, argument in parsed:
+        if operator in {_constants.ASSERT, _constants.ASSERT_NOT}:
+            sign = "=" if operator is _constants.ASSERT else "!"
+            return f"(?{'<' if argument[0] < 0 else ''}{sign}"
+        if operator in {_constants.GROUPREF, _constants.GROUPREF_EXISTS}:
+            return "\\"
+        if operator in _REPEATS:
+            inner = _refused(argument[2])
+        else:
+            inner = next(
+                (found for part in _parts(operator, argument) if (found := _refused(part))), ""
+            )
+        if inner:
+            return inner
+    return ""

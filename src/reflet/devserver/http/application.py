@@ -97,7 +97,8 @@ class Application:
         if asked.path.startswith(ADMIN_PATH):
             return await self._answer(request, asked, target, None)
         seen = _seen(asked, target)
-        self.requests.add(seen)
+        is_known = self._authenticator.user(request.headers) is not None
+        self.requests.add(seen if is_known else seen.of_a_stranger())
         fault = self.faults.strike(seen)
         if fault is not None:
             return await self._answer_faultily(request, asked, target, seen, fault)

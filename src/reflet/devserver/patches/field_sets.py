@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final
+
+import msgspec
 
 from reflet.apirules.schema.yaml_reading import TOO_DEEP
 from reflet.errors import DecodeError
@@ -25,6 +25,7 @@ from reflet.gotext.quoting import quoted
 Path = tuple[str, ...]
 
 SELF: Final = "."
+_CACHED: Final = frozenset({str, int, bool})
 
 # What sorts first, by the type of a value: numbers before texts before truth.
 _RANKS: Final = ((int, 0), (float, 0), (str, 1))
@@ -37,7 +38,15 @@ def field_element(name: str) -> str:
 
 def key_element(keys: Mapping[str, Any]) -> str:
     """Give the element of an item that is told by the values of some of its fields."""
+    if all(type(value) in _CACHED for value in keys.values()):
+        return _key_element(*((name, keys[name], type(keys[name])) for name in sorted(keys)))
     return f"k:{printing.json_text({name: _canonical(keys[name]) for name in sorted(keys)})}"
+
+
+@lru_cache(maxsize=8192)
+def _key_element(*keys: tuple[str, Any, type]) -> str:
+    # The types are there to tell 1 from true, which are equal in Python.
+    return f"k:{printing.json_text({name: value for name, value, _ in keys})}"
 
 
 def value_element(value: Any) -> str:
@@ -75,15 +84,14 @@ def _value_text(value: Any) -> str:
     return "null" if value is None else printing.plain(value)
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSet:
+class FieldSet(msgspec.Struct, frozen=True, gc=False):
     """A set of paths: ``members`` end here, ``children`` go on and are never empty.
 
     A path and what it leads to are separate members: a set may have either, both or none.
     """
 
     members: frozenset[str] = frozenset()
-    children: Mapping[str, FieldSet] = field(default_factory=lambda: MappingProxyType({}))
+    children: Mapping[str, FieldSet] = {}
 
     @classmethod
     def of(cls, paths: Iterable[Path]) -> FieldSet:
@@ -127,20 +135,18 @@ class FieldSet:
 
     def difference(self, other: FieldSet) -> FieldSet:
         """Give the paths that are not in the other set; what they lead to stays."""
-        children = {
-            element: node.difference(other.children[element]) if element in other.children else node
-            for element, node in self.children.items()
-        }
-        return _tidy(self.members - other.members, children)
+        children = dict(self.children)
+        for element in children.keys() & other.children.keys():
+            _put(children, element, children[element].difference(other.children[element]))
+        return FieldSet(self.members - other.members, children)
 
     def without(self, other: FieldSet) -> FieldSet:
         """Give the paths that are not in the other set, nor lead through one that is."""
-        children = {
-            element: node.without(other.below(element))
-            for element, node in self.children.items()
-            if element not in other.members
-        }
-        return _tidy(self.members - other.members, children)
+        children = dict(self.children)
+        for element in children.keys() & (other.children.keys() | other.members):
+            node = children[element].without(other.below(element))
+            _put(children, element, EMPTY if element in other.members else node)
+        return FieldSet(self.members - other.members, children)
 
     def paths(self, prefix: Path = ()) -> Iterator[Path]:
         """Go through the paths in the order of the real server's messages."""
@@ -151,8 +157,10 @@ class FieldSet:
 
     def encoded(self) -> dict[str, Any]:
         """Write the set as ``FieldsV1``."""
+        if not self.children:
+            return _encoded_names(self.members)
         written: dict[str, Any] = {}
-        for element in sorted(self.members | self.children.keys(), key=rank):
+        for element in _sorted(self.members | self.children.keys()):
             inner = self.children[element].encoded() if element in self.children else {}
             both = inner and element in self.members
             written[element] = {SELF: {}, **inner} if both else inner
@@ -160,6 +168,26 @@ class FieldSet:
 
 
 EMPTY: Final = FieldSet()
+
+
+def _put(children: dict[str, FieldSet], element: str, node: FieldSet) -> None:
+    """Replace a child; one that is empty goes."""
+    if node:
+        children[element] = node
+    else:
+        del children[element]
+
+
+@lru_cache(maxsize=1024)
+def _encoded_names(members: frozenset[str]) -> dict[str, Any]:
+    """Write what leads no further; thousands of objects with the same keys share it."""
+    return {element: {} for element in _sorted(members)}
+
+
+def _sorted(elements: Iterable[str]) -> list[str]:
+    written = sorted(elements)
+    # Names of fields come first, are in order as they are, and are mostly all that there is.
+    return written if not written or written[-1][0] == "f" else sorted(written, key=rank)
 
 
 def _tidy(members: frozenset[str], children: Mapping[str, FieldSet]) -> FieldSet:

@@ -6,10 +6,12 @@ Also the depth that no document may pass.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from reflet.apirules.schema.yaml_reading import DEEPEST, TOO_DEEP
 from reflet.errors import DecodeError
+
+_CONTAINERS: Final = (dict, list)
 
 
 def same(left: Any, right: Any) -> bool:
@@ -66,14 +68,14 @@ def copied(value: Any, depth: int = 0) -> Any:
 
 def check_depth(value: Any) -> None:
     """Raise DecodeError when a value is deeper than allowed, however deep it is."""
-    level = [value]
+    level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(DEEPEST + 1):
+        if not level:
+            return
         level = [
             item
             for container in level
-            if isinstance(container, dict | list)
             for item in (container.values() if isinstance(container, dict) else container)
+            if isinstance(item, _CONTAINERS)
         ]
-        if not level:
-            return
     raise DecodeError(TOO_DEEP)

@@ -97,15 +97,24 @@ def read_applied(body: bytes) -> dict[str, Any]:
     """Read the object of an apply, from YAML or JSON; nothing at all is an empty object."""
     try:
         document = read_yaml(body)
-        check_depth(document)
     except DecodeError as error:
         raise refusals.bad_request(f"error decoding YAML: {error}") from error
+    document = checked_depth(document)
     if document is None:
         return {}
     if not isinstance(document, dict):
         prefix = "error decoding YAML: error unmarshaling JSON: while decoding JSON: "
         raise _wrong_type(document, f"Go value of type {_ANY_MAP}", prefix)
     return document
+
+
+def checked_depth(applied: Any) -> Any:
+    """Give what is applied, or refuse it because it is too deep."""
+    try:
+        check_depth(applied)
+    except DecodeError as error:
+        raise refusals.bad_request(f"error decoding YAML: {error}") from error
+    return applied
 
 
 def _json(body: bytes, prefix: str) -> Any:

@@ -43,7 +43,7 @@ from reflet.devserver.patches.typed_merge import (
     named,
     without_fields,
 )
-from reflet.devserver.patches.typed_values import ABSENT, misfits
+from reflet.devserver.patches.typed_values import ABSENT, fits, misfits
 from reflet.errors import ApiError, Cause, Conflict, DecodeError
 from reflet.gotext import printing
 
@@ -195,16 +195,19 @@ def apply(
     not the same refuses the whole (409), unless ``force`` takes it from them.
     """
     _check_type(target, applied)
+    asking = manager_of(manager, APPLY, target.api_version, target.subresource)
+    if live is None:
+        result = _applied_to_nothing(target, applied, asking, now)
+        return _with_last_applied(result, applied) if manager == KUBECTL else result
     try:
-        managers = read_managers(managed_fields_of(live)) if live is not None else {}
+        managers = read_managers(managed_fields_of(live))
     except DecodeError as error:
         raise refusals.unexpected(f"failed to decode managed fields: {error}") from error
-    base = target.blank if live is None else with_managed_fields(live, {})
-    if live is not None and not managers:
+    base = with_managed_fields(live, {})
+    if not managers:
         first = manager_of(BEFORE_FIRST_APPLY, UPDATE, target.api_version, target.subresource)
         changes = compared(target.blank, base, target.schema)
         managers = _updated(target, changes, managers, first, now)
-    asking = manager_of(manager, APPLY, target.api_version, target.subresource)
     applying = _Applying(target, base, managers, asking)
     try:
         result = applying.result(applied, now, force=force)
@@ -217,6 +220,15 @@ def apply(
     return _with_last_applied(result, applied) if manager == KUBECTL else result
 
 
+def _applied_to_nothing(
+    target: ApplyTarget, applied: Mapping[str, Any], asking: Manager, now: str
+) -> Document:
+    """Apply where nobody can own anything yet: the applier gets all that it says."""
+    wanted = fields_of(applied, target.schema).without(target.reset).difference(_OWNERLESS)
+    managers = {asking: Owned(wanted, target.api_version, now)} if wanted else {}
+    return with_managed_fields(applied, managers)
+
+
 def _check_type(target: ApplyTarget, applied: Mapping[str, Any]) -> None:
     group_version = applied.get("apiVersion")
     kind = applied.get("kind")
@@ -227,8 +239,8 @@ def _check_type(target: ApplyTarget, applied: Mapping[str, Any]) -> None:
     metadata = metadata if isinstance(metadata, Mapping) else {}
     if isinstance(metadata.get("managedFields"), list):
         raise refusals.bad_request("metadata.managedFields must be nil")
-    problems = list(misfits(applied, target.schema))
-    if problems:
+    if not fits(applied, target.schema):
+        problems = list(misfits(applied, target.schema))
         namespace, name = (
             text if isinstance(text := metadata.get(part), str) else ""
             for part in ("namespace", "name")

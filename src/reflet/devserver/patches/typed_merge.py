@@ -9,10 +9,10 @@ Upstream: sigs.k8s.io/structured-merge-diff/typed/{merge,remove,tofieldset,compa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from reflet.apirules.schema.schemas import Schema
-from reflet.devserver.patches.field_sets import FieldSet, Path, field_element
+from reflet.apirules.schema.schemas import ANYTHING, Schema
+from reflet.devserver.patches.field_sets import EMPTY, FieldSet, Path, field_element
 from reflet.devserver.patches.json_values import equivalent
 from reflet.devserver.patches.typed_values import (
     ABSENT,
@@ -26,6 +26,14 @@ from reflet.devserver.patches.typed_values import (
     value_schema,
 )
 from reflet.errors import DecodeError
+
+# Shapes that have nothing inside.
+_LEAVES: Final = frozenset(
+    {
+        *("string", "bytes", "bool", "int32", "int64", "float64"),
+        *("time", "microTime", "quantity", "intOrString"),
+    }
+)
 
 
 def merged(live: Any, applied: Any, schema: Schema) -> Any:
@@ -154,27 +162,51 @@ def _reduced(value: Any, fields: FieldSet, element: str, schema: Schema) -> Any:
 
 def fields_of(value: Any, schema: Schema) -> FieldSet:
     """Give the fields that somebody who applies the value says something about."""
-    found: list[Path] = []
-    _collect(value, schema, (), found)
-    return FieldSet.of(found)
+    return _fields_inside(value, schema) or EMPTY
 
 
-def _collect(value: Any, schema: Schema, path: Path, found: list[Path]) -> None:
+def _fields_inside(value: Any, schema: Schema) -> FieldSet | None:
+    """Give the fields in a value; None for one that is a field and no more."""
     form = form_of(schema, value)
     if form == "scalar" or is_atomic(schema, form):
-        found.append(path)
-    elif form == "map" and isinstance(value, dict):
-        for name, inner in value.items():
-            place = (*path, field_element(name))
-            _collect(inner, value_schema(schema, name), place, found)
-            if inner is None or inner == {} or not is_declared(schema, name):
-                found.append(place)
-    elif form == "list" and isinstance(value, list):
-        for element, items in items_by_element(schema, value).items():
-            place = (*path, element)
-            if len(items) == 1:
-                _collect(items[0], item_schema(schema), place, found)
-            found.append(place)
+        return None
+    if form == "map" and isinstance(value, dict):
+        return _fields_of_map(value, schema)
+    if form == "list" and isinstance(value, list):
+        return _fields_of_list(value, schema)
+    return EMPTY
+
+
+def _fields_of_map(value: dict[str, Any], schema: Schema) -> FieldSet:
+    structure, others = schema.structure, schema.values
+    if structure is None and others is not None and others.shape in _LEAVES:
+        return FieldSet(frozenset(map("f:".__add__, value)))
+    members: list[str] = []
+    children: dict[str, FieldSet] = {}
+    declared = {} if structure is None else structure.fields
+    for name, inner in value.items():
+        field = declared.get(name)
+        element = field_element(name)
+        if field is not None and field.shape in _LEAVES:
+            members.append(element)
+            continue
+        inside = _fields_inside(inner, field or others or ANYTHING)
+        if inside:
+            children[element] = inside
+        if inside is None or inner is None or inner == {} or field is None:
+            members.append(element)
+    return FieldSet(frozenset(members), children)
+
+
+def _fields_of_list(value: list[Any], schema: Schema) -> FieldSet:
+    inner = item_schema(schema)
+    found = items_by_element(schema, value)
+    children = {
+        element: inside
+        for element, items in found.items()
+        if len(items) == 1 and (inside := _fields_inside(items[0], inner))
+    }
+    return FieldSet(frozenset(found), children)
 
 
 def named(fields: FieldSet, schema: Schema | None) -> FieldSet:

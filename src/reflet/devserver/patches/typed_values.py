@@ -28,6 +28,7 @@ ABSENT: Final = object()  # where there is no value at all, which null is not
 
 _MAPS: Final = frozenset({"object", "map"})
 _TEXTS: Final = frozenset({"string", "bytes"})
+_TEXT_TYPES: Final = frozenset({str, type(None)})
 _NUMBERS: Final = frozenset({"int32", "int64", "float64"})
 
 
@@ -70,7 +71,7 @@ def list_relation(schema: Schema) -> str:
     """Say how the items of a list are told apart: ``atomic``, ``set`` or ``map``."""
     if schema.list_type:
         return schema.list_type
-    if "merge" in schema.patch_strategy.split(","):
+    if schema.patch_strategy and "merge" in schema.patch_strategy.split(","):
         return "map" if schema.patch_merge_key else "set"
     return "atomic"
 
@@ -122,6 +123,47 @@ def items_by_element(schema: Schema, items: list[Any]) -> dict[str, list[Any]]:
 
 
 # Fitting
+
+
+def fits(value: Any, schema: Schema) -> bool:
+    """Tell whether there is nothing that ``misfits`` would say, which takes longer to find out."""
+    form = form_of(schema, value)
+    if value is None:
+        return True
+    if form == "map":
+        return isinstance(value, dict) and _map_fits(value, schema)
+    if form == "list":
+        return isinstance(value, list) and _list_fits(value, schema)
+    return not _scalar_misfit(value, schema)
+
+
+def _map_fits(value: dict[str, Any], schema: Schema) -> bool:
+    others = schema.values
+    if others is not None and others.shape in _TEXTS:
+        return {*map(type, value.values())} <= _TEXT_TYPES
+    structure = schema.structure
+    fields = {} if structure is None else structure.fields
+    if others is None and schema.preserves_unknown:
+        others = ANYTHING
+    for name, inner in value.items():
+        field = fields.get(name, others)
+        if field is None:
+            return False
+        if not (isinstance(inner, str) and field.shape in _TEXTS) and not fits(inner, field):
+            return False
+    return True
+
+
+def _list_fits(value: list[Any], schema: Schema) -> bool:
+    if not is_atomic(schema, "list"):
+        try:
+            elements = {item_element(schema, item) for item in value}
+        except DecodeError:
+            return False
+        if len(elements) < len(value):
+            return False
+    inner = item_schema(schema)
+    return all(fits(item, inner) for item in value)
 
 
 def misfits(value: Any, schema: Schema, path: str = "") -> Iterator[str]:

@@ -72,10 +72,10 @@ class TokenOwner:
 
 @final
 class TokenIssuer:
-    """Makes tokens with a secret, and knows them again by it."""
+    """Makes tokens with a secret, and knows them again by it; another secret ends them all."""
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        self.secret = secret
 
     def issue(
         self,
@@ -127,7 +127,7 @@ class TokenIssuer:
             return None
 
     def _signature(self, text: str) -> str:
-        digest = hmac.digest(self._secret, _bytes(text), hashlib.sha256)
+        digest = hmac.digest(self.secret, _bytes(text), hashlib.sha256)
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 

@@ -73,6 +73,10 @@ class Collection:
             paths = self._paths[begin:end]
         return tuple([self._objects[path] for path in paths])
 
+    def snapshot(self) -> dict[str, Stored]:
+        """Give all objects as they are now, by path."""
+        return dict(self._objects)
+
     # The past
 
     def list_at(self, namespace: str | None, revision: int) -> tuple[Stored, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, final
 
 import msgspec
@@ -52,6 +52,12 @@ class JournalContents(msgspec.Struct, frozen=True, gc=False):
     floors: dict[str, int] = {}
     objects: tuple[Stored, ...] = ()
     changes: tuple[StoredChange, ...] = ()
+
+
+class StorageSnapshot(msgspec.Struct, frozen=True, gc=False):
+    """All objects at a moment, by resource and path; for ``Storage.restore``."""
+
+    objects: Mapping[str, Mapping[str, Stored]]
 
 
 class Journal(Protocol):
@@ -170,6 +176,44 @@ class Storage:
         previous = self._present(key, expected_revision)
         last = moved_to(previous, self._revision + 1)
         return self._write(StoredChange("DELETED", last, previous))
+
+    # Going back
+
+    def snapshot(self) -> StorageSnapshot:
+        """Remember all objects as they are now; nothing is copied but where they are."""
+        collections = self._collections.items()
+        return StorageSnapshot(
+            {resource: collection.snapshot() for resource, collection in collections}
+        )
+
+    def restore(self, snapshot: StorageSnapshot, *, first: Sequence[str] = ()) -> None:
+        """Write the difference to a snapshot: what came goes, what went and what changed is back.
+
+        These are writes like others, with revisions of their own, so that watches hear of them and
+        no reader sees a version twice.  Resources in ``first`` are put back before the others, in
+        that order, and removed after them: the others need them.  A subscriber that writes may
+        have done part of it.
+        """
+        present = self.snapshot().objects
+        others = [each for each in {**present, **snapshot.objects} if each not in first]
+        order = [*first, *others]
+        for resource in order:
+            self._put_back(snapshot.objects.get(resource, {}), present.get(resource, {}))
+        for resource in reversed(order):
+            wanted = snapshot.objects.get(resource, {})
+            for path, stored in present.get(resource, {}).items():
+                if path not in wanted and self.get(stored.key) is not None:
+                    self.delete(stored.key)
+
+    def _put_back(self, wanted: Mapping[str, Stored], present: Mapping[str, Stored]) -> None:
+        for path, stored in wanted.items():
+            now = present.get(path)
+            if now is stored:
+                continue
+            if now is None or self.get(stored.key) is None:
+                self.create(stored.key, stored.object)
+            else:
+                self.replace(stored.key, stored.object)
 
     def expire_history(self) -> None:
         """Forget every revision that anybody has seen: watches and lists must begin anew.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from reflet.apirules.admission import clone
 from reflet.apirules.cluster_strategies import CERTIFICATE_REQUESTS, STATUS_WITHOUT_METADATA
 from reflet.apirules.defaults.by_type import fill_custom_defaults, fill_defaults
 from reflet.apirules.schema.decoding import empty_object
+from reflet.apirules.schema.schemas import Structure
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.devserver.patches.field_sets import EMPTY, FieldSet
 from reflet.devserver.patches.managed_fields import managed_fields_of, with_old_times
@@ -86,7 +88,7 @@ class FieldManager:
         else:
             reset = reset_fields(kind.storage_key, self.subresource)
             structure = kind.schema.structure
-            blank = {} if structure is None else empty_object(structure)
+            blank = {} if structure is None else _blank(structure)
         return ApplyTarget(
             schema=kind.schema,
             api_version=kind.api_version,
@@ -150,6 +152,12 @@ class FieldManager:
         else:
             fill_custom_defaults(self.kind.schema, made)
         return made
+
+
+@cache
+def _blank(structure: Structure) -> Document:
+    """Give the empty object of a recorded type, which everybody shares."""
+    return empty_object(structure)
 
 
 def _name_as_data(secret: Document) -> None:

@@ -6,19 +6,24 @@ namespaces and definitions come first.  Errors name the file and the line.
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from reflet.api.yaml.dialects import ManifestDialect
 from reflet.api.yaml.documents import YamlDocument, documents
+from reflet.api.yaml.json_text import json_documents
 from reflet.apirules.schema.served_kind import ServedKind
-from reflet.devserver.request.bodies import Body
+from reflet.devserver.patches.patch_bodies import checked_depth
 from reflet.devserver.request.request_options import WriteOptions
 from reflet.devserver.storage.stored import Key
-from reflet.devserver.verbs.patching import APPLY_PATCH, patch
+from reflet.devserver.verbs.patching import apply_document
 from reflet.devserver.verbs.state import NAMESPACES, SERVICES, State
 from reflet.devserver.verbs.writing import SERVER, Writing, at_once
 from reflet.errors import ApiError, ConfigurationError, DecodeError
@@ -32,18 +37,25 @@ _LATER: Final = 3
 Document = dict[str, Any]
 FIRST_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "default")
 KUBERNETES: Final = "kubernetes"
+CREATED: Final = 201
+_APPLYING: Final = WriteOptions(manager=MANAGER, validation="Strict", force=True)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedDocument:
-    """One object of a file, and where it begins.
+    """One object, and where it begins: a text, or how to find out.
 
     One that is ``optional`` may be refused: it is told of then, and the others are loaded.
     """
 
-    place: str
-    document: dict[str, Any]
+    where: str | Callable[[], str]
+    document: Mapping[str, Any]
     optional: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where it begins, as errors name it."""
+        return self.where if isinstance(self.where, str) else self.where()
 
     @property
     def rank(self) -> int:
@@ -51,23 +63,36 @@ class LoadedDocument:
         return _FIRST.get(str(self.document.get("kind")), _LATER)
 
 
-def read_manifests(sources: Iterable[str | LoadedDocument]) -> list[LoadedDocument]:
+Source = str | Path | Mapping[str, Any] | LoadedDocument
+"""What can be loaded: a file, a folder or ``-``, an object, or one that knows its place."""
+
+
+def read_manifests(sources: Iterable[Source]) -> list[LoadedDocument]:
     """Read files, folders and ``-``; raise ConfigurationError with the file and line."""
     found: list[LoadedDocument] = []
-    for source in sources:
+    for number, source in enumerate(sources):
         if isinstance(source, LoadedDocument):
             found.append(source)
-            continue
-        if source == STANDARD_INPUT:
+        elif isinstance(source, Mapping):
+            found.append(LoadedDocument(place := f"load[{number}]", _plain(source, place)))
+        elif source == STANDARD_INPUT:
             found += _documents("standard input", sys.stdin.buffer.read())
-            continue
-        for path in _files(Path(source)):
-            try:
-                content = path.read_bytes()
-            except OSError as error:
-                raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
-            found += _documents(str(path), content)
+        else:
+            for path in _files(Path(source)):
+                try:
+                    content = path.read_bytes()
+                except OSError as error:
+                    raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
+                found += _documents(str(path), content)
     return sorted(found, key=lambda manifest: manifest.rank)
+
+
+def _plain(document: Mapping[str, Any], place: str) -> Document:
+    """Give an object of the caller's as JSON has it, and the server's own."""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(document), type=Document)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"{place}: not an object that JSON can say: {error}") from error
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -89,25 +114,39 @@ def _documents(name: str, content: bytes) -> Iterator[LoadedDocument]:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigurationError(f"{name}:{line}: not valid UTF-8") from error
     try:
-        for found in documents(text.removeprefix("\ufeff"), ManifestDialect(name)):
+        for found in _read(name, text.removeprefix("\ufeff")):
             if found.value is not None:
                 yield from _objects(name, found, found.value)
     except DecodeError as error:
         raise ConfigurationError(str(error)) from error
 
 
+def _read(name: str, text: str) -> Iterable[YamlDocument]:
+    if text.lstrip()[:1] == "{":
+        try:
+            found = json_documents(text, name)
+        except DecodeError:
+            found = []
+        if found and not any(each.warnings for each in found):
+            return found
+    # What is wrong with JSON, too, is told by the reader of YAML.
+    return documents(text, ManifestDialect(name))
+
+
 def _objects(
     name: str, found: YamlDocument, document: Any, path: str = ""
 ) -> Iterator[LoadedDocument]:
-    place = f"{name}:{found.line_of(path)}"
+    def where() -> str:
+        return f"{name}:{found.line_of(path)}"
+
     if not isinstance(document, dict):
-        raise ConfigurationError(f"{place}: not an object with apiVersion, kind and metadata")
+        raise ConfigurationError(f"{where()}: not an object with apiVersion, kind and metadata")
     items = document.get("items")
     if str(document.get("kind", "")).endswith("List") and items and isinstance(items, list):
         for index, item in enumerate(items):
             yield from _objects(name, found, item, f"{path}.items[{index}]")
         return
-    yield LoadedDocument(place, document)
+    yield LoadedDocument(where, document)
 
 
 def load(state: State, manifests: Iterable[LoadedDocument]) -> list[str]:
@@ -116,21 +155,37 @@ def load(state: State, manifests: Iterable[LoadedDocument]) -> list[str]:
     Raises ConfigurationError, with file and line, for one that the server refuses and that is not
     optional.
     """
-    said = []
-    for manifest in manifests:
-        try:
-            said.append(_load(state, manifest))
-        except (ApiError, ConfigurationError) as error:
-            words = str(error) if isinstance(error, ConfigurationError) else ""
-            words = words or f"{manifest.place}: {error}"
-            if not manifest.optional:
-                raise ConfigurationError(words) from error
-            said.append(f"left out: {words}")
-    return said
+    with _without_collections():
+        return [_outcome(state, manifest) for manifest in manifests]
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Put off the collector, which would look through thousands of objects that all stay."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _outcome(state: State, manifest: LoadedDocument) -> str:
+    try:
+        return _load(state, manifest)
+    except (ApiError, ConfigurationError, UnicodeEncodeError) as error:
+        words = str(error) if isinstance(error, ConfigurationError) else ""
+        if isinstance(error, UnicodeEncodeError):
+            words = f"{manifest.place}: not valid Unicode text"
+        words = words or f"{manifest.place}: {error}"
+        if not manifest.optional:
+            raise ConfigurationError(words) from error
+        return f"left out: {words}"
 
 
 def _load(state: State, manifest: LoadedDocument) -> str:
-    document = manifest.document
+    document = dict(manifest.document)
     kind = _kind(state, manifest)
     metadata = document.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -139,15 +194,13 @@ def _load(state: State, manifest: LoadedDocument) -> str:
         raise ConfigurationError(f"{manifest.place}: the {kind.kind} has no metadata.name")
     if kind.kind == "Secret" and not kind.group:
         _check_values(manifest)
-    options = WriteOptions(manager=MANAGER, validation="Strict", force=True)
-    writing = Writing(state, kind, namespace if kind.namespaced else "", options, name)
-    before = state.storage.get(writing.key())
-    answer = at_once(patch(writing, Body(_json(document), APPLY_PATCH)))
-    after = answer.document["metadata"].get("resourceVersion")
-    if before is None:
+    writing = Writing(state, kind, namespace if kind.namespaced else "", _APPLYING, name)
+    before = state.storage.revision
+    answer = at_once(apply_document(writing, checked_depth(document)))
+    if answer.code == CREATED:
         outcome = "created"
     else:
-        outcome = "unchanged" if after == str(before.revision) else "configured"
+        outcome = "unchanged" if state.storage.revision == before else "configured"
     where = f" in {namespace}" if kind.namespaced else ""
     return f"{kind.qualified_resource}/{name}{where} {outcome}"
 
@@ -173,12 +226,6 @@ def _kind(state: State, manifest: LoadedDocument) -> ServedKind:
     if kind is None or not kind.is_stored:
         raise ConfigurationError(f"{manifest.place}: no kind {name!r} in version {version!r}")
     return kind
-
-
-def _json(document: dict[str, Any]) -> bytes:
-    import json  # noqa: PLC0415 - only while loading
-
-    return json.dumps(document).encode()
 
 
 def plant(state: State, port: int) -> None:

@@ -18,7 +18,6 @@ from reflet.devserver.patches.json_patch import (
     unreadable_strategic_result,
     without_prefix,
 )
-from reflet.devserver.patches.managed_fields import managed_fields_of
 from reflet.devserver.patches.patch_bodies import (
     read_applied,
     read_json_patch,
@@ -58,9 +57,7 @@ def check_patch_type(media_type: str, *, is_custom: bool) -> None:
 async def patch(writing: Writing, body: Body) -> ObjectAnswer:
     """Change an object as the body says; an apply makes one that is not there."""
     if body.media_type == APPLY_PATCH:
-        applied = read_applied(body.content)
-        _check_applied_name(writing, applied)
-        return await writing.until_done(lambda stored: _apply(writing, stored, applied))
+        return await apply_document(writing, read_applied(body.content))
     return await writing.until_done(lambda stored: _patch(writing, stored, body))
 
 
@@ -99,6 +96,12 @@ def _result(
     return made, lambda problem: unreadable_result(made, problem), complaints
 
 
+async def apply_document(writing: Writing, applied: Document) -> ObjectAnswer:
+    """Apply an object on the server's side; one that is not there is made."""
+    _check_applied_name(writing, applied)
+    return await writing.until_done(lambda stored: _apply(writing, stored, applied))
+
+
 def _check_applied_name(writing: Writing, applied: Document) -> None:
     metadata = applied.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
@@ -113,7 +116,8 @@ async def _apply(writing: Writing, stored: Stored | None, applied: Document) -> 
     live = None if stored is None else in_version(kind, stored.object)
     force = bool(writing.options.force)
     result = writing.ownership.applied(live, applied, force=force)
-    managed = managed_fields_of(result) or []
+    # Read without the managers, which are the server's own and need no checking.
+    managed = result["metadata"].pop("managedFields", [])
     document = writing.checked(result)
     if stored is None:
         if writing.subresource:

@@ -25,7 +25,7 @@ from reflet.devserver.authorization.authorizer import Authorizer
 from reflet.devserver.authorization.node_restriction import AttemptedWrite, restriction
 from reflet.devserver.companion import NOBODY, Controllers
 from reflet.devserver.request.authentication import TokenIssuer, UserInfo
-from reflet.devserver.storage.storage import Storage
+from reflet.devserver.storage.storage import Storage, StorageSnapshot
 from reflet.devserver.storage.stored import Key, StoredChange
 from reflet.devserver.watches.watchers import Watchers
 from reflet.gotext.times import time_text
@@ -97,6 +97,7 @@ class State:
         self.log_source: LogSource | None = None
         self.admission: Admission = AdmitsEverything()
         self._being_emptied: set[str] = set()
+        self._is_restoring = False
         self._take_over()
         storage.subscribe(self._follow_definition, resource=DEFINITIONS)
         storage.subscribe(self._follow_service, resource=SERVICES)
@@ -162,6 +163,21 @@ class State:
             self._being_emptied.discard(namespace)
         self.finish_namespace(namespace)
 
+    def restore(self, snapshot: StorageSnapshot) -> None:
+        """Put all objects back to what they were, and with them what lives by them.
+
+        Kinds and namespaces are there before what needs them.  Nothing goes but what came.
+        """
+        self._is_restoring = True
+        try:
+            self.storage.restore(snapshot, first=(DEFINITIONS, NAMESPACES))
+        finally:
+            self._is_restoring = False
+        # From the beginning: an address may have gone from one service to another and back.
+        self.addresses = ServiceAddresses()
+        for stored in self.storage.list(SERVICES):
+            self.addresses.note(stored.object)
+
     def _take_over(self) -> None:
         """Learn what a storage from an earlier life already has."""
         for stored in self.storage.list(DEFINITIONS):
@@ -183,7 +199,9 @@ class State:
 
     def _follow_deletion(self, change: StoredChange) -> None:
         namespace = change.key.namespace
-        if change.type == "DELETED" and namespace and namespace not in self._being_emptied:
+        if change.type != "DELETED" or not namespace or self._is_restoring:
+            return
+        if namespace not in self._being_emptied:
             self.finish_namespace(namespace)
 
 

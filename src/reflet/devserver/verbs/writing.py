@@ -125,15 +125,16 @@ class Writing(AdmittedWriting):
         metadata = document.get("metadata") or {}
         self._check_namespace(metadata)
         self.restrict("CREATE", document, {})
+        is_owned = managed is not None  # by apply, which names the object and looks at it once
         if managed is None:
             managed = self.ownership.after_create(document)
         document, managed = await self.mutated("CREATE", document, managed)
         metadata = document.get("metadata") or {}
         version = metadata.get("resourceVersion") or ""
         for _ in range(1 if metadata.get("name") else MOST_GENERATED_NAMES):
-            made = self._made(document, managed)
+            made = self._made(document, managed, is_owned=is_owned)
             key = self.key(made["metadata"].get("name", ""))
-            validate_create(self.kind, made)
+            self.warn(validate_create(self.kind, made))
             self.warn(warnings_of(self.kind, made, is_new=True))
             await self.validated("CREATE", made)
             if _is_version(version) and not self.options.dry_run:
@@ -160,12 +161,13 @@ class Writing(AdmittedWriting):
             refusal.message = f"object is being deleted: {refusal.message}"
         return refusal
 
-    def _made(self, document: Document, managed: Any) -> Document:
+    def _made(self, document: Document, managed: Any, *, is_owned: bool) -> Document:
         made = prepare_create(
             self.kind,
             document,
             namespace=self.namespace,
             surroundings=self.state.surroundings(self.user),
+            is_owned=is_owned,
         )
         set_managed(made, managed)
         return made
@@ -280,7 +282,7 @@ class Writing(AdmittedWriting):
         if managed is None:
             managed = self.ownership.after_update(old, document, made)
         set_managed(made, managed)
-        validate_update(self.kind, old, made, subresource=self.subresource)
+        self.warn(validate_update(self.kind, old, made, subresource=self.subresource))
         self.warn(warnings_of(self.kind, made, subresource=self.subresource))
         made = self.ownership.unless_only_times_differ(old, made)
         await self.validated("UPDATE", _with_version(made, str(stored.revision)), old, shown)

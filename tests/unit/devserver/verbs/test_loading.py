@@ -98,3 +98,32 @@ def test_a_file_that_is_no_text_is_told_by_its_line(tmp_path: Path) -> None:
 def test_a_folder_without_manifests_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="has no file that ends in"):
         read_manifests([str(tmp_path)])
+
+
+def test_a_key_that_is_there_twice_in_json_is_a_mistake(tmp_path: Path) -> None:
+    file = tmp_path / "twice.json"
+    file.write_text('{"kind": "List", "items": [\n{"kind": "A",\n"kind": "B"}]}')
+
+    with pytest.raises(ConfigurationError, match=r'twice\.json:3: the key "kind" is there twice'):
+        read_manifests([str(file)])
+
+
+def test_json_may_be_indented_with_tabs(tmp_path: Path) -> None:
+    file = tmp_path / "tabs.json"
+    file.write_text('{\n\t"kind": "A"\n}')
+
+    assert [each.document for each in read_manifests([file])] == [{"kind": "A"}]
+
+
+def test_an_object_of_the_program_is_copied_and_named_by_its_number() -> None:
+    mine = {"kind": "ConfigMap", "data": {"a": "1"}}
+
+    (found,) = read_manifests([mine])
+    mine["data"] = {}
+
+    assert (found.place, found.document["data"]) == ("load[0]", {"a": "1"})
+
+
+def test_an_object_that_json_cannot_say_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"load\[1\]: not an object that JSON can say"):
+        read_manifests([{"kind": "A"}, {"kind": object()}])

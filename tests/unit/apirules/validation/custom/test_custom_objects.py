@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from reflet.apirules.validation.custom_objects import check_custom_object, check_value
+from reflet.apirules import regular_expressions
+from reflet.apirules.validation.custom.custom_objects import check_custom_object, check_value
 from reflet.apirules.validation.field_errors import FieldErrors
 from tests.unit.devserver.object_scene import complaints
 
@@ -128,3 +129,15 @@ def test_metadata_may_be_required_and_is_always_there() -> None:
     check_custom_object(rules, {"metadata": {"name": "a"}}, errors)
 
     assert complaints(errors) == ["spec: Required value"]
+
+
+def test_patterns_are_bounded_for_a_whole_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regular_expressions, "linear_engine", lambda: None)
+    regular_expressions.compiled.cache_clear()
+    rules = {"items": {"anyOf": [{"pattern": "^(a+)+$"}, {"pattern": "^(a|a)+$"}]}}
+
+    # Each of these alone may be tried, and takes a second.
+    wrong = wrong_with(rules, ["a" * 23 + "b"] * 10_000)
+
+    regular_expressions.compiled.cache_clear()
+    assert len(wrong) < 10

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from reflet.apirules.regular_expressions import MalformedExpression, compiled
 from reflet.apirules.validation import names
 from reflet.apirules.validation.cluster.webhook_configurations import (
     check_client,
     check_review_versions,
 )
+from reflet.apirules.validation.custom.custom_objects import has_rules
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import IMMUTABLE
 
@@ -170,8 +172,17 @@ _CONVERSIONS: Final = ("None", "Webhook")
 
 def _check_schema(version: Document, path: str, errors: FieldErrors) -> None:
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
-    if schema:
-        _check_structure(schema, f"{path}.openAPIV3Schema", errors, "at the root")
+    if not schema:
+        return
+    before = len(errors)
+    _check_structure(schema, f"{path}.openAPIV3Schema", errors, "at the root")
+    if len(errors) == before and has_rules(schema):
+        # Slow to import, and most definitions need none of it.
+        from reflet.apirules.validation.custom import (  # noqa: PLC0415 - see above
+            definition_rules,
+        )
+
+        definition_rules.check_schema_rules(schema, f"{path}.openAPIV3Schema", errors)
 
 
 def _check_structure(schema: Document, path: str, errors: FieldErrors, place: str) -> None:
@@ -191,6 +202,29 @@ def _check_structure(schema: Document, path: str, errors: FieldErrors, place: st
         errors.required(f"{path}.type", f"must not be empty {place}")
     elif place == "at the root" and schema.get("type") != "object":
         errors.invalid(f"{path}.type", schema["type"], "must be object at the root")
+    _check_values(schema, path, errors)
+
+
+def _check_values(schema: Document, path: str, errors: FieldErrors) -> None:
+    """Check what is said of values, also where several schemas are combined."""
+    for kind in ("anyOf", "allOf", "oneOf"):
+        for index, inner in enumerate(schema.get(kind) or ()):
+            _check_combined(inner, f"{path}.{kind}[{index}]", errors)
+    if schema.get("not"):
+        _check_combined(schema["not"], f"{path}.not", errors)
+    if schema.get("pattern"):
+        try:
+            compiled(schema["pattern"])
+        except MalformedExpression as error:
+            said = f"must be a valid regular expression, but isn't: {error}"
+            errors.invalid(f"{path}.pattern", schema["pattern"], said)
+
+
+def _check_combined(schema: Document, path: str, errors: FieldErrors) -> None:
+    _check_values(schema, path, errors)
+    if schema.get("x-kubernetes-validations"):
+        said = "must be empty to be structural"
+        errors.forbidden(f"{path}.x-kubernetes-validations", said)
 
 
 def check_definition_update(new: Document, old: Document, errors: FieldErrors) -> None:

@@ -6,29 +6,25 @@ Upstream: apiextensions-apiserver/pkg/apiserver/validation/validation.go, Valida
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
+from reflet.apirules.regular_expressions import MalformedExpression, Unbearable, compiled
+from reflet.apirules.validation.custom.correlation import Correlated
+from reflet.apirules.validation.custom.formats import has_format
 from reflet.apirules.validation.field_errors import FieldErrors
-from reflet.apirules.validation.pattern_costs import is_bearable
-from reflet.gotext.lazy_patterns import lazy_pattern
-from reflet.gotext.times import MalformedTime, read_time
+from reflet.apirules.validation.pattern_costs import MOST_STEPS
 
 Rules = Mapping[str, Any]
 
-_FORMATS: Final[Mapping[str, re.Pattern[str]]] = {
-    "date": lazy_pattern(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"),
-    "email": lazy_pattern(r"[^@\s]+@[^@\s]+"),
-    "ipv4": lazy_pattern(r"((25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(25[0-5]|2[0-4]\d|1?\d?\d)"),
-    "uuid": lazy_pattern(r"(?i)[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}"),
-    "byte": lazy_pattern(r"([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"),
-}
 
-
-def check_custom_object(rules: Rules, document: Mapping[str, Any], errors: FieldErrors) -> None:
-    """Check everything but the metadata."""
+def check_custom_object(
+    rules: Rules,
+    document: Mapping[str, Any],
+    errors: FieldErrors,
+    before: Mapping[str, Any] | None = None,
+) -> None:
+    """Check everything but the metadata; what an update left as it was is taken."""
     without = {name: value for name, value in document.items() if name != "metadata"}
     properties = rules.get("properties") or {}
     if "metadata" in properties or "metadata" in (rules.get("required") or ()):
@@ -36,12 +32,37 @@ def check_custom_object(rules: Rules, document: Mapping[str, Any], errors: Field
         # Every object has metadata, whose rules are the same everywhere.
         required = [name for name in rules.get("required") or () if name != "metadata"]
         rules = {**rules, "properties": properties, "required": required}
-    check_value(rules, without, "", errors)
-    _check_lists(rules, without, "", errors)
+    correlated = None if before is None else Correlated(rules, document, before)
+    check_value(rules, without, "", errors, correlated)
+    check_list_types(rules, without, errors, before)
 
 
-def check_value(rules: Rules, value: Any, path: str, errors: FieldErrors) -> None:
-    """Check one value against one schema."""
+def check_list_types(rules: Rules, document: Any, errors: FieldErrors, before: Any = None) -> None:
+    """Check that sets and keys have nothing twice, unless something was twice before."""
+    known = FieldErrors()
+    if before is not None:
+        _check_lists(rules, before, "", known)
+    if not known:
+        _check_lists(rules, document, "", errors)
+
+
+def check_value(
+    rules: Rules,
+    value: Any,
+    path: str,
+    errors: FieldErrors,
+    correlated: Correlated | None = None,
+) -> None:
+    """Check one value against one schema, unless it is what was there before."""
+    count = len(errors)
+    _check_value(rules, value, path, errors, correlated)
+    if len(errors) > count and correlated is not None and correlated.is_unchanged:
+        del errors.causes[count:]
+
+
+def _check_value(
+    rules: Rules, value: Any, path: str, errors: FieldErrors, correlated: Correlated | None
+) -> None:
     if value is None and rules.get("nullable"):
         return
     if not _check_type(rules, value, path, errors):
@@ -58,9 +79,9 @@ def check_value(rules: Rules, value: Any, path: str, errors: FieldErrors) -> Non
     elif isinstance(value, int | float):
         _check_number(rules, value, path, errors)
     elif isinstance(value, list):
-        _check_list(rules, value, path, errors)
+        _check_list(rules, value, path, errors, correlated)
     elif isinstance(value, dict):
-        _check_object(rules, value, path, errors)
+        _check_object(rules, value, path, errors, correlated)
     _check_combinations(rules, value, path, errors)
 
 
@@ -88,37 +109,20 @@ def _check_text(rules: Rules, value: str, path: str, errors: FieldErrors) -> Non
         errors.too_long(path, longest)
     elif shortest is not None and len(value) < shortest:
         errors.invalid(path, value, f"{path} in body should be at least {shortest} chars long")
-    elif pattern and not _matches(pattern, value):
+    elif pattern and not _matches(pattern, value, errors):
         errors.invalid(path, value, f"{path} in body should match '{pattern}'")
     form = rules.get("format")
-    if form and not _has_format(form, value):
+    if form and not has_format(form, value):
         errors.type_invalid(path, value, f'{path} in body must be of type {form}: "{value}"')
 
 
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str] | None:
+def _matches(pattern: str, value: str, errors: FieldErrors) -> bool:
     try:
-        return re.compile(pattern.replace(r"\z", r"\Z"))
-    except (re.error, RecursionError, OverflowError):
-        return None  # written for another engine: what we cannot read we do not enforce
-
-
-def _matches(pattern: str, value: str) -> bool:
-    compiled = _compiled(pattern)
-    if compiled is None or not is_bearable(compiled.pattern, len(value)):
-        return True
-    return compiled.search(value) is not None
-
-
-def _has_format(form: str, value: str) -> bool:
-    if form == "date-time":
-        try:
-            read_time(value)
-        except MalformedTime:
-            return False
-        return True
-    known = _FORMATS.get(form)
-    return known is None or known.fullmatch(value) is not None
+        found = compiled(pattern)
+        errors.pattern_steps += found.work(value)
+        return errors.pattern_steps > MOST_STEPS or found.is_in(value)
+    except (MalformedExpression, Unbearable):
+        return True  # a definition that was stored without being checked, or too much work
 
 
 def _check_number(rules: Rules, value: float, path: str, errors: FieldErrors) -> None:
@@ -146,7 +150,9 @@ def _limit(limit: float, value: float) -> Any:
     return int(limit) if isinstance(value, int) else _plain(limit)
 
 
-def _check_list(rules: Rules, value: list[Any], path: str, errors: FieldErrors) -> None:
+def _check_list(
+    rules: Rules, value: list[Any], path: str, errors: FieldErrors, correlated: Correlated | None
+) -> None:
     most, fewest = rules.get("maxItems"), rules.get("minItems")
     if fewest is not None and len(value) < fewest:
         said = f"{path} in body should have at least {fewest} items"
@@ -157,10 +163,17 @@ def _check_list(rules: Rules, value: list[Any], path: str, errors: FieldErrors) 
     items = rules.get("items")
     if isinstance(items, Mapping):
         for index, item in enumerate(value):
-            check_value(items, item, f"{path}[{index}]", errors)
+            below = None if correlated is None else correlated.index(index)
+            check_value(items, item, f"{path}[{index}]", errors, below)
 
 
-def _check_object(rules: Rules, value: dict[str, Any], path: str, errors: FieldErrors) -> None:
+def _check_object(
+    rules: Rules,
+    value: dict[str, Any],
+    path: str,
+    errors: FieldErrors,
+    correlated: Correlated | None,
+) -> None:
     most, fewest = rules.get("maxProperties"), rules.get("minProperties")
     if fewest is not None and len(value) < fewest:
         said = f"{path} in body should have at least {fewest} properties"
@@ -172,20 +185,23 @@ def _check_object(rules: Rules, value: dict[str, Any], path: str, errors: FieldE
             errors.required(_below(path, name))
     properties, extra = rules.get("properties") or {}, rules.get("additionalProperties")
     for name, inner in value.items():
+        # Both objects were converted to one version, so these never count as unchanged.
+        is_version = not path and name in {"apiVersion", "kind"}
+        before = None if correlated is None or is_version else correlated.key(name)
         if name in properties:
-            check_value(properties[name], inner, _below(path, name), errors)
+            check_value(properties[name], inner, _below(path, name), errors, before)
         elif isinstance(extra, Mapping):
-            check_value(extra, inner, _below(path, name), errors)
+            check_value(extra, inner, _below(path, name), errors, before)
 
 
 def _check_combinations(rules: Rules, value: Any, path: str, errors: FieldErrors) -> None:
     any_of, one_of, all_of = (rules.get(name) or () for name in ("anyOf", "oneOf", "allOf"))
     if rules.get("x-kubernetes-int-or-string"):
         any_of = ()  # says the same in the long form
-    if any_of and not any(_fits(inner, value) for inner in any_of):
+    if any_of and not any(_fits(inner, value, errors) for inner in any_of):
         errors.invalid("<nil>", "", f'"{path}" must validate at least one schema (anyOf)')
         check_value(any_of[0], value, path, errors)
-    fitting = sum(1 for inner in one_of if _fits(inner, value))
+    fitting = sum(1 for inner in one_of if _fits(inner, value, errors))
     if one_of and fitting != 1:
         found = "Found none valid" if not fitting else f"Found {fitting} valid alternatives"
         said = f'"{path}" must validate one and only one schema (oneOf). {found}'
@@ -196,15 +212,17 @@ def _check_combinations(rules: Rules, value: Any, path: str, errors: FieldErrors
     for inner in all_of:
         check_value(inner, value, path, errors)
     if len(errors) > before:
-        none = "" if any(_fits(inner, value) for inner in all_of) else ". None validated"
+        none = "" if any(_fits(inner, value, errors) for inner in all_of) else ". None validated"
         errors.invalid("<nil>", "", f'"{path}" must validate all the schemas (allOf){none}')
-    if rules.get("not") is not None and _fits(rules["not"], value):
+    if rules.get("not") is not None and _fits(rules["not"], value, errors):
         errors.invalid("<nil>", "", f'"{path}" must not validate the schema (not)')
 
 
-def _fits(rules: Rules, value: Any) -> bool:
+def _fits(rules: Rules, value: Any, around: FieldErrors) -> bool:
     errors = FieldErrors()
+    errors.pattern_steps = around.pattern_steps
     check_value(rules, value, "", errors)
+    around.pattern_steps = errors.pattern_steps
     return not errors
 
 
@@ -264,3 +282,10 @@ def _same(value: Any, other: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def has_rules(schema: Any) -> bool:
+    """Tell whether a schema has ``x-kubernetes-validations`` anywhere."""
+    if isinstance(schema, Mapping):
+        return "x-kubernetes-validations" in schema or any(map(has_rules, schema.values()))
+    return isinstance(schema, list) and any(map(has_rules, schema))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reflet.apirules.validation.definitions import (
+from reflet.apirules.validation.custom.definitions import (
     check_definition,
     check_definition_update,
 )
