@@ -7,7 +7,10 @@ from typing import Any
 
 from tests.real.availability_objects import bad_availability
 from tests.real.bad_admission import bad_admission
+from tests.real.bad_devices import bad_devices
+from tests.real.bad_drivers import bad_drivers
 from tests.real.bad_flows import bad_flows
+from tests.real.bad_pod_parts import bad_pod_parts
 from tests.real.bad_pods import bad_containers, bad_pods, bad_volumes
 from tests.real.bad_shares import bad_shares
 from tests.real.bad_storage import bad_storage
@@ -47,6 +50,9 @@ def bad_objects() -> Iterator[Case]:
     yield from _bad_strategies()
     yield from bad_admission()
     yield from bad_flows()
+    yield from bad_drivers()
+    yield from bad_devices()
+    yield from bad_pod_parts()
 
 
 def _bad_metadata() -> Iterator[Case]:

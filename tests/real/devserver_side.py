@@ -33,7 +33,7 @@ _GENERATED: Final = re.compile(r"((?:made|Upper)-)[bcdfghjklmnpqrstvwxz2456789]{
 _TIMES: Final = frozenset(
     {"creationTimestamp", "lastPhaseTransitionTime", "lastTransitionTime", "lastUpdateTime"}
 )
-_CHOSEN: Final = frozenset({"clusterIP", "clusterIPs", "nodePort"})
+_CHOSEN: Final = frozenset({"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,13 @@ DEVICES: Final = "resource.k8s.io/v1"
 NETWORK: Final = "networking.k8s.io/v1"
 STORAGE: Final = "storage.k8s.io/v1"
 
-ONLY_TRIED: Final = ("API service", "flow schema", "service CIDR")
+ONLY_TRIED: Final = (
+    *("API service", "flow schema", "service CIDR", "IP address", "IPv6 address"),
+    "slice of names",
+)
 """How the titles of those end that are sent as dry runs alone: they change what the real server
-serves or which addresses it gives, or one of its controllers writes to them at once."""
+serves or which addresses it gives, one of its controllers writes to them at once, or it warns of
+them."""
 
 
 def good_cluster_objects() -> Iterator[Case]:

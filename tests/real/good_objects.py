@@ -22,9 +22,13 @@ from tests.real.devserver_objects import (
     workload,
 )
 from tests.real.good_cluster_objects import good_cluster_objects
+from tests.real.good_devices import good_devices
+from tests.real.good_drivers import good_drivers
 from tests.real.good_flows import good_certificate_requests
+from tests.real.good_pod_parts import good_pod_parts
 from tests.real.good_pods import good_pods
 from tests.real.good_storage import good_shares, good_storage
+from tests.real.good_workloads import good_workloads
 from tests.real.traffic_objects import good_traffic
 
 
@@ -32,11 +36,15 @@ def good_objects() -> Iterator[Case]:
     """Yield objects that are accepted; what is stored shows the defaults."""
     yield from _good_core()
     yield from good_pods()
+    yield from good_pod_parts()
     yield from _good_workloads()
+    yield from good_workloads()
     yield from _good_others()
     yield from good_traffic()
     yield from good_availability()
     yield from good_cluster_objects()
+    yield from good_drivers()
+    yield from good_devices()
     yield from good_certificate_requests()
     yield from good_storage()
     yield from good_shares()

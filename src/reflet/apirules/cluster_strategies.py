@@ -1,6 +1,7 @@
 """What kinds that configure the cluster get or keep: certificate requests, drivers, devices.
 
-Upstream: pkg/registry/{certificates/certificates,resource/resourceslice}/strategy.go;
+Upstream: pkg/registry/{certificates/certificates,discovery/endpointslice}/strategy.go;
+pkg/registry/resource/resourceslice/strategy.go;
 pkg/registry/storage/csidriver/strategy.go;
 kube-aggregator/pkg/registry/apiservice/strategy.go; apimachinery/pkg/apis/meta/v1/meta.go
 """
@@ -108,6 +109,11 @@ def _attributes_class(document: Document, _: Outside) -> None:
 
 def _resource_slice(document: Document, outside: Outside) -> None:
     for device in document["spec"].get("devices") or ():
+        # Mappings, and lists as values, belong to features that are off unless they are asked for.
+        device.pop("nodeAllocatableResourceMappings", None)
+        for attribute in (device.get("attributes") or {}).values():
+            for name in ("bools", "ints", "strings", "versions"):
+                attribute.pop(name, None)
         for taint in device.get("taints") or ():
             if not taint.get("timeAdded"):
                 taint["timeAdded"] = time_text(outside.now)
@@ -115,6 +121,16 @@ def _resource_slice(document: Document, outside: Outside) -> None:
 
 def _resource_slice_update(_: Document, document: Document, outside: Outside) -> None:
     _resource_slice(document, outside)
+
+
+def _endpoint_slice(document: Document, _: Outside) -> None:
+    """Drop the labels of a node that only an older version of the kind takes."""
+    for endpoint in document.get("endpoints") or ():
+        endpoint.pop("deprecatedTopology", None)
+
+
+def _endpoint_slice_update(_: Document, document: Document, outside: Outside) -> None:
+    _endpoint_slice(document, outside)
 
 
 def _metadata_kept(old: Document, document: Document, _: Outside) -> None:
@@ -158,12 +174,14 @@ CLUSTER_CREATE_RULES: Final[Mapping[str, Callable[[Document, Outside], None]]] =
     CERTIFICATE_REQUESTS: _certificate_request,
     "apiservices.apiregistration.k8s.io": _api_service,
     "csidrivers.storage.k8s.io": _driver,
+    "endpointslices.discovery.k8s.io": _endpoint_slice,
     "resourceslices.resource.k8s.io": _resource_slice,
     "volumeattributesclasses.storage.k8s.io": _attributes_class,
 }
 CLUSTER_UPDATE_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]] = {
     CERTIFICATE_REQUESTS: _certificate_request_update,
     "csidrivers.storage.k8s.io": _driver_update,
+    "endpointslices.discovery.k8s.io": _endpoint_slice_update,
     "resourceslices.resource.k8s.io": _resource_slice_update,
 }
 CLUSTER_STATUS_RULES: Final[Mapping[str, Callable[[Document, Document, Outside], None]]] = {

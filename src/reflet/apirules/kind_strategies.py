@@ -14,6 +14,7 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from reflet.apirules import refusals
 from reflet.apirules.cluster_strategies import (
     CLUSTER_CREATE_RULES,
     CLUSTER_GENERATION_FROM_START,
@@ -73,6 +74,7 @@ _CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 def _pod(document: Document, outside: Outside) -> None:
     spec = document["spec"]
     add_by_plugins("pods", document, is_new=True)
+    _fix_labels(document)
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
     status: Document = {"phase": "Pending"}
@@ -90,6 +92,45 @@ def _pod(document: Document, outside: Outside) -> None:
     document["status"] = status | {"qosClass": quality_of_service(spec)}
 
 
+def _settle_priority(document: Document) -> None:
+    """Give a pod without a class the priority of such; it may not choose one for itself."""
+    spec, name = document["spec"], document["metadata"].get("name", "")
+    for field, what, value in (
+        ("priority", "integer value of priority", 0),
+        ("preemptionPolicy", "string value of PreemptionPolicy", "PreemptLowerPriority"),
+    ):
+        given = spec.setdefault(field, value)
+        if given != value:
+            said = (
+                f"the {what} ({given}) must not be provided in pod spec; priority admission "
+                f"controller computed {value} from the given PriorityClass name"
+            )
+            raise refusals.forbidden("pods", name, said)
+
+
+def _fix_labels(document: Document) -> None:
+    """Say in selectors of neighbours which values of the pod's own labels are meant."""
+    spec, labels = document["spec"], document["metadata"].get("labels") or {}
+    affinity = spec.get("affinity") or {}
+    terms = list(spec.get("topologySpreadConstraints") or ())
+    for name in ("podAffinity", "podAntiAffinity"):
+        pods = affinity.get(name) or {}
+        terms += pods.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
+        wishes = pods.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        terms += [wish["podAffinityTerm"] for wish in wishes if wish.get("podAffinityTerm")]
+    for term in terms:
+        if term.get("labelSelector") is None:
+            continue
+        fixed = [
+            {"key": key, "operator": operator, "values": [labels[key]]}
+            for name, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
+            for key in term.get(name) or ()
+            if key in labels
+        ]
+        if fixed:
+            term["labelSelector"].setdefault("matchExpressions", []).extend(fixed)
+
+
 def add_by_plugins(resource: str, document: Document, *, is_new: bool) -> None:
     """Add what is there when webhooks see an object: by conversion, and by admission plugins."""
     match resource:
@@ -97,8 +138,7 @@ def add_by_plugins(resource: str, document: Document, *, is_new: bool) -> None:
             spec = document["spec"]
             _tolerate_short_outages(spec)
             if is_new and not spec.get("priorityClassName"):
-                spec.setdefault("priority", 0)
-                spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+                _settle_priority(document)
         case "secrets":
             _encode_texts(document)
         case "nodes" if is_new:
@@ -211,6 +251,9 @@ def _daemon_set_update(old: Document, document: Document, _: Outside) -> None:
 
 
 def _stateful_set(document: Document, _: Outside) -> None:
+    # How many pods may be away at a time belongs to a feature that is off unless it is asked for.
+    strategy = document["spec"].get("updateStrategy") or {}
+    (strategy.get("rollingUpdate") or {}).pop("maxUnavailable", None)
     for claim in document["spec"].get("volumeClaimTemplates") or ():
         claim.update({"kind": "PersistentVolumeClaim", "apiVersion": "v1"})
 

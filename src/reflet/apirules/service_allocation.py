@@ -1,8 +1,8 @@
 """What services get and keep: cluster IPs, node ports, address families.
 
 Choosing takes nothing: what was chosen counts as taken when the stored service is noted, so a dry
-run or a refused write leaves no trace.  Malformed addresses are validation's to refuse; here those
-are refused that cannot be had.
+run or a refused write leaves no trace.  Addresses and families that are malformed or cannot
+be had are refused here, before anything else is looked at.
 
 Upstream: pkg/registry/core/service/storage/{alloc,storage}.go; pkg/registry/core/service/
 strategy.go, dropTypeDependentFields; pkg/registry/core/service/ipallocator and portallocator
@@ -17,6 +17,10 @@ from typing import Any, Final, Protocol, final
 
 from reflet.apirules import refusals
 from reflet.apirules.validation.field_errors import FieldErrors
+from reflet.apirules.validation.networking.service_families import (
+    check_cluster_addresses,
+    check_families_served,
+)
 
 DEFAULT_NETWORK: Final = "10.96.0.0/16"
 NODE_PORTS: Final = range(30000, 32768)
@@ -43,6 +47,11 @@ class ServiceAddresses:
     def kubernetes_address(self) -> str:
         """The first address of the network, which the service ``kubernetes`` has."""
         return str(self._network[1])
+
+    @property
+    def family(self) -> str:
+        """The family of all addresses: ``IPv4`` or ``IPv6``."""
+        return f"IPv{self._network.version}"
 
     def note(self, service: Mapping[str, Any]) -> None:
         """Count a stored service's addresses and ports as taken."""
@@ -134,6 +143,7 @@ def prepare_service(document: Document, outside: Outside) -> None:
     _settle_plural(spec, {})
     if spec["type"] == "ExternalName":
         return
+    _check_families(document, {}, outside)
     _check_wanted(document, {}, outside)
     _settle_addresses(spec, outside)
     _settle_ports(spec, outside)
@@ -152,6 +162,8 @@ def prepare_service_update(old: Document, document: Document, outside: Outside) 
     _keep_ports(spec, before)
     _settle_plural(spec, before)
     if _needs_address(spec):
+        _release_second(spec, before)
+        _check_families(document, before, outside)
         _check_wanted(document, before, outside)
         _settle_addresses(spec, outside)
         _settle_ports(spec, outside)
@@ -187,6 +199,25 @@ def _settle_plural(spec: Document, before: Document) -> None:
         spec["clusterIPs"] = known
     if address != earlier and (spec.get("clusterIPs") or []) == known:
         spec["clusterIPs"] = [address] if address else []
+
+
+def _release_second(spec: Document, before: Document) -> None:
+    """Give up the second address and family of a service that shall have one."""
+    if spec.get("ipFamilyPolicy") == "SingleStack":
+        for name in ("clusterIPs", "ipFamilies"):
+            if spec.get(name) and spec[name] == before.get(name):
+                spec[name] = list(spec[name][:1])
+
+
+def _check_families(document: Document, before: Document, outside: Outside) -> None:
+    """Refuse addresses and families that fit neither each other nor the cluster."""
+    spec, errors = document["spec"], FieldErrors()
+    check_cluster_addresses(spec, errors, known=before.get("clusterIPs") or ())
+    if not errors:
+        check_families_served(spec, before, outside.addresses.family, errors)
+    if errors:
+        name = document["metadata"].get("name", "")
+        raise refusals.invalid("Service", name, errors.causes)
 
 
 def _check_wanted(document: Document, before: Document, outside: Outside) -> None:
@@ -244,9 +275,11 @@ def _settle_addresses(spec: Document, outside: Outside) -> None:
     if headless and not spec.get("selector"):
         # Its endpoints are somebody else's business, and may be of both families.
         spec.setdefault("ipFamilyPolicy", "RequireDualStack")
-        spec.setdefault("ipFamilies", ["IPv4", "IPv6"])
+        families = spec.setdefault("ipFamilies", [outside.addresses.family])
+        if len(families) == 1 and spec["ipFamilyPolicy"] != "SingleStack":
+            families.append("IPv6" if families[0] == "IPv4" else "IPv4")
     spec.setdefault("ipFamilyPolicy", "SingleStack")
-    spec.setdefault("ipFamilies", ["IPv4"])
+    spec.setdefault("ipFamilies", [outside.addresses.family])
     if not spec.get("clusterIP"):
         chosen = outside.addresses.choose_address(outside.chance)
         spec["clusterIP"], spec["clusterIPs"] = chosen, [chosen]

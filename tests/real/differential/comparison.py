@@ -25,6 +25,7 @@ _OWN_VALUES: Final[Mapping[str, str]] = {
     "token": "‹token›",
     "clusterIP": "‹address›",
     "nodePort": "‹port›",
+    "healthCheckNodePort": "‹port›",
     "storageVersionHash": "‹hash›",
 }
 _IN_TEXTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (

@@ -76,13 +76,15 @@ def _every_kind() -> Iterator[Scene]:
         yield scene(
             f"create {path.rpartition('/')[2]} of {'/'.join(path.split('/')[2:4])}",
             *(post(path, body, differs=of_conditions(body)) for path, body in bodies),
-            get(table, accept=TABLE, differs=_rows(path)),
+            get(table, accept=TABLE, differs=_rows(path, len(bodies))),
         )
 
 
-def _rows(path: str) -> dict[str, str]:
+def _rows(path: str, rows: int) -> dict[str, str]:
     if path.endswith("/daemonsets"):
-        return {"body.rows.0.object.metadata.annotations": "daemon-set-rows"}
+        return {
+            f"body.rows.{row}.object.metadata.annotations": "daemon-set-rows" for row in range(rows)
+        }
     return {}
 
 

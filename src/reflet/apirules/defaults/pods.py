@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from reflet.apirules.defaults.image_references import DEFAULT_TAG, image_tag
+from reflet.apirules.pod_amounts import container_amounts
 
 Defaulter = Callable[[dict[str, Any]], None]
 
 _CORE: Final = "io.k8s.api.core.v1."
+_OF_PODS: Final = frozenset({"cpu", "memory"})  # what pods as a whole may ask for, beside pages
 _DEFAULT_MODE: Final = 0o644
 _NOT_SOURCES: Final = frozenset({"name"})
 
@@ -61,14 +63,39 @@ def _pod(document: dict[str, Any]) -> None:
         resources = container.get("resources", {})
         if resources.get("limits"):
             resources["requests"] = resources["limits"] | resources.get("requests", {})
-    whole = spec.get("resources")
-    if whole is not None and whole.get("limits"):
-        whole["requests"] = whole["limits"] | whole.get("requests", {})
+    _pod_amounts(spec)
     spec.setdefault("enableServiceLinks", True)
     if spec.get("hostNetwork"):
         for container in containers:
             for port in container.get("ports", ()):
                 port.setdefault("hostPort", port["containerPort"])
+
+
+def _is_of_pods(name: str) -> bool:
+    return name in _OF_PODS or name.startswith("hugepages-")
+
+
+def _pod_amounts(spec: dict[str, Any]) -> None:
+    """Fill up what a pod as a whole asks for and may use, from its containers."""
+    whole = spec.get("resources") or {}
+    if not whole.get("limits") and not whole.get("requests"):
+        return
+    pages = {
+        name: str(amount)
+        for name, amount in container_amounts(spec, "limits").items()
+        if name.startswith("hugepages-")
+    }
+    limits = pages | (whole.get("limits") or {})
+    if not limits:
+        return
+    asked = {
+        name: str(amount)
+        for name, amount in container_amounts(spec, "requests").items()
+        if name in _OF_PODS
+    }
+    whole["limits"] = limits
+    known = {name: limits[name] for name in limits if _is_of_pods(name)}
+    whole["requests"] = known | asked | (whole.get("requests") or {})
 
 
 def _pod_spec(document: dict[str, Any]) -> None:

@@ -19,9 +19,11 @@ from reflet.apirules.validation import (
     other_kinds,
     pods,
     quotas,
+    runtime_classes,
     services,
     workloads,
 )
+from reflet.apirules.validation.batch import jobs
 from reflet.apirules.validation.cluster import (
     admission_policies,
     api_services,
@@ -31,6 +33,7 @@ from reflet.apirules.validation.cluster import (
     webhook_configurations,
 )
 from reflet.apirules.validation.custom import custom_kinds, definitions
+from reflet.apirules.validation.devices import claims, slices
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import (
     check_common_metadata,
@@ -38,12 +41,20 @@ from reflet.apirules.validation.metadata import (
     check_metadata_update,
     check_qualified_finalizers,
 )
-from reflet.apirules.validation.networking import ingresses, network_policies
+from reflet.apirules.validation.networking import (
+    cluster_addresses,
+    endpoint_slices,
+    ingresses,
+    network_policies,
+)
 from reflet.apirules.validation.storage import (
+    attachments,
+    drivers,
     persistent_volume_claims,
     persistent_volumes,
     storage_classes,
 )
+from reflet.apirules.validation.update_order import UPDATE_ORDERS
 
 Document = Mapping[str, Any]
 CreateCheck = Callable[[Document, FieldErrors], None]
@@ -75,12 +86,13 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     "nodes": other_kinds.check_node,
     "events": other_kinds.check_event,
     "replicationcontrollers": workloads.check_replication_controller,
+    "podtemplates": workloads.check_pod_template,
     "deployments.apps": workloads.check_deployment,
     "replicasets.apps": workloads.check_replica_set,
     "statefulsets.apps": workloads.check_stateful_set,
     "daemonsets.apps": workloads.check_daemon_set,
-    "jobs.batch": workloads.check_job,
-    "cronjobs.batch": workloads.check_cron_job,
+    "jobs.batch": jobs.check_job,
+    "cronjobs.batch": jobs.check_cron_job,
     "leases.coordination.k8s.io": other_kinds.check_lease,
     f"roles.{_RBAC}": other_kinds.check_role,
     f"clusterroles.{_RBAC}": other_kinds.check_cluster_role,
@@ -97,6 +109,19 @@ _CREATE: Final[Mapping[str, CreateCheck]] = {
     "resourcequotas": quotas.check_quota,
     "limitranges": quotas.check_limit_range,
     _PRIORITY_CLASSES: quotas.check_priority_class,
+    "endpointslices.discovery.k8s.io": endpoint_slices.check_endpoint_slice,
+    "ipaddresses.networking.k8s.io": cluster_addresses.check_ip_address,
+    "servicecidrs.networking.k8s.io": cluster_addresses.check_service_cidr,
+    "csidrivers.storage.k8s.io": drivers.check_csi_driver,
+    "csinodes.storage.k8s.io": drivers.check_csi_node,
+    "csistoragecapacities.storage.k8s.io": drivers.check_storage_capacity,
+    "volumeattachments.storage.k8s.io": attachments.check_attachment,
+    "volumeattributesclasses.storage.k8s.io": attachments.check_attributes,
+    "runtimeclasses.node.k8s.io": runtime_classes.check_runtime_class,
+    "resourceclaims.resource.k8s.io": claims.check_claim_of_devices,
+    "resourceclaimtemplates.resource.k8s.io": claims.check_claim_template,
+    "resourceslices.resource.k8s.io": slices.check_slice,
+    "deviceclasses.resource.k8s.io": claims.check_device_class,
 }
 # Kinds of which one check looks at everything, the metadata too.
 _WHOLE_CREATE: Final[Mapping[str, WholeCheck]] = {
@@ -148,8 +173,8 @@ _CHECKED_AGAIN: Final = frozenset(
         f"clusterrolebindings.{_RBAC}",
     }
 )
-# An update of a stateful set keeps its claims, so what made them need not be checked again.
-_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "statefulsets.apps"})
+# Their updates check all that there is to check themselves.
+_NOT_CHECKED_AS_NEW: Final = frozenset({"pods", "services", "statefulsets.apps"})
 # Kinds of which an update is checked as a new object first, and what changed then.
 _CHANGE_LAST: Final = frozenset({"deployments.apps", "replicasets.apps"})
 # Kinds whose metadata is looked at only when everything else is right.
@@ -185,13 +210,6 @@ def _claim_update(kind: ServedKind, new: Document, old: Document, errors: FieldE
 
 def _spec_of(kind: ServedKind) -> Schema:
     return kind.schema.field("spec") or ANYTHING
-
-
-def _job_update(kind: ServedKind, new: Document, old: Document, errors: FieldErrors) -> None:
-    check_metadata(kind, new["metadata"], errors)
-    workloads.check_job(new, errors)
-    _check_own_metadata(kind, new, old, errors)
-    workloads.check_job_update(new, old, errors)
 
 
 def _storage_class_update(
@@ -251,7 +269,6 @@ def _api_service_update(
 _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
     "persistentvolumes": _volume_update,
     "persistentvolumeclaims": _claim_update,
-    "jobs.batch": _job_update,
     _STORAGE_CLASSES: _storage_class_update,
     "resourcequotas": _quota_update,
     "limitranges": _limit_range_update,
@@ -260,6 +277,7 @@ _WHOLE_UPDATE: Final[Mapping[str, WholeUpdateCheck]] = {
     _NETWORK_POLICIES: _after_metadata(network_policies.check_network_policy_update),
     _DISRUPTION_BUDGETS: _budget_update,
     _AUTOSCALERS: _after_metadata(autoscalers.check_autoscaler_update),
+    **UPDATE_ORDERS,
     **{place: _as_new(check) for place, check in _WHOLE_CREATE.items()},
     _API_SERVICES: _api_service_update,
     _CERTIFICATE_REQUESTS: certificate_requests.check_certificate_request_update,

@@ -5,7 +5,8 @@ Upstream: pkg/apis/core/validation/validation.go, validateContainers
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from reflet.api.quantities import Quantity
@@ -16,20 +17,23 @@ from reflet.apirules.validation.environment import (
 )
 from reflet.apirules.validation.field_errors import FieldErrors
 from reflet.apirules.validation.metadata import NOT_NEGATIVE
+from reflet.apirules.validation.podspecs.mount_rules import check_devices, check_mounts
+from reflet.apirules.validation.podspecs.resource_claims import check_used_claims
+from reflet.apirules.validation.podspecs.restarting import check_resize_policies
+from reflet.apirules.validation.podspecs.security import check_container_security
 from reflet.apirules.validation.resource_names import (
     check_container_resource,
     is_extended,
     is_huge_page,
     may_be_overcommitted,
 )
-from reflet.apirules.validation.volumes import check_downwards
+from reflet.errors import ParseError
 
 Document = Mapping[str, Any]
 
 PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
-HIGHEST_ID: Final = 2**31 - 1  # of users and groups
 NO_SPACE_AROUND: Final = "must not have leading or trailing whitespace"
 
 _HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
@@ -39,9 +43,20 @@ _PROBE_NUMBERS: Final = (
 )
 
 
-def check_container(
-    container: Document, volumes: frozenset[str], path: str, errors: FieldErrors
-) -> None:
+@dataclass(frozen=True, slots=True)
+class PodAround:
+    """What of its pod a container depends on."""
+
+    volumes: Mapping[str, Document] = field(default_factory=dict)
+    """Those that are good, by name."""
+
+    claims: frozenset[str] = frozenset()
+    restart_policy: str = "Always"
+    host_users: bool = True
+    grace_period: int = 30  # seconds
+
+
+def check_container(container: Document, pod: PodAround, path: str, errors: FieldErrors) -> None:
     """Check what is the same for all kinds of containers."""
     name = container.get("name", "")
     if not name:
@@ -56,12 +71,17 @@ def check_container(
     _check_ports(container.get("ports") or (), f"{path}.ports", errors)
     check_environment(container.get("env") or (), f"{path}.env", errors)
     check_environment_sources(container.get("envFrom") or (), f"{path}.envFrom", errors)
-    _check_mounts(container.get("volumeMounts") or (), volumes, f"{path}.volumeMounts", errors)
+    check_mounts(container, pod.volumes, path, errors)
+    check_devices(container, pod.volumes, path, errors)
     pull = container.get("imagePullPolicy", "")
     if pull not in PULL_POLICIES:
         errors.not_supported(f"{path}.imagePullPolicy", pull, PULL_POLICIES)
-    check_resources(container.get("resources") or {}, f"{path}.resources", errors)
-    _check_security(container.get("securityContext"), f"{path}.securityContext", errors)
+    resources, here = container.get("resources") or {}, f"{path}.resources"
+    check_resources(resources, here, errors)
+    check_used_claims(resources.get("claims") or (), pod.claims, f"{here}.claims", errors)
+    check_resize_policies(container, pod.restart_policy, path, errors)
+    security = container.get("securityContext")
+    check_container_security(security, f"{path}.securityContext", errors, host_users=pod.host_users)
 
 
 def _check_ports(ports: Sequence[Document], path: str, errors: FieldErrors) -> None:
@@ -88,45 +108,21 @@ def _check_ports(ports: Sequence[Document], path: str, errors: FieldErrors) -> N
             errors.not_supported(f"{here}.protocol", port.get("protocol", ""), PROTOCOLS)
 
 
-def _check_mounts(
-    mounts: Sequence[Document], volumes: frozenset[str], path: str, errors: FieldErrors
-) -> None:
-    targets: set[str] = set()
-    for index, mount in enumerate(mounts):
-        here = f"{path}[{index}]"
-        name, target = mount.get("name", ""), mount.get("mountPath", "")
-        if not name:
-            errors.required(f"{here}.name")
-        if name not in volumes:
-            errors.not_found(f"{here}.name", name)
-        if not target:
-            errors.required(f"{here}.mountPath")
-        if target in targets:
-            errors.invalid(f"{here}.mountPath", target, "must be unique")
-        targets.add(target)
-        below, expression = mount.get("subPath", ""), mount.get("subPathExpr", "")
-        if below:
-            check_downwards(below, f"{path}.subPath", errors)
-        if expression:
-            if below:
-                said = "subPathExpr and subPath are mutually exclusive"
-                errors.invalid(f"{here}.subPathExpr", expression, said)
-            check_downwards(expression, f"{path}.subPathExpr", errors)
-
-
-def check_probes(container: Document, path: str, errors: FieldErrors) -> None:
+def check_probes(container: Document, pod: PodAround, path: str, errors: FieldErrors) -> None:
     """Check lifecycle and probes of a container that keeps running."""
     lifecycle = container.get("lifecycle") or {}
     for name in ("postStart", "preStop"):
         if lifecycle.get(name) is not None:
-            _check_handler(lifecycle[name], f"{path}.lifecycle.{name}", errors)
+            _check_handler(lifecycle[name], pod, f"{path}.lifecycle.{name}", errors)
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if container.get(name) is not None:
-            _check_probe(name, container[name], f"{path}.{name}", errors)
+            _check_probe(name, container[name], pod, f"{path}.{name}", errors)
 
 
-def _check_probe(name: str, probe: Document, path: str, errors: FieldErrors) -> None:
-    _check_handler(probe, path, errors)
+def _check_probe(
+    name: str, probe: Document, pod: PodAround, path: str, errors: FieldErrors
+) -> None:
+    _check_handler(probe, pod, path, errors)
     for number in _PROBE_NUMBERS:
         if probe.get(number, 0) < 0:
             errors.invalid(f"{path}.{number}", probe[number], NOT_NEGATIVE)
@@ -141,7 +137,7 @@ def _check_probe(name: str, probe: Document, path: str, errors: FieldErrors) -> 
         errors.invalid(f"{path}.successThreshold", threshold, "must be 1")
 
 
-def _check_handler(handler: Document, path: str, errors: FieldErrors) -> None:
+def _check_handler(handler: Document, pod: PodAround, path: str, errors: FieldErrors) -> None:
     used = [name for name in _HANDLERS if handler.get(name) is not None]
     for index, name in enumerate(used):
         here = f"{path}.{name}"
@@ -154,6 +150,10 @@ def _check_handler(handler: Document, path: str, errors: FieldErrors) -> None:
             _check_http_get(handler[name], here, errors)
         elif name in {"tcpSocket", "grpc"}:
             check_port(handler[name].get("port", 0), f"{here}.port", errors)
+        elif not 0 <= handler[name].get("seconds", 0) <= pod.grace_period:
+            said = "must be non-negative and less than terminationGracePeriodSeconds"
+            seconds = handler[name].get("seconds", 0)
+            errors.invalid(here, seconds, f"{said} ({pod.grace_period})")
     if not used:
         errors.required(path, "must specify a handler type")
 
@@ -176,12 +176,20 @@ def check_port(port: int | str, path: str, errors: FieldErrors) -> None:
     errors.each_invalid(path, port, wrong)
 
 
-def check_resources(resources: Document, path: str, errors: FieldErrors) -> None:
-    """Check what a container asks for and may use."""
+def check_resources(
+    resources: Document,
+    path: str,
+    errors: FieldErrors,
+    *,
+    check_name: Callable[[str, str, FieldErrors], None] = check_container_resource,
+) -> None:
+    """Check what a container, or a whole pod, asks for and may use."""
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, amount in limits.items():
+        check_name(name, f"{path}.limits[{name}]", errors)
         _check_amount(name, amount, f"{path}.limits[{name}]", errors)
     for name, amount in requests.items():
+        check_name(name, f"{path}.requests[{name}]", errors)
         _check_amount(name, amount, f"{path}.requests[{name}]", errors)
         limit = limits.get(name)
         if limit is None:
@@ -202,45 +210,19 @@ def check_resources(resources: Document, path: str, errors: FieldErrors) -> None
 
 
 def _check_amount(name: str, amount: str, path: str, errors: FieldErrors) -> None:
-    check_container_resource(name, path, errors)
     quantity = Quantity.parse(amount)
     if quantity.nanos < 0:
         errors.invalid(path, amount, NOT_NEGATIVE)
     if is_extended(name) and quantity.nanos % 10**9:
         errors.invalid(path, amount, "must be an integer")
+    if is_huge_page(name) and not _is_of_pages(name, quantity):
+        said = f"{quantity} is not positive integer multiple of {name}"
+        errors.invalid(path, str(quantity), said)
 
 
-def _check_security(security: Document | None, path: str, errors: FieldErrors) -> None:
-    if security is None:
-        return
-    for name in ("runAsUser", "runAsGroup"):
-        check_id(security.get(name), f"{path}.{name}", errors)
-    mount = security.get("procMount")
-    if mount is not None and mount not in {"Default", "Unmasked"}:
-        errors.not_supported(f"{path}.procMount", mount, ("Default", "Unmasked"))
-    if security.get("allowPrivilegeEscalation") is False:
-        if security.get("privileged"):
-            said = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-            errors.invalid(path, _internal_security(security), said)
-        if "CAP_SYS_ADMIN" in (security.get("capabilities") or {}).get("add", ()):
-            said = (
-                "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` "
-                "CAP_SYS_ADMIN"
-            )
-            errors.invalid(path, _internal_security(security), said)
-
-
-def _internal_security(security: Document) -> dict[str, Any]:
-    """Show the value as the real server does: under the names of its internal type."""
-    shown = (
-        *("capabilities", "privileged", "sELinuxOptions", "windowsOptions", "runAsUser"),
-        *("runAsGroup", "runAsNonRoot", "readOnlyRootFilesystem", "allowPrivilegeEscalation"),
-        *("procMount", "seccompProfile", "appArmorProfile"),
-    )
-    return {name[0].upper() + name[1:]: security.get(name) for name in shown}
-
-
-def check_id(number: int | None, path: str, errors: FieldErrors) -> None:
-    """Check the number of a user or a group."""
-    if number is not None and not 0 <= number <= HIGHEST_ID:
-        errors.invalid(path, number, names.out_of_range(0, HIGHEST_ID))
+def _is_of_pages(name: str, quantity: Quantity) -> bool:
+    try:
+        page = Quantity.parse(name.removeprefix("hugepages-"))
+    except ParseError:
+        return False
+    return page.nanos > 0 and page.nanos % 10**9 == 0 and quantity.nanos % page.nanos == 0

@@ -80,6 +80,8 @@ def _check_source(source: Document, value: str, path: str, errors: FieldErrors) 
     for name in ("configMapKeyRef", "secretKeyRef"):
         if name in used:
             _check_key_reference(source[name], f"{path}.{name}", errors)
+    if "fileKeyRef" in used:
+        _check_file_reference(source["fileKeyRef"], f"{path}.fileKeyRef", errors)
     if not used:
         errors.invalid(
             path,
@@ -100,6 +102,20 @@ def _check_key_reference(reference: Document, path: str, errors: FieldErrors) ->
         errors.required(f"{path}.key")
     else:
         errors.each_invalid(f"{path}.key", key, names.config_key(key))
+
+
+def _check_file_reference(reference: Document, path: str, errors: FieldErrors) -> None:
+    for name, rule in (("key", names.environment_name), ("volumeName", names.dns_label)):
+        value = reference.get(name, "")
+        if not value:
+            errors.required(f"{path}.{name}")
+        else:
+            errors.each_invalid(f"{path}.{name}", value, rule(value))
+    target = reference.get("path", "")
+    if not target:
+        errors.required(f"{path}.path")
+    elif ".." in target.split("/"):
+        errors.invalid(f"{path}.path", target, "must not contain '..'")
 
 
 def check_environment_sources(sources: Sequence[Document], path: str, errors: FieldErrors) -> None:

@@ -80,9 +80,9 @@ class FieldErrors:
         """Say that a value was there before."""
         self._add("FieldValueDuplicate", path, _with_value("Duplicate value", value), "")
 
-    def not_found(self, path: str, value: Any) -> None:
+    def not_found(self, path: str, value: Any, detail: str = "") -> None:
         """Say that what a value refers to is not there."""
-        self._add("FieldValueNotFound", path, f"Not found: {shown(value)}", "")
+        self._add("FieldValueNotFound", path, f"Not found: {shown(value)}", detail)
 
     def forbidden(self, path: str, detail: str) -> None:
         """Say that a value must not be there, or not be changed."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 from reflet.apirules.schema.served_kind import ServedKind
 from reflet.apirules.validation import names
 from reflet.apirules.validation.field_errors import FieldErrors, Named
+from reflet.apirules.validation.networking.addresses import canonical_address
 
 Document = Mapping[str, Any]
 NameRule = Callable[[str], list[str]]
@@ -35,10 +36,10 @@ _NAME_RULES: Final[Mapping[str, NameRule]] = {
     "poddisruptionbudgets.policy": names.path_segment,
     "apiservices.apiregistration.k8s.io": names.path_segment,
     "certificatesigningrequests.certificates.k8s.io": names.path_segment,
-    "ipaddresses.networking.k8s.io": names.path_segment,
+    "ipaddresses.networking.k8s.io": canonical_address,
 }
 # Kinds whose own rules say nothing of finalizers, so that any name is taken.
-_ANY_FINALIZER: Final = frozenset({"poddisruptionbudgets.policy"})
+_ANY_FINALIZER: Final = frozenset({"poddisruptionbudgets.policy", "runtimeclasses.node.k8s.io"})
 _ANY_FINALIZER_IN: Final = frozenset(
     {"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"}
 )

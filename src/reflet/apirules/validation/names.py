@@ -7,28 +7,36 @@ Upstream: apimachinery/pkg/util/validation/validation.go
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from reflet.gotext.lazy_patterns import lazy_pattern
 
+Rule = Callable[[str], list[str]]
+
 LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
+_UNDERSCORED_LABEL: Final = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+UNDERSCORED: Final = rf"{_UNDERSCORED_LABEL}(\.{_UNDERSCORED_LABEL})*"
 WILDCARD: Final = rf"\*\.{SUBDOMAIN}"
 DNS_1035_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
 QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 LABEL_VALUE: Final = f"({QUALIFIED})?"
 CONFIG_KEY: Final = "[-._a-zA-Z0-9]+"
 HTTP_HEADER: Final = "[-A-Za-z0-9]+"
+C_IDENTIFIER: Final = "[A-Za-z_][A-Za-z0-9_]*"
 PERCENT: Final = "[0-9]+%"
 
 _LABEL: Final = lazy_pattern(LABEL)
 _SUBDOMAIN: Final = lazy_pattern(SUBDOMAIN)
+_UNDERSCORED: Final = lazy_pattern(UNDERSCORED)
 _WILDCARD: Final = lazy_pattern(WILDCARD)
 _DNS_1035_LABEL: Final = lazy_pattern(DNS_1035_LABEL)
 _QUALIFIED: Final = lazy_pattern(QUALIFIED)
 _LABEL_VALUE: Final = lazy_pattern(LABEL_VALUE)
 _CONFIG_KEY: Final = lazy_pattern(CONFIG_KEY)
 _HTTP_HEADER: Final = lazy_pattern(HTTP_HEADER)
+_C_IDENTIFIER: Final = lazy_pattern(C_IDENTIFIER)
 _PERCENT: Final = lazy_pattern(PERCENT)
 _PORT_NAME: Final = lazy_pattern("[-a-z0-9]+")
 
@@ -99,6 +107,18 @@ def wildcard_subdomain(text: str) -> list[str]:
             "end with an alphanumeric character"
         )
         wrong.append(mismatch(rule, WILDCARD, "*.example.com"))
+    return wrong
+
+
+def underscored_subdomain(text: str) -> list[str]:
+    """Check a name in which parts may begin with an underscore: search paths."""
+    wrong = [too_long(253)] if _bytes(text) > 253 else []
+    if not _UNDERSCORED.fullmatch(text):
+        rule = (
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+            "'_', '-' or '.', and must start and end with an alphanumeric character"
+        )
+        wrong.append(mismatch(rule, UNDERSCORED, "example.com"))
     return wrong
 
 
@@ -205,6 +225,17 @@ def http_header(text: str) -> list[str]:
         return []
     rule = "a valid HTTP header must consist of alphanumeric characters or '-'"
     return [mismatch(rule, HTTP_HEADER, "X-Header-Name")]
+
+
+def c_identifier(text: str) -> list[str]:
+    """Check a name that is one in the language C."""
+    if _C_IDENTIFIER.fullmatch(text):
+        return []
+    rule = (
+        "a valid C identifier must start with alphabetic character or '_', followed by a string "
+        "of alphanumeric characters or '_'"
+    )
+    return [mismatch(rule, C_IDENTIFIER, "my_name", "MY_NAME", "MyName")]
 
 
 def percent(text: str) -> list[str]:

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from reflet.apirules.validation import names
 from reflet.apirules.validation.containers import (
-    HIGHEST_ID,
     NO_SPACE_AROUND,
+    PodAround,
     check_container,
-    check_id,
     check_probes,
+    check_resources,
 )
 from reflet.apirules.validation.field_errors import FieldErrors, shown
 from reflet.apirules.validation.metadata import (
@@ -23,14 +23,42 @@ from reflet.apirules.validation.metadata import (
     check_annotations,
     check_labels,
 )
+from reflet.apirules.validation.networking.addresses import BAD_ADDRESS
+from reflet.apirules.validation.podspecs.gated_changes import check_gated_changes
+from reflet.apirules.validation.podspecs.name_resolution import (
+    check_dns_settings,
+    check_host_aliases,
+    check_host_name,
+)
+from reflet.apirules.validation.podspecs.operating_systems import (
+    check_host_processes,
+    check_host_users,
+    check_operating_system,
+)
+from reflet.apirules.validation.podspecs.placement import (
+    check_affinity,
+    check_gates,
+    check_spreading,
+)
+from reflet.apirules.validation.podspecs.pod_resources import (
+    check_file_references,
+    check_pod_resources,
+)
+from reflet.apirules.validation.podspecs.resource_claims import check_pod_claims
+from reflet.apirules.validation.podspecs.restarting import (
+    check_init_resize_policies,
+    check_init_restart_policy,
+    check_restart_policy,
+)
+from reflet.apirules.validation.podspecs.security import HIGHEST_ID, check_pod_security
 from reflet.apirules.validation.volumes import check_volumes
 
 Document = Mapping[str, Any]
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-BAD_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _ONLY_SIDECARS: Final = "may not be set for init containers without restartPolicy=Always"
 _UPDATABLE: Final = (
     "`spec.containers[*].image`",
@@ -59,8 +87,9 @@ def check_pod(pod: Document, errors: FieldErrors) -> None:
 def check_template(template: Document, path: str, errors: FieldErrors) -> None:
     """Check the template of a pod."""
     metadata = template.get("metadata") or {}
-    check_labels(metadata.get("labels"), f"{path}.metadata.labels", errors)
-    check_annotations(metadata.get("annotations"), f"{path}.metadata.annotations", errors)
+    # Embedded in the server, so that messages do not name it.
+    check_labels(metadata.get("labels"), f"{path}.labels", errors)
+    check_annotations(metadata.get("annotations"), f"{path}.annotations", errors)
     spec = template.get("spec") or {}
     check_pod_spec(spec, f"{path}.spec", errors, is_pod=False)
     if spec.get("ephemeralContainers"):
@@ -71,15 +100,39 @@ def check_template(template: Document, path: str, errors: FieldErrors) -> None:
 def check_pod_spec(spec: Document, path: str, errors: FieldErrors, *, is_pod: bool) -> None:
     """Check a pod spec, of a pod or of a template."""
     volumes = check_volumes(spec.get("volumes") or (), f"{path}.volumes", errors)
-    _check_containers(spec, volumes, path, errors)
-    _check_init_containers(spec, volumes, path, errors)
+    claims = spec.get("resourceClaims") or ()
+    check_pod_claims(claims, f"{path}.resourceClaims", errors)
+    pod = PodAround(
+        volumes=volumes,
+        claims=frozenset(claim.get("name", "") for claim in claims),
+        restart_policy=spec.get("restartPolicy", ""),
+        host_users=spec.get("hostUsers") is not False,
+        grace_period=spec.get("terminationGracePeriodSeconds", 0),
+    )
+    _check_containers(spec, pod, path, errors)
+    _check_init_containers(spec, pod, path, errors)
+    check_pod_resources(spec, path, errors)
     if spec.get("hostNetwork"):
         _check_host_ports(spec, path, errors, is_pod=is_pod)
     for name, known in (("restartPolicy", RESTART_POLICIES), ("dnsPolicy", DNS_POLICIES)):
         if spec.get(name, "") not in known:
             errors.not_supported(f"{path}.{name}", spec.get(name, ""), known)
     check_labels(spec.get("nodeSelector"), f"{path}.nodeSelector", errors)
-    _check_security(spec.get("securityContext") or {}, f"{path}.securityContext", errors)
+    check_pod_security(spec, path, errors)
+    check_affinity(spec.get("affinity") or {}, f"{path}.affinity", errors)
+    check_dns_settings(spec, path, errors)
+    check_gates(spec, path, errors)
+    constraints = spec.get("topologySpreadConstraints") or ()
+    check_spreading(constraints, f"{path}.topologySpreadConstraints", errors)
+    check_host_processes(spec, path, errors)
+    check_host_users(spec, path, errors)
+    check_host_name(spec, path, errors)
+    _check_small_fields(spec, path, errors)
+    check_operating_system(spec, path, errors)
+    check_file_references(spec, path, errors)
+
+
+def _check_small_fields(spec: Document, path: str, errors: FieldErrors) -> None:
     for name in ("serviceAccountName", "nodeName"):
         if spec.get(name):
             errors.each_invalid(f"{path}.{name}", spec[name], names.dns_subdomain(spec[name]))
@@ -91,19 +144,21 @@ def check_pod_spec(spec: Document, path: str, errors: FieldErrors, *, is_pod: bo
         if spec.get(name):
             errors.each_invalid(f"{path}.{name}", spec[name], names.dns_label(spec[name]))
     check_tolerations(spec.get("tolerations") or (), f"{path}.tolerations", errors)
-    for index, alias in enumerate(spec.get("hostAliases") or ()):
-        here = f"{path}.hostAliases[{index}]"
-        check_address(alias.get("ip", ""), f"{here}.ip", errors)
-        for number, host in enumerate(alias.get("hostnames") or ()):
-            errors.each_invalid(f"{here}.hostnames[{number}]", host, names.dns_subdomain(host))
-    priority = spec.get("priorityClassName")
+    check_host_aliases(spec, path, errors)
+    priority, runtime = spec.get("priorityClassName"), spec.get("runtimeClassName")
     if priority:
         errors.each_invalid(f"{path}.priorityClassName", priority, names.dns_subdomain(priority))
+    if runtime is not None:
+        errors.each_invalid(f"{path}.runtimeClassName", runtime, names.dns_subdomain(runtime))
+    preemption, here = spec.get("preemptionPolicy"), f"{path}.preemptionPolicy"
+    if preemption == "":
+        errors.required(here)
+    elif preemption is not None and preemption not in PREEMPTION_POLICIES:
+        errors.not_supported(here, preemption, PREEMPTION_POLICIES)
+    check_resources({"limits": spec.get("overhead") or {}}, f"{path}.overhead", errors)
 
 
-def _check_containers(
-    spec: Document, volumes: frozenset[str], path: str, errors: FieldErrors
-) -> None:
+def _check_containers(spec: Document, pod: PodAround, path: str, errors: FieldErrors) -> None:
     containers = spec.get("containers") or ()
     if not containers:
         errors.required(f"{path}.containers")
@@ -111,26 +166,23 @@ def _check_containers(
     ports: set[str] = set()
     for index, container in enumerate(containers):
         here = f"{path}.containers[{index}]"
-        check_container(container, volumes, here, errors)
+        check_container(container, pod, here, errors)
         name = container.get("name", "")
         if name in seen:
             errors.duplicate(f"{here}.name", name)
         seen.add(name)
-        check_probes(container, here, errors)
+        check_probes(container, pod, here, errors)
+        check_restart_policy(container, here, errors)
     for index, container in enumerate(containers):
         _check_port_clashes(container, ports, f"{path}.containers[{index}]", errors)
 
 
-def _check_init_containers(
-    spec: Document, volumes: frozenset[str], path: str, errors: FieldErrors
-) -> None:
+def _check_init_containers(spec: Document, pod: PodAround, path: str, errors: FieldErrors) -> None:
     seen = {container.get("name", "") for container in spec.get("containers") or ()}
     for index, container in enumerate(spec.get("initContainers") or ()):
         here = f"{path}.initContainers[{index}]"
-        check_container(container, volumes, here, errors)
-        policy = container.get("restartPolicy")
-        if policy is not None and policy not in RESTART_POLICIES:
-            errors.not_supported(f"{here}.restartPolicy", policy, sorted(RESTART_POLICIES))
+        check_container(container, pod, here, errors)
+        check_init_restart_policy(container, here, errors)
         name = container.get("name", "")
         if name in seen:
             errors.duplicate(f"{here}.name", name)
@@ -138,12 +190,13 @@ def _check_init_containers(
             seen.add(name)
         # They run one after the other, so only a container's own ports can clash.
         _check_port_clashes(container, set(), here, errors)
-        if policy == "Always":
-            check_probes(container, here, errors)
+        if container.get("restartPolicy") == "Always":
+            check_probes(container, pod, here, errors)
             continue
         for field in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
             if container.get(field) is not None:
                 errors.forbidden(f"{here}.{field}", _ONLY_SIDECARS)
+        check_init_resize_policies(container, here, errors)
 
 
 def _check_port_clashes(
@@ -165,13 +218,6 @@ def _check_host_ports(spec: Document, path: str, errors: FieldErrors, *, is_pod:
                 here = f"{path}.containers[{index}].ports[{number}].hostPort"
                 said = "must match `containerPort` when `hostNetwork` is true"
                 errors.invalid(here, host, said)
-
-
-def _check_security(security: Document, path: str, errors: FieldErrors) -> None:
-    for name in ("fsGroup", "runAsUser", "runAsGroup"):
-        check_id(security.get(name), f"{path}.{name}", errors)
-    for index, group in enumerate(security.get("supplementalGroups") or ()):
-        check_id(group, f"{path}.supplementalGroups[{index}]", errors)
 
 
 def check_address(address: str, path: str, errors: FieldErrors) -> None:
@@ -264,7 +310,7 @@ def check_pod_update(new: Document, old: Document, errors: FieldErrors) -> None:
         if gate.get("name") not in gates:
             said = f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'"
             errors.forbidden(f"spec.schedulingGates[{index}].name", said)
-    changed = _forbidden_changes(spec, before)
+    changed = _forbidden_changes(check_gated_changes(spec, before, errors), before)
     if changed:
         allowed = ",".join(_UPDATABLE)
         difference = "\n".join(changed)

@@ -5,28 +5,40 @@ Upstream: pkg/apis/core/validation/validation.go, ValidateService and ValidateEn
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from reflet.apirules.service_allocation import HEADLESS
 from reflet.apirules.validation import names
 from reflet.apirules.validation.containers import PROTOCOLS, check_port
 from reflet.apirules.validation.field_errors import FieldErrors, Named
-from reflet.apirules.validation.metadata import check_labels
+from reflet.apirules.validation.metadata import IMMUTABLE, check_labels
+from reflet.apirules.validation.networking.addresses import (
+    check_endpoint_address,
+    check_network,
+    check_strict_address,
+)
+from reflet.apirules.validation.networking.service_families import (
+    check_addresses_kept,
+    check_cluster_addresses,
+)
 from reflet.apirules.validation.pods import check_address, is_address
 
 Document = Mapping[str, Any]
 
 SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 TRAFFIC_POLICIES: Final = ("Cluster", "Local")
-IP_FAMILIES: Final = ("IPv4", "IPv6")
-FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
+DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
 LONGEST_AFFINITY: Final = 86400  # seconds
 _NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
 
 
 def check_service(document: Document, errors: FieldErrors) -> None:
-    """Check a service, apart from its metadata."""
+    """Check a new service, apart from its metadata."""
+    _check_service(document, {}, errors)
+
+
+def _check_service(document: Document, before: Document, errors: FieldErrors) -> None:
     spec = document["spec"]
     kind, ports = spec.get("type", ""), spec.get("ports") or ()
     headless = (spec.get("clusterIPs") or [""])[0] == HEADLESS
@@ -41,13 +53,22 @@ def check_service(document: Document, errors: FieldErrors) -> None:
     check_labels(spec.get("selector"), "spec.selector", errors)
     _check_affinity(spec, errors)
     if kind != "ExternalName":
-        _check_cluster_addresses(spec, errors)
-    for index, address in enumerate(spec.get("externalIPs") or ()):
-        check_address(address, f"spec.externalIPs[{index}]", errors)
+        check_cluster_addresses(spec, errors, known=before.get("clusterIPs") or ())
+    _check_external_addresses(spec, before, errors)
     if kind not in SERVICE_TYPES:
         errors.not_supported("spec.type", kind, SERVICE_TYPES)
     _check_node_ports(kind, ports, errors)
+    ranges = before.get("loadBalancerSourceRanges") or ()
+    _check_balancing(document, [network.strip() for network in ranges], errors)
     _check_policies(spec, kind, errors)
+
+
+def _check_external_addresses(spec: Document, before: Document, errors: FieldErrors) -> None:
+    for index, address in enumerate(spec.get("externalIPs") or ()):
+        here, count = f"spec.externalIPs[{index}]", len(errors)
+        check_strict_address(address, here, errors, known=before.get("externalIPs") or ())
+        if len(errors) == count:
+            check_endpoint_address(address, here, errors)
 
 
 def _check_external_name(spec: Document, errors: FieldErrors) -> None:
@@ -95,43 +116,9 @@ def _check_affinity(spec: Document, errors: FieldErrors) -> None:
             path = "spec.sessionAffinityConfig.clientIP.timeoutSeconds"
             said = f"must be greater than 0 and less than {LONGEST_AFFINITY}"
             errors.invalid(path, seconds, said)
-
-
-def _check_cluster_addresses(spec: Document, errors: FieldErrors) -> None:
-    addresses = spec.get("clusterIPs") or ()
-    if addresses and spec.get("clusterIP") != addresses[0]:
-        said = "first value must match `clusterIP`"
-        errors.invalid("spec.clusterIPs", list(addresses), said)
-    _check_families(spec, errors)
-    before = len(errors)
-    for index, address in enumerate(addresses):
-        if address != HEADLESS or index:
-            check_address(address, f"spec.clusterIPs[{index}]", errors)
-    if len(errors) == before and len({":" in address for address in addresses}) < len(addresses):
-        said = "may specify no more than one IP for each IP family"
-        errors.invalid("spec.clusterIPs", list(addresses), said)
-    if len(errors) == before and addresses[:1] != [HEADLESS]:
-        pairs = zip(addresses, spec.get("ipFamilies") or (), strict=False)
-        for index, (address, family) in enumerate(pairs):
-            if family in IP_FAMILIES and (family == "IPv6") != (":" in address):
-                said = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
-                errors.invalid(f"spec.clusterIPs[{index}]", address, said)
-
-
-def _check_families(spec: Document, errors: FieldErrors) -> None:
-    families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
-    for index, family in enumerate(families):
-        here = f"spec.ipFamilies[{index}]"
-        if family not in IP_FAMILIES:
-            errors.not_supported(here, family, IP_FAMILIES)
-        if family in families[:index]:
-            errors.duplicate(here, Named(family))
-    if policy is not None and policy not in FAMILY_POLICIES:
-        errors.not_supported("spec.ipFamilyPolicy", policy, FAMILY_POLICIES)
-    headless = (spec.get("clusterIPs") or [""])[0] == HEADLESS
-    if policy == "RequireDualStack" and not (headless and not spec.get("selector")):
-        said = "this cluster is not configured for dual-stack services"
-        errors.invalid("spec.ipFamilyPolicy", Named(policy), said)
+    elif spec.get("sessionAffinityConfig") is not None:
+        said = "must not be set when session affinity is None"
+        errors.forbidden("spec.sessionAffinityConfig", said)
 
 
 def _check_node_ports(kind: str, ports: Sequence[Document], errors: FieldErrors) -> None:
@@ -156,39 +143,82 @@ def _check_node_ports(kind: str, ports: Sequence[Document], errors: FieldErrors)
         seen.add(used)
 
 
+def _check_balancing(document: Document, known: Collection[str], errors: FieldErrors) -> None:
+    spec = document["spec"]
+    balanced = spec.get("type") == "LoadBalancer"
+    only = "may only be used when `type` is 'LoadBalancer'"
+    ranges, here = spec.get("loadBalancerSourceRanges") or (), "spec.LoadBalancerSourceRanges"
+    if ranges and not balanced:
+        errors.forbidden(here, only)
+    for index, network in enumerate(ranges):
+        check_network(network.strip(), f"{here}[{index}]", errors, known=known)
+    if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
+        errors.forbidden("spec.allocateLoadBalancerNodePorts", only)
+    _check_class(spec, errors)
+
+
+def _check_class(spec: Document, errors: FieldErrors) -> None:
+    name, here = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
+    if name is None:
+        return
+    if spec.get("type") == "LoadBalancer":
+        errors.each_invalid(here, name, names.qualified_name(name))
+    else:
+        errors.forbidden(here, "may only be used when `type` is 'LoadBalancer'")
+
+
 def _check_policies(spec: Document, kind: str, errors: FieldErrors) -> None:
-    if spec.get("allocateLoadBalancerNodePorts") is not None and kind != "LoadBalancer":
-        said = "may only be used when `type` is 'LoadBalancer'"
-        errors.forbidden("spec.allocateLoadBalancerNodePorts", said)
     external, internal = spec.get("externalTrafficPolicy"), spec.get("internalTrafficPolicy")
     exposed = kind in {"LoadBalancer", "NodePort"} or bool(spec.get("externalIPs"))
     if external and not exposed:
         said = "may only be set for externally-accessible services"
         errors.invalid("spec.externalTrafficPolicy", Named(external), said)
+    elif exposed and not external:
+        errors.required("spec.externalTrafficPolicy")
     elif exposed and external not in TRAFFIC_POLICIES:
         errors.not_supported("spec.externalTrafficPolicy", external or "", TRAFFIC_POLICIES)
-    if internal is not None and internal not in TRAFFIC_POLICIES:
+    port, here = spec.get("healthCheckNodePort", 0), "spec.healthCheckNodePort"
+    if not _needs_health_check(spec):
+        if port:
+            said = (
+                "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is "
+                "'Local'"
+            )
+            errors.invalid(here, port, said)
+    elif not port:
+        errors.required(here)
+    else:
+        errors.each_invalid(here, port, names.port_number(port))
+    if internal is None:
+        if kind in {"ClusterIP", "LoadBalancer", "NodePort"}:
+            errors.required("spec.internalTrafficPolicy")
+    elif internal not in TRAFFIC_POLICIES:
         errors.not_supported("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES)
+    distribution = spec.get("trafficDistribution")
+    if distribution is not None and distribution not in DISTRIBUTIONS:
+        here = "spec.trafficDistribution"
+        errors.not_supported(here, distribution, DISTRIBUTIONS, plain=True)
+
+
+def _needs_health_check(spec: Document) -> bool:
+    local = spec.get("externalTrafficPolicy") == "Local"
+    return local and spec.get("type") == "LoadBalancer"
 
 
 def check_service_update(new: Document, old: Document, errors: FieldErrors) -> None:
-    """Check that an update keeps the address, its family, and the class of a load balancer."""
+    """Check a changed service, which keeps its address and who balances it."""
     spec, before = new["spec"], old["spec"]
-    kind, balancer = spec.get("type"), spec.get("loadBalancerClass")
-    if kind == before.get("type") == "LoadBalancer" and balancer != before.get("loadBalancerClass"):
-        errors.invalid("spec.loadBalancerClass", balancer, "may not change once set")
-    if "ExternalName" in {spec.get("type"), before.get("type")}:
-        return
-    addresses, earlier = spec.get("clusterIPs") or [], before.get("clusterIPs") or []
-    families, policy = spec.get("ipFamilies") or (), spec.get("ipFamilyPolicy")
-    is_released = len(families) == 1 < len(before.get("ipFamilies") or ())
-    if is_released and policy != "SingleStack":
-        said = "must be 'SingleStack' to release the secondary IP family"
-        errors.invalid("spec.ipFamilyPolicy", Named(policy), said)
-    if not addresses or spec.get("clusterIP") != addresses[0]:
-        return
-    if earlier and addresses[0] != earlier[0]:
-        errors.invalid("spec.clusterIPs[0]", list(addresses), "may not change once set")
+    if "ExternalName" not in {spec.get("type"), before.get("type")}:
+        check_addresses_kept(spec, before, errors)
+    name, earlier = spec.get("loadBalancerClass"), before.get("loadBalancerClass")
+    both = spec.get("type") == before.get("type") == "LoadBalancer"
+    if both and name != earlier:
+        errors.invalid("spec.loadBalancerClass", name, "may not change once set")
+    _check_class(spec, errors)
+    ports = (each.get("healthCheckNodePort", 0) for each in (spec, before))
+    if _needs_health_check(spec) and _needs_health_check(before) and len(set(ports)) == 2:
+        errors.forbidden("spec.healthCheckNodePort", IMMUTABLE)
+    _check_service(new, before, errors)
 
 
 def check_endpoints(document: Document, errors: FieldErrors) -> None:

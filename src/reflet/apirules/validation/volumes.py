@@ -42,9 +42,11 @@ _SOURCES: Final = (
 )
 
 
-def check_volumes(volumes: Sequence[Document], path: str, errors: FieldErrors) -> frozenset[str]:
-    """Check the volumes, and give the names of those that are good."""
-    good: set[str] = set()
+def check_volumes(
+    volumes: Sequence[Document], path: str, errors: FieldErrors
+) -> dict[str, Document]:
+    """Check the volumes, and give those that are good by their names."""
+    good: dict[str, Document] = {}
     for index, volume in enumerate(volumes):
         here = f"{path}[{index}]"
         before = len(errors)
@@ -57,8 +59,8 @@ def check_volumes(volumes: Sequence[Document], path: str, errors: FieldErrors) -
         if name in good:
             errors.duplicate(f"{here}.name", name)
         if len(errors) == before:
-            good.add(name)
-    return frozenset(good)
+            good[name] = volume
+    return good
 
 
 def _check_sources(volume: Document, path: str, errors: FieldErrors) -> None:

@@ -1,6 +1,6 @@
-"""The rules of what makes pods: deployments and their kin, jobs.
+"""The rules of what keeps pods running: deployments and their kin.
 
-Upstream: pkg/apis/apps/validation/validation.go, batch/validation/validation.go
+Upstream: pkg/apis/apps/validation/validation.go
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from reflet.apirules.validation import names
 from reflet.apirules.validation.field_errors import FieldErrors, Named
 from reflet.apirules.validation.metadata import (
     IMMUTABLE,
-    LONGEST_CRON_JOB,
     NOT_NEGATIVE,
     check_selector,
     is_empty_selector,
@@ -21,11 +20,13 @@ from reflet.apirules.validation.metadata import (
 )
 from reflet.apirules.validation.pods import check_template
 from reflet.apirules.validation.storage.persistent_volume_claims import check_claim_spec
+from reflet.gotext.lazy_patterns import lazy_pattern
 
 Document = Mapping[str, Any]
 
 NOT_SELECTED: Final = "`selector` does not match template `labels`"
-_JOB_RESTARTS: Final = ("OnFailure", "Never")
+_INTEGER: Final = lazy_pattern("[+-]?[0-9]{1,18}")
+RETENTIONS: Final = ("Retain", "Delete")
 _STATEFUL_SET_FREE: Final = frozenset(
     {
         *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
@@ -110,8 +111,16 @@ def _check_strategy(strategy: Document, errors: FieldErrors) -> None:
     elif kind == "RollingUpdate":
         _check_rolling(rolling or {}, f"{path}.rollingUpdate", errors)
     else:
-        internal = {"Type": kind, "RollingUpdate": rolling}
+        internal = {"Type": kind, "RollingUpdate": _internal_shares(rolling)}
         errors.not_supported(path, internal, ("Recreate", "RollingUpdate"))
+
+
+def _internal_shares(rolling: Document | None) -> Any:
+    """Show a rolling update as the real server does: under the names of its internal type."""
+    if rolling is None:
+        return None
+    most, more = (rolling.get(name, 0) for name in ("maxUnavailable", "maxSurge"))
+    return {"MaxUnavailable": most, "MaxSurge": more}
 
 
 def _check_rolling(rolling: Document, path: str, errors: FieldErrors) -> None:
@@ -137,6 +146,8 @@ def amount_of(value: int | str) -> int:
     """Give a number, or that of a percentage; nothing for a text that is none."""
     if isinstance(value, int):
         return value
+    if _INTEGER.fullmatch(value):
+        return int(value)
     # Nine digits tell everything that is asked, however many there are.
     return int(value[:-1].lstrip("0")[:9] or 0) if not names.percent(value) else 0
 
@@ -161,19 +172,25 @@ def check_stateful_set(document: Document, errors: FieldErrors) -> None:
 
 def _check_stateful_set(spec: Document, errors: FieldErrors, *, is_new: bool) -> None:
     policy = spec.get("podManagementPolicy", "")
-    if policy not in {"OrderedReady", "Parallel"}:
+    if not policy:
+        errors.required("spec.podManagementPolicy")
+    elif policy not in {"OrderedReady", "Parallel"}:
         said = "must be 'OrderedReady' or 'Parallel'"
-        errors.invalid("spec.podManagementPolicy", policy, said)
-    _check_stateful_strategy(spec.get("updateStrategy") or {}, "spec.updateStrategy", errors)
-    for name, policy in (spec.get("persistentVolumeClaimRetentionPolicy") or {}).items():
-        if policy not in _RETENTION_POLICIES:
-            here = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
-            errors.not_supported(here, policy, _RETENTION_POLICIES)
+        errors.invalid("spec.podManagementPolicy", Named(policy), said)
+    _check_stateful_strategy(spec.get("updateStrategy") or {}, errors)
+    path = "persistentVolumeClaimRetentionPolicy"
+    retention = spec.get(path)
+    if retention is not None:
+        for when in ("whenDeleted", "whenScaled"):
+            if retention.get(when, "") not in RETENTIONS:
+                here = f"spec.{path}.{when}"
+                errors.not_supported(here, retention.get(when, ""), RETENTIONS)
     if is_new:  # claims never change, so older ones may be as they are
         for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
             here = f"spec.volumeClaimTemplates[{index}].spec"
             check_claim_spec(claim.get("spec") or {}, here, errors)
     check_not_negative(spec, ("replicas", "minReadySeconds"), "spec", errors)
+    check_not_negative(spec.get("ordinals") or {}, ("start",), "spec.ordinals", errors)
     name = spec.get("serviceName")
     if name:
         errors.each_invalid("spec.serviceName", name, names.dns_label(name))
@@ -187,26 +204,27 @@ def _check_stateful_set(spec: Document, errors: FieldErrors, *, is_new: bool) ->
     _check_always(template, "spec.template", "StatefulSet", errors)
 
 
-_RETENTION_POLICIES: Final = ("Retain", "Delete")
-
-
-def _check_stateful_strategy(strategy: Document, path: str, errors: FieldErrors) -> None:
+def _check_stateful_strategy(strategy: Document, errors: FieldErrors) -> None:
     kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
-    partition = (rolling or {}).get("partition", 0)
-    unavailable = (rolling or {}).get("maxUnavailable")
-    # Shown under the names of the real server's internal types.
-    shown = rolling and {"Partition": partition, "MaxUnavailable": unavailable}
+    path = "spec.updateStrategy"
     if not kind:
         errors.required(path)
-    elif kind == "OnDelete":
-        if rolling is not None:
-            said = "only allowed for updateStrategy 'RollingUpdate'"
-            errors.invalid(f"{path}.rollingUpdate", shown, said)
-    elif kind != "RollingUpdate":
-        said = "must be 'RollingUpdate' or 'OnDelete'"
-        errors.invalid(path, {"Type": kind, "RollingUpdate": shown}, said)
-    else:
+    elif kind == "RollingUpdate":
         check_not_negative(rolling or {}, ("partition",), f"{path}.rollingUpdate", errors)
+    elif kind != "OnDelete":
+        internal = {"Type": kind, "RollingUpdate": _internal_rolling(rolling)}
+        errors.invalid(path, internal, "must be 'RollingUpdate' or 'OnDelete'")
+    elif rolling is not None:
+        said = "only allowed for updateStrategy 'RollingUpdate'"
+        errors.invalid(f"{path}.rollingUpdate", _internal_rolling(rolling), said)
+
+
+def _internal_rolling(rolling: Document | None) -> Any:
+    """Show a rolling update as the real server does: under the names of its internal type."""
+    if rolling is None:
+        return None
+    most = rolling.get("maxUnavailable")
+    return {"Partition": rolling.get("partition", 0), "MaxUnavailable": most}
 
 
 def _with_claims(spec: Document) -> Document:
@@ -237,35 +255,35 @@ def check_daemon_set(document: Document, errors: FieldErrors) -> None:
     check_template(spec["template"], "spec.template", errors)
     _check_always(spec["template"], "spec.template", "DaemonSet", errors)
     check_not_negative(spec, ("minReadySeconds",), "spec", errors)
-    _check_daemon_strategy(spec.get("updateStrategy") or {}, "spec.updateStrategy", errors)
+    _check_daemon_strategy(spec.get("updateStrategy") or {}, errors)
     check_not_negative(spec, ("revisionHistoryLimit",), "spec", errors)
 
 
-def _check_daemon_strategy(strategy: Document, path: str, errors: FieldErrors) -> None:
-    kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate") or {}
-    unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
-    if kind not in _DAEMON_STRATEGIES:
-        # Shown under the names of the real server's internal types.
-        shown = {"MaxUnavailable": unavailable, "MaxSurge": surge} if rolling else None
-        errors.not_supported(path, {"Type": kind, "RollingUpdate": shown}, _DAEMON_STRATEGIES)
+def _check_daemon_strategy(strategy: Document, errors: FieldErrors) -> None:
+    kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
+    path = "spec.updateStrategy"
+    if kind == "OnDelete":
+        return
     if kind != "RollingUpdate":
+        internal = {"Type": kind, "RollingUpdate": _internal_shares(rolling)}
+        errors.not_supported(path, internal, ("RollingUpdate", "OnDelete"))
         return
     path = f"{path}.rollingUpdate"
-    shares = (("maxUnavailable", unavailable), ("maxSurge", surge))
+    if rolling is None:
+        errors.required(path)
+        return
+    shares = [(name, rolling.get(name, 0)) for name in ("maxUnavailable", "maxSurge")]
     for name, share in shares:
         check_share(share, f"{path}.{name}", errors)
     for name, share in shares:
         if isinstance(share, str) and amount_of(share) > 100:
-            errors.invalid(f"{path}.{name}", Named(share), "must not be greater than 100%")
-    if amount_of(unavailable) and amount_of(surge):
-        value = Named(surge) if isinstance(surge, str) else surge
+            errors.invalid(f"{path}.{name}", share, "must not be greater than 100%")
+    unavailable, surge = (amount_of(share) != 0 for _, share in shares)
+    if unavailable and surge:
         said = "may not be set when maxUnavailable is non-zero"
-        errors.invalid(f"{path}.maxSurge", value, said)
-    elif not amount_of(unavailable) and not amount_of(surge):
+        errors.invalid(f"{path}.maxSurge", rolling.get("maxSurge", 0), said)
+    elif not unavailable and not surge:
         errors.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
-
-
-_DAEMON_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
 
 
 def check_replication_controller(document: Document, errors: FieldErrors) -> None:
@@ -286,77 +304,6 @@ def check_replication_controller(document: Document, errors: FieldErrors) -> Non
     _check_always(template, "spec.template", "ReplicationController", errors)
 
 
-def check_job(document: Document, errors: FieldErrors) -> None:
-    """Check a job, apart from its metadata."""
-    spec = document["spec"]
-    selector = spec.get("selector")
-    made = {"batch.kubernetes.io/controller-uid": document["metadata"].get("uid", "")}
-    if not spec.get("manualSelector") and (selector or {}).get("matchLabels") != made:
-        errors.invalid("spec.selector", selector, "`selector` not auto-generated")
-    _check_job_spec(spec, "spec", errors)
-    if selector is None:
-        errors.required("spec.selector")
-    check_selector(selector, "spec.selector", errors)
-    labels = (spec["template"].get("metadata") or {}).get("labels")
-    if (
-        is_usable_selector(selector)
-        and not selector_matches(selector, labels)
-        and spec.get("manualSelector")
-    ):
-        errors.invalid("spec.template.metadata.labels", labels, NOT_SELECTED)
-
-
-def _check_job_spec(spec: Document, path: str, errors: FieldErrors) -> None:
-    numbers = ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit")
-    check_not_negative(spec, (*numbers, "ttlSecondsAfterFinished"), path, errors)
-    mode = spec.get("completionMode")
-    if mode is not None and mode not in {"NonIndexed", "Indexed"}:
-        errors.not_supported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
-    if mode == "Indexed" and spec.get("completions") is None:
-        errors.required(f"{path}.completions", "when completion mode is Indexed")
-    replaced = spec.get("podReplacementPolicy")
-    supported = ("Failed",) if spec.get("podFailurePolicy") else ("Failed", "TerminatingOrFailed")
-    if replaced is not None and replaced not in supported:
-        errors.not_supported(f"{path}.podReplacementPolicy", replaced, supported)
-    template = spec.get("template") or {}
-    check_template(template, f"{path}.template", errors)
-    policy = (template.get("spec") or {}).get("restartPolicy", "")
-    here = f"{path}.template.spec.restartPolicy"
-    if policy in {"", "Always"}:
-        errors.required(here, 'valid values: "OnFailure", "Never"')
-    elif policy not in _JOB_RESTARTS:
-        errors.not_supported(here, policy, _JOB_RESTARTS)
-
-
-def check_cron_job(document: Document, errors: FieldErrors) -> None:
-    """Check a cron job, apart from the rules for all names."""
-    spec = document["spec"]
-    schedule = spec.get("schedule", "")
-    if not schedule:
-        errors.required("spec.schedule")
-    else:
-        _check_schedule(schedule, errors)
-    check_not_negative(spec, ("startingDeadlineSeconds",), "spec", errors)
-    policy = spec.get("concurrencyPolicy", "")
-    if policy not in {"Allow", "Forbid", "Replace"}:
-        errors.not_supported("spec.concurrencyPolicy", policy, ("Allow", "Forbid", "Replace"))
-    _check_job_spec(spec["jobTemplate"].get("spec") or {}, "spec.jobTemplate.spec", errors)
-    limits = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
-    check_not_negative(spec, limits, "spec", errors)
-    name = document["metadata"].get("name", "")
-    if len(name) > LONGEST_CRON_JOB:
-        errors.invalid("metadata.name", name, names.too_long(LONGEST_CRON_JOB))
-
-
-def _check_schedule(schedule: str, errors: FieldErrors) -> None:
-    if schedule.startswith("@"):
-        return
-    fields = schedule.split()
-    if len(fields) != 5:
-        said = f"expected exactly 5 fields, found {len(fields)}: [{' '.join(fields)}]"
-        errors.invalid("spec.schedule", schedule, said)
-
-
 def check_selector_kept(new: Document, old: Document, errors: FieldErrors) -> None:
     """Check that an update leaves the selector alone."""
     selector, before = new["spec"].get("selector"), old["spec"].get("selector")
@@ -375,17 +322,6 @@ def check_stateful_set_update(new: Document, old: Document, errors: FieldErrors)
         errors.forbidden("spec", _STATEFUL_SET_FORBIDDEN)
 
 
-_FIXED_IN_JOBS: Final = (
-    *("completions", "selector", "template", "completionMode", "podFailurePolicy"),
-    *("backoffLimitPerIndex", "managedBy", "successPolicy"),
-)
-
-
-def check_job_update(new: Document, old: Document, errors: FieldErrors) -> None:
-    """Check that an update leaves alone what the job's pods depend on."""
-    spec, before = new["spec"], old["spec"]
-    _check_job_spec(spec, "spec", errors)
-    for name in _FIXED_IN_JOBS:
-        suspended = name == "template" and before.get("suspend")
-        if spec.get(name) != before.get(name) and not suspended:
-            errors.invalid(f"spec.{name}", spec.get(name), IMMUTABLE)
+def check_pod_template(document: Document, errors: FieldErrors) -> None:
+    """Check a template that stands for itself, apart from its metadata."""
+    check_template(document.get("template") or {}, "template", errors)

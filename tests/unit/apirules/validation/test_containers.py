@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from reflet.apirules.validation.containers import (
+    PodAround,
     check_container,
     check_probes,
     check_resources,
@@ -12,6 +13,7 @@ from reflet.apirules.validation.containers import (
 from reflet.apirules.validation.field_errors import FieldErrors
 from tests.unit.devserver.object_scene import complaints
 
+POD = PodAround(volumes={"v": {"name": "v", "emptyDir": {}}})
 USUAL = {
     "name": "web",
     "image": "nginx",
@@ -22,7 +24,7 @@ USUAL = {
 
 def wrong_with(**fields: Any) -> list[str]:
     errors = FieldErrors()
-    check_container(USUAL | fields, frozenset({"v"}), "c", errors)
+    check_container(USUAL | fields, POD, "c", errors)
     return complaints(errors)
 
 
@@ -82,7 +84,7 @@ def test_each_part_has_its_rules(fields: dict[str, Any], wrong: list[str]) -> No
 def test_probes_have_their_rules(probe: dict[str, Any], wrong: list[str]) -> None:
     errors = FieldErrors()
 
-    check_probes({"livenessProbe": probe}, "c", errors)
+    check_probes({"livenessProbe": probe}, POD, "c", errors)
 
     assert complaints(errors) == wrong
 
@@ -91,7 +93,7 @@ def test_readiness_does_not_end_a_container() -> None:
     errors = FieldErrors()
     probe = {"exec": {"command": ["a"]}, "terminationGracePeriodSeconds": 5}
 
-    check_probes({"readinessProbe": probe}, "c", errors)
+    check_probes({"readinessProbe": probe}, POD, "c", errors)
 
     assert complaints(errors) == [
         (

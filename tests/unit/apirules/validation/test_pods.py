@@ -96,7 +96,7 @@ def test_a_template_is_checked_like_a_pod() -> None:
 
     check_template(template, "t", errors)
 
-    assert [cause.field for cause in errors.causes] == ["t.metadata.labels", "t.spec.containers"]
+    assert [cause.field for cause in errors.causes] == ["t.labels", "t.spec.containers"]
 
 
 def changed(change: Any, **spec: Any) -> list[str]:

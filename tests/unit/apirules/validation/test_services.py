@@ -83,23 +83,6 @@ def test_usual_services_are_fine(spec: dict[str, Any]) -> None:
             ),
         ),
         ({"ports": [PORT | {"appProtocol": "a b"}]}, "spec.ports[0].appProtocol: Invalid value"),
-        ({"ipFamilies": ["IPv5"]}, 'spec.ipFamilies[0]: Unsupported value: "IPv5"'),
-        ({"ipFamilies": ["IPv4", "IPv4"]}, 'spec.ipFamilies[1]: Duplicate value: "IPv4"'),
-        ({"ipFamilyPolicy": "Odd"}, 'spec.ipFamilyPolicy: Unsupported value: "Odd"'),
-        (
-            {"ipFamilyPolicy": "RequireDualStack"},
-            (
-                'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not '
-                "configured for dual-stack services"
-            ),
-        ),
-        (
-            {"ipFamilies": ["IPv6"], "clusterIP": "10.96.0.7"},
-            (
-                'spec.clusterIPs[0]: Invalid value: "10.96.0.7": expected an IPv6 value as '
-                "indicated by `ipFamilies[0]`"
-            ),
-        ),
     ],
 )
 def test_services_have_their_rules(spec: dict[str, Any], wrong: str) -> None:
@@ -118,23 +101,6 @@ def test_a_service_keeps_its_address_unless_it_becomes_a_name() -> None:
 
     assert complaints(errors) == [
         'spec.clusterIPs[0]: Invalid value: ["10.96.9.9"]: may not change once set'
-    ]
-
-
-def test_a_service_gives_up_its_second_family_by_its_policy() -> None:
-    old = service(clusterIP="None", ports=[])
-    new = service(clusterIP="None", ports=[], ipFamilies=["IPv4"])
-    errors = FieldErrors()
-
-    check_service_update(new, old, errors)
-    new["spec"]["ipFamilyPolicy"] = "SingleStack"
-    check_service_update(new, old, errors)
-
-    assert complaints(errors) == [
-        (
-            "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": must be 'SingleStack' to "
-            "release the secondary IP family"
-        )
     ]
 
 

@@ -185,37 +185,6 @@ def test_a_replication_controller_needs_a_template() -> None:
     ]
 
 
-def test_a_job_makes_its_own_selector_and_ends() -> None:
-    always = job()
-    always["spec"]["template"]["spec"]["restartPolicy"] = "Always"
-
-    assert wrong_with(rules.check_job, job()) == []
-    assert (
-        "not auto-generated"
-        in wrong_with(rules.check_job, job(selector={"matchLabels": LABELS}))[0]
-    )
-    assert wrong_with(rules.check_job, always) == [
-        'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'
-    ]
-
-
-@pytest.mark.parametrize(
-    ("schedule", "wrong"),
-    [
-        ("*/5 * * * *", []),
-        ("@hourly", []),
-        ("", ["spec.schedule: Required value"]),
-        ("* *", ['spec.schedule: Invalid value: "* *": expected exactly 5 fields, found 2: [* *]']),
-    ],
-)
-def test_schedules_have_five_fields(schedule: str, wrong: list[str]) -> None:
-    template = {"spec": {"template": {"spec": TEMPLATE["spec"] | {"restartPolicy": "Never"}}}}
-    spec = {"schedule": schedule, "jobTemplate": template}
-    document = created(kind_of("cronjobs", "batch"), {"metadata": {"name": "x"}, "spec": spec})
-
-    assert wrong_with(rules.check_cron_job, document) == wrong
-
-
 def changed(check: Any, old: dict[str, Any], **spec: Any) -> list[str]:
     errors = FieldErrors()
     check(old | {"spec": old["spec"] | spec}, old, errors)
@@ -223,15 +192,9 @@ def changed(check: Any, old: dict[str, Any], **spec: Any) -> list[str]:
 
 
 def test_updates_keep_what_pods_were_made_by() -> None:
-    deployment, stateful, batch = made("deployments"), made("statefulsets"), job()
+    deployment, stateful = made("deployments"), made("statefulsets")
 
     assert changed(rules.check_selector_kept, deployment, selector={}) == ["spec.selector"]
     assert changed(rules.check_selector_kept, deployment, replicas=5) == []
     assert changed(rules.check_stateful_set_update, stateful, serviceName="b") == ["spec"]
     assert changed(rules.check_stateful_set_update, stateful, replicas=5) == []
-    assert changed(rules.check_job_update, batch, completions=5) == ["spec.completions"]
-    assert changed(rules.check_job_update, batch, parallelism=5) == []
-    assert changed(rules.check_job_update, batch, podReplacementPolicy="x", managedBy="a.b/c") == [
-        "spec.podReplacementPolicy",
-        "spec.managedBy",
-    ]

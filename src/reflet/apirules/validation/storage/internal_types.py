@@ -13,12 +13,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reflet.apirules.schema.schemas import Schema
+from reflet.apirules.schema.schemas import ANYTHING, Schema
+from reflet.apirules.schema.served_kind import ServedKind
 
 Document = Mapping[str, Any]
 
 # These types are used by the server as they are, so they keep their JSON form.
 _META: Final = "io.k8s.apimachinery."
+_OBJECT_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _ZERO: Final[Mapping[str, Any]] = {"string": "", "bool": False, "int32": 0, "int64": 0}
 _RBD: Final = "io.k8s.api.core.v1.RBDPersistentVolumeSource"
 _NAMES: Final[Mapping[str, str]] = {
@@ -26,6 +28,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "apiGroups": "APIGroups",
     "apiVersion": "APIVersion",
     "awsElasticBlockStore": "AWSElasticBlockStore",
+    "cel": "CEL",
     "cephfs": "CephFS",
     "chapAuthDiscovery": "DiscoveryCHAPAuth",
     "chapAuthSession": "SessionCHAPAuth",
@@ -69,15 +72,27 @@ def internal_view(schema: Schema, value: Any) -> Any:
             return value
 
 
+def internal_field(kind: ServedKind, document: Document, *path: str) -> Any:
+    """Show a field of an object of a kind."""
+    schema: Schema = kind.schema
+    value: Any = document
+    for name in path:
+        schema, value = schema.field(name) or ANYTHING, (value or {}).get(name)
+    return internal_view(schema, value)
+
+
 def _object(schema: Schema, value: Document) -> dict[str, Any]:
     structure = schema.structure
     if structure is None:
         return dict(value)
     special = _NAMES_IN_RBD if structure.type_name == _RBD else {}
-    return {
-        special.get(name) or internal_name(name): internal_view(field, value.get(name))
-        for name, field in structure.fields.items()
-    }
+    shown: dict[str, Any] = {}
+    for name, field in structure.fields.items():
+        if field.type_name == _OBJECT_META:
+            shown |= value.get(name) or {}  # embedded, so that its fields stand among the others
+        else:
+            shown[special.get(name) or internal_name(name)] = internal_view(field, value.get(name))
+    return shown
 
 
 def internal_name(name: str) -> str:

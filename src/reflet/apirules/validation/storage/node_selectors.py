@@ -23,11 +23,18 @@ def check_node_selector(
     if not terms:
         errors.required(here, "must have at least one node selector term")
     for index, term in enumerate(terms):
-        for number, requirement in enumerate(term.get("matchExpressions") or ()):
-            place = f"{here}[{index}].matchExpressions[{number}]"
-            _check_labels(requirement, place, errors, any_value=any_value)
-        for number, requirement in enumerate(term.get("matchFields") or ()):
-            _check_field(requirement, f"{here}[{index}].matchFields[{number}]", errors)
+        check_node_selector_term(term, f"{here}[{index}]", errors, any_value=any_value)
+
+
+def check_node_selector_term(
+    term: Document, path: str, errors: FieldErrors, *, any_value: bool
+) -> None:
+    """Check what nodes have to have, all of it."""
+    for index, requirement in enumerate(term.get("matchExpressions") or ()):
+        here = f"{path}.matchExpressions[{index}]"
+        _check_labels(requirement, here, errors, any_value=any_value)
+    for index, requirement in enumerate(term.get("matchFields") or ()):
+        _check_field(requirement, f"{path}.matchFields[{index}]", errors)
 
 
 def _check_labels(

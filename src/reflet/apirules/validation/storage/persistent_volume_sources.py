@@ -271,7 +271,7 @@ _SHOWN: Final = {"gcePersistentDisk": "persistentDisk"}
 _SHOWN_AS_SECOND: Final = {"cephfs": "cephFS"}
 
 
-def check_source(spec: Document, volume: str, errors: FieldErrors) -> None:
+def check_source(spec: Document, volume: str, errors: FieldErrors, *, path: str = "spec") -> None:
     """Check that a volume is made of one thing, and that thing; ``volume`` is its name."""
     count = 0
     for name, check in _CHECKS.items():
@@ -280,19 +280,19 @@ def check_source(spec: Document, volume: str, errors: FieldErrors) -> None:
             continue
         # A flex volume may be the second of two, and is only looked at.
         if count and name != "flexVolume":
-            errors.forbidden(f"spec.{_SHOWN_AS_SECOND.get(name, name)}", ONE_SOURCE)
+            errors.forbidden(f"{path}.{_SHOWN_AS_SECOND.get(name, name)}", ONE_SOURCE)
             continue
         count += 1
         if name == "iscsi":
-            _check_session_name(source, volume, errors)
-        check(source, f"spec.{_SHOWN.get(name, name)}", errors)
+            _check_session_name(source, volume, f"{path}.iscsi", errors)
+        check(source, f"{path}.{_SHOWN.get(name, name)}", errors)
         if name == "local" and spec.get("nodeAffinity") is None:
-            errors.required("spec.nodeAffinity", "Local volume requires node affinity")
+            errors.required(f"{path}.nodeAffinity", "Local volume requires node affinity")
     if not count:
-        errors.required("spec", "must specify a volume type")
+        errors.required(path, "must specify a volume type")
 
 
-def _check_session_name(source: Document, volume: str, errors: FieldErrors) -> None:
+def _check_session_name(source: Document, volume: str, path: str, errors: FieldErrors) -> None:
     portal = source.get("targetPortal", "")
     session = f"{volume}:{portal}"
     if source.get("initiatorName") is not None and len(session.encode()) > LONGEST_ISCSI_SESSION:
@@ -300,4 +300,4 @@ def _check_session_name(source: Document, volume: str, errors: FieldErrors) -> N
             "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if "
             "iscsi.initiatorName is specified."
         )
-        errors.invalid("spec.iscsi.targetportal", portal, said)
+        errors.invalid(f"{path}.targetportal", portal, said)

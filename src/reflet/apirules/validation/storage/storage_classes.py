@@ -23,13 +23,8 @@ BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
 
 def check_storage_class(document: Document, errors: FieldErrors) -> None:
     """Check a storage class, apart from its metadata."""
-    provisioner = document.get("provisioner", "")
-    if not provisioner:
-        errors.required("provisioner")
-    else:
-        lowered = provisioner.lower()
-        errors.each_invalid("provisioner", lowered, names.qualified_name(lowered))
-    _check_parameters(document.get("parameters") or {}, errors)
+    check_provisioner(document.get("provisioner", ""), "provisioner", errors)
+    check_parameters(document.get("parameters") or {}, errors)
     policy = document.get("reclaimPolicy")
     if policy and policy not in RECLAIM_POLICIES:
         errors.not_supported("reclaimPolicy", policy, RECLAIM_POLICIES)
@@ -41,7 +36,16 @@ def check_storage_class(document: Document, errors: FieldErrors) -> None:
     _check_topologies(document.get("allowedTopologies") or (), errors)
 
 
-def _check_parameters(parameters: Mapping[str, str], errors: FieldErrors) -> None:
+def check_provisioner(name: str, path: str, errors: FieldErrors) -> None:
+    """Check who makes or changes volumes."""
+    if not name:
+        errors.required(path)
+    else:
+        errors.each_invalid(path, name.lower(), names.qualified_name(name.lower()))
+
+
+def check_parameters(parameters: Mapping[str, str], errors: FieldErrors) -> None:
+    """Check how many parameters there are, and how long they are in all."""
     if len(parameters) > MOST_PARAMETERS:
         errors.too_long("parameters", MOST_PARAMETERS)
         return
