@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.certificate_texts import REQUEST
 from tests.integration.plain_client import MERGE_PATCH, Client, config_map, pod
 
 WHO_AM_I = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -45,7 +46,7 @@ def test_a_web_page_acts_as_nobody_either(client: Client) -> None:
 def test_whoever_asks_for_a_certificate_is_named_in_the_request(client: Client) -> None:
     made = {
         "metadata": {"name": "mine"},
-        "spec": {"request": "AAAA", "signerName": "example.com/x", "usages": ["client auth"]},
+        "spec": {"request": REQUEST, "signerName": "example.com/x", "usages": ["client auth"]},
     }
 
     answer = client.request(
