@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tests.real.devserver_objects import (
+    LABELS,
     Case,
     config_map,
     container,
@@ -22,6 +23,7 @@ from tests.real.devserver_objects import (
 )
 from tests.real.differential.cluster_scenes import of_conditions
 from tests.real.differential.script import (
+    APPLY,
     APPS,
     BATCH,
     CONFIG_MAPS,
@@ -49,6 +51,7 @@ def create_scenes() -> Iterator[Scene]:
     """Yield the scenes."""
     yield from _every_kind()
     yield from _names()
+    yield from _jobs()
     yield from _refused_objects()
     yield from _unknown_fields()
     yield from _bodies()
@@ -153,6 +156,18 @@ def _names() -> Iterator[Scene]:
             CONFIG_MAPS,
             config_map(name="n", metadata={"managedFields": [{"manager": "x", "operation": "y"}]}),
         ),
+    )
+
+
+def _jobs() -> Iterator[Scene]:
+    labels = {"labels": LABELS}
+    applied = json.dumps(job() | {"metadata": {"name": "applied"}}).encode()
+    yield scene(
+        "jobs with labels of their own, and with those of their templates",
+        post(f"{BATCH}/jobs", job() | {"metadata": {"name": "own"} | labels}),
+        post(f"{BATCH}/jobs", job() | {"metadata": {"name": "shared"}}),
+        patch(f"{BATCH}/jobs/applied?fieldManager=ann", applied, APPLY),
+        patch(f"{BATCH}/jobs/own", {"metadata": {"labels": None}}),
     )
 
 
