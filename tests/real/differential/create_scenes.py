@@ -52,6 +52,7 @@ def create_scenes() -> Iterator[Scene]:
     yield from _every_kind()
     yield from _names()
     yield from _jobs()
+    yield from _lists_of_nothing()
     yield from _refused_objects()
     yield from _unknown_fields()
     yield from _bodies()
@@ -168,6 +169,23 @@ def _jobs() -> Iterator[Scene]:
         post(f"{BATCH}/jobs", job() | {"metadata": {"name": "shared"}}),
         patch(f"{BATCH}/jobs/applied?fieldManager=ann", applied, APPLY),
         patch(f"{BATCH}/jobs/own", {"metadata": {"labels": None}}),
+    )
+
+
+def _lists_of_nothing() -> Iterator[Scene]:
+    rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/<ns>/roles"
+    role = manifest("rbac.authorization.k8s.io/v1", "Role", rules=[])
+    endpoints = "/apis/discovery.k8s.io/v1/namespaces/<ns>/endpointslices"
+    slices = manifest("discovery.k8s.io/v1", "EndpointSlice", addressType="IPv4")
+    yield scene(
+        "lists of nothing",
+        post(f"{rbac}?dryRun=All", role),
+        post(rbac, role),
+        get(f"{rbac}/x"),
+        put(f"{rbac}/x", role),
+        post(endpoints, slices | {"endpoints": [], "ports": []}),
+        post(f"{CORE}/limitranges", manifest("v1", "LimitRange", spec={"limits": []})),
+        post(f"{BATCH}/jobs", job(podFailurePolicy={"rules": []})),
     )
 
 

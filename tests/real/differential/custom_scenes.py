@@ -161,6 +161,10 @@ def _definitions() -> Iterator[Scene]:
         WaitUntilGone(one),
     )
     yield scene(
+        "definitions in groups of the community",
+        *(post(DRY, _approved(text)) for text in ("", "yes", "unapproved, x", "https://x.y/1")),
+    )
+    yield scene(
         "definitions that cannot be",
         post(DRY, definition(name="wrong")),
         post(DRY, definition(scope="Galaxy")),
@@ -182,6 +186,12 @@ def _definitions() -> Iterator[Scene]:
 def _with_property(**schema: Any) -> dict[str, Any]:
     properties = {"type": "object", "properties": {"a": schema}}
     return gears(schema={"openAPIV3Schema": properties})
+
+
+def _approved(text: str) -> dict[str, Any]:
+    made = definition(name="gears.a.k8s.io", group="a.k8s.io")
+    made["metadata"]["annotations"] = {"api-approved.kubernetes.io": text}
+    return made
 
 
 def _refusal(body: Any) -> Any:
