@@ -53,6 +53,7 @@ def create_scenes() -> Iterator[Scene]:
     yield from _names()
     yield from _jobs()
     yield from _lists_of_nothing()
+    yield from _versions()
     yield from _refused_objects()
     yield from _unknown_fields()
     yield from _bodies()
@@ -169,6 +170,20 @@ def _jobs() -> Iterator[Scene]:
         post(f"{BATCH}/jobs", job() | {"metadata": {"name": "shared"}}),
         patch(f"{BATCH}/jobs/applied?fieldManager=ann", applied, APPLY),
         patch(f"{BATCH}/jobs/own", {"metadata": {"labels": None}}),
+    )
+
+
+def _versions() -> Iterator[Scene]:
+    five = {"resourceVersion": "5"}
+    yield scene(
+        "new objects that have a version already",
+        post(CONFIG_MAPS, config_map(metadata=five)),
+        post(CONFIG_MAPS, config_map(metadata=five | {"labels": {"a b": "c"}})),
+        post(f"{CONFIG_MAPS}?dryRun=All", config_map(metadata=five)),
+        post(f"{CONFIG_MAPS}?dryRun=All", config_map(metadata={"resourceVersion": "x"})),
+        post(CONFIG_MAPS, config_map()),
+        post(CONFIG_MAPS, config_map(metadata=five)),
+        post(f"{CONFIG_MAPS}?dryRun=All", config_map(metadata=five)),
     )
 
 
