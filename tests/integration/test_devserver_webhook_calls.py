@@ -193,6 +193,19 @@ def test_a_webhook_that_is_too_slow_has_not_answered(
     )
 
 
+@pytest.mark.parametrize("path", ["/{}/", "/x//../{}"])
+def test_the_path_of_a_webhook_is_written_the_shortest_way(
+    client: Client, hooks: WebhookServer, config_maps: str, path: str
+) -> None:
+    config = hooks.client_config("tidy")
+    host, name = config["url"].rsplit("/", 1)
+    install(client, VALIDATING, config | {"url": host + path.format(name)})
+
+    client.request("POST", config_maps, config_map())
+
+    assert len(hooks.requests("tidy")) == 1
+
+
 def test_a_failing_webhook_may_be_ignored(client: Client, config_maps: str) -> None:
     nobody = {"url": "https://127.0.0.1:1/"}
     install(client, VALIDATING, nobody, failurePolicy="Ignore")

@@ -44,6 +44,8 @@ _OF_THE_SYSTEM: Final = (
     *("deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 _CONTAINERS: Final = (dict, list)
+# All other built-in groups are stored as protobuf, which has no empty lists.
+_STORED_AS_JSON: Final = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
 NAMESPACE_MISMATCH: Final = (
     "the namespace of the provided object does not match the namespace sent on the request"
 )
@@ -268,7 +270,8 @@ def _desired_state(kind: ServedKind, document: Document) -> Any:
 
 
 def _finished(kind: ServedKind, made: Document) -> Document:
-    ordered = in_order(kind.schema, made)
+    is_json = kind.custom is not None or kind.group in _STORED_AS_JSON
+    ordered = in_order(kind.schema, made, empty_lists=is_json)
     return {"kind": kind.kind, "apiVersion": kind.api_version} | {
         name: value for name, value in ordered.items() if name not in {"kind", "apiVersion"}
     }

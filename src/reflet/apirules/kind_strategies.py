@@ -275,11 +275,11 @@ def _job(document: Document, _: Outside) -> None:
         "controller-uid": uid,
         "job-name": name,
     }
+    # In place: a job without labels of its own shares those of its template.
     labels.update({key: value for key, value in made.items() if key not in labels})
-    shared = document["metadata"].get("labels") or {}
-    if shared == {key: value for key, value in labels.items() if key not in made}:
-        # Labels that a job has from its template stay the template's.
-        document["metadata"]["labels"] = dict(labels)
+    if not document["metadata"].get("labels"):
+        # Filled in whenever the job is read, by when the template has these.
+        document["metadata"]["labels"] = labels
     if spec.get("selector") is None:
         spec["selector"] = {"matchLabels": {}}
     selector = spec["selector"].setdefault("matchLabels", {})

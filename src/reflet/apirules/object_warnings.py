@@ -4,6 +4,8 @@ Only what depends on the kind; fields that are unknown are found while decoding.
 
 Upstream: pkg/registry/{admissionregistration,networking}/*/strategy.go, WarningsOnCreate and
 WarningsOnUpdate; pkg/apis/admissionregistration/validation/static_suffix.go;
+apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go and its
+pkg/apiserver/validation/formats.go;
 apimachinery/pkg/util/validation/ip.go, GetWarningsForIP and GetWarningsForCIDR
 """
 
@@ -20,19 +22,44 @@ from reflet.gotext.quoting import quoted
 
 Document = Mapping[str, Any]
 
+_DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
 _RESERVED_SUFFIX: Final = ".static.k8s.io"
 
 
+# What is checked in the values of custom resources, by the type that the schema gives them.
+_TEXT_FORMATS: Final = frozenset(
+    (
+        *("bsonobjectid", "byte", "cidr", "creditcard", "date", "datetime", "duration", "email"),
+        *("hexcolor", "hostname", "ipv4", "ipv6", "isbn", "isbn10", "isbn13", "k8slongname"),
+        *("k8sshortname", "mac", "password", "rgbcolor", "ssn", "uri", "uuid", "uuid3", "uuid4"),
+        "uuid5",
+    )
+)
+_FORMATS: Final[Mapping[str, frozenset[str]]] = {
+    "": _TEXT_FORMATS,
+    "string": _TEXT_FORMATS,
+    "integer": frozenset({"int32", "int64"}),
+    "number": frozenset({"float", "double"}),
+}
+
+
 def warnings_of(
-    kind: ServedKind, document: Document, *, subresource: str = "", is_new: bool = False
+    kind: ServedKind,
+    document: Document,
+    *,
+    subresource: str = "",
+    is_new: bool = False,
+    old: Document | None = None,
 ) -> list[str]:
-    """Give the warnings about an object that passed validation."""
+    """Give the warnings about an object that passed validation; ``old`` is what it replaces."""
     if kind.custom is not None:
         return []
     place = f"{kind.storage_key}/{subresource}" if subresource else kind.storage_key
     found = list(_ALWAYS.get(place, _none)(document))
     if is_new:
         found += _WHEN_NEW.get(place, _none)(document)
+    if place == _DEFINITIONS:
+        found += _unrecognized_formats(document, old or {})
     return found
 
 
@@ -109,6 +136,34 @@ def _definition(document: Document) -> Iterator[str]:
     return definition_warnings(document)
 
 
+def _unrecognized_formats(definition: Document, old: Document) -> Iterator[str]:
+    known = set(_formats_of(old))
+    for text in dict.fromkeys(_formats_of(definition)):
+        if text not in known:
+            yield f"unrecognized format {quoted(text)}"
+
+
+def _formats_of(definition: Document) -> Iterator[str]:
+    for version in (definition.get("spec") or {}).get("versions") or ():
+        yield from _formats_in((version.get("schema") or {}).get("openAPIV3Schema"))
+
+
+def _formats_in(schema: Any) -> Iterator[str]:
+    if not isinstance(schema, Mapping):
+        return
+    text, sort = schema.get("format") or "", schema.get("type") or ""
+    written = text.replace("-", "") if sort in {"", "string"} else text
+    if text and written not in _FORMATS.get(sort, frozenset()):
+        yield text
+    for name in ("items", "not", "additionalProperties"):
+        yield from _formats_in(schema.get(name))
+    for name in ("allOf", "anyOf", "oneOf"):
+        for inner in schema.get(name) or ():
+            yield from _formats_in(inner)
+    for inner in (schema.get("properties") or {}).values():
+        yield from _formats_in(inner)
+
+
 Warn = Callable[[Document], Iterator[str]]
 _ALWAYS: Final[Mapping[str, Warn]] = {
     "networkpolicies.networking.k8s.io": _network_policy,
@@ -123,7 +178,7 @@ _ALWAYS: Final[Mapping[str, Warn]] = {
             "webhookconfigurations.admissionregistration.k8s.io",
         )
     },
-    "customresourcedefinitions.apiextensions.k8s.io": _definition,
+    _DEFINITIONS: _definition,
 }
 _WHEN_NEW: Final[Mapping[str, Warn]] = {
     "ingresses.networking.k8s.io": _ingress,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tests.real.devserver_objects import (
+    LABELS,
     Case,
     config_map,
     container,
@@ -22,6 +23,7 @@ from tests.real.devserver_objects import (
 )
 from tests.real.differential.cluster_scenes import of_conditions
 from tests.real.differential.script import (
+    APPLY,
     APPS,
     BATCH,
     CONFIG_MAPS,
@@ -49,6 +51,9 @@ def create_scenes() -> Iterator[Scene]:
     """Yield the scenes."""
     yield from _every_kind()
     yield from _names()
+    yield from _jobs()
+    yield from _lists_of_nothing()
+    yield from _versions()
     yield from _refused_objects()
     yield from _unknown_fields()
     yield from _bodies()
@@ -153,6 +158,49 @@ def _names() -> Iterator[Scene]:
             CONFIG_MAPS,
             config_map(name="n", metadata={"managedFields": [{"manager": "x", "operation": "y"}]}),
         ),
+    )
+
+
+def _jobs() -> Iterator[Scene]:
+    labels = {"labels": LABELS}
+    applied = json.dumps(job() | {"metadata": {"name": "applied"}}).encode()
+    yield scene(
+        "jobs with labels of their own, and with those of their templates",
+        post(f"{BATCH}/jobs", job() | {"metadata": {"name": "own"} | labels}),
+        post(f"{BATCH}/jobs", job() | {"metadata": {"name": "shared"}}),
+        patch(f"{BATCH}/jobs/applied?fieldManager=ann", applied, APPLY),
+        patch(f"{BATCH}/jobs/own", {"metadata": {"labels": None}}),
+    )
+
+
+def _versions() -> Iterator[Scene]:
+    five = {"resourceVersion": "5"}
+    yield scene(
+        "new objects that have a version already",
+        post(CONFIG_MAPS, config_map(metadata=five)),
+        post(CONFIG_MAPS, config_map(metadata=five | {"labels": {"a b": "c"}})),
+        post(f"{CONFIG_MAPS}?dryRun=All", config_map(metadata=five)),
+        post(f"{CONFIG_MAPS}?dryRun=All", config_map(metadata={"resourceVersion": "x"})),
+        post(CONFIG_MAPS, config_map()),
+        post(CONFIG_MAPS, config_map(metadata=five)),
+        post(f"{CONFIG_MAPS}?dryRun=All", config_map(metadata=five)),
+    )
+
+
+def _lists_of_nothing() -> Iterator[Scene]:
+    rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/<ns>/roles"
+    role = manifest("rbac.authorization.k8s.io/v1", "Role", rules=[])
+    endpoints = "/apis/discovery.k8s.io/v1/namespaces/<ns>/endpointslices"
+    slices = manifest("discovery.k8s.io/v1", "EndpointSlice", addressType="IPv4")
+    yield scene(
+        "lists of nothing",
+        post(f"{rbac}?dryRun=All", role),
+        post(rbac, role),
+        get(f"{rbac}/x"),
+        put(f"{rbac}/x", role),
+        post(endpoints, slices | {"endpoints": [], "ports": []}),
+        post(f"{CORE}/limitranges", manifest("v1", "LimitRange", spec={"limits": []})),
+        post(f"{BATCH}/jobs", job(podFailurePolicy={"rules": []})),
     )
 
 

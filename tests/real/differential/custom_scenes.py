@@ -149,6 +149,22 @@ def _definitions() -> Iterator[Scene]:
         get(one),
     )
     yield scene(
+        "definitions with formats that nothing checks",
+        post(DRY, _with_property(type="string", format="date-time")),
+        post(DRY, _with_property(type="array", format="cidr", items={"type": "string"})),
+        post(DRY, _with_property(type="integer", format="uint32")),
+        post(DEFINITIONS, _with_property(type="string", format="old"), view=_refusal),
+        WaitUntilServed(GEARS),
+        patch(f"{one}?dryRun=All", _with_property(type="string", format="old")),
+        patch(f"{one}?dryRun=All", _with_property(type="string", format="new")),
+        delete(one, view=_refusal),
+        WaitUntilGone(one),
+    )
+    yield scene(
+        "definitions in groups of the community",
+        *(post(DRY, _approved(text)) for text in ("", "yes", "unapproved, x", "https://x.y/1")),
+    )
+    yield scene(
         "definitions that cannot be",
         post(DRY, definition(name="wrong")),
         post(DRY, definition(scope="Galaxy")),
@@ -165,6 +181,17 @@ def _definitions() -> Iterator[Scene]:
         post(DRY, manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition")),
         post(DRY, definition(nonsense=True)),
     )
+
+
+def _with_property(**schema: Any) -> dict[str, Any]:
+    properties = {"type": "object", "properties": {"a": schema}}
+    return gears(schema={"openAPIV3Schema": properties})
+
+
+def _approved(text: str) -> dict[str, Any]:
+    made = definition(name="gears.a.k8s.io", group="a.k8s.io")
+    made["metadata"]["annotations"] = {"api-approved.kubernetes.io": text}
+    return made
 
 
 def _refusal(body: Any) -> Any:

@@ -270,3 +270,17 @@ def test_webhooks_see_texts_of_a_secret_as_its_data() -> None:
     found = requested("secrets", {"metadata": {"name": "s"}, "stringData": {"a": "b"}})
 
     assert (found["data"], "stringData" in found) == ({"a": "Yg=="}, False)
+
+
+def test_lists_of_nothing_are_kept_where_objects_are_stored_as_json() -> None:
+    roles = kind_of("clusterroles", "rbac.authorization.k8s.io")
+    gears = kind_of("customresourcedefinitions", "apiextensions.k8s.io")
+    names = {"plural": "gears", "kind": "Gear"}
+
+    role = created(roles, {"metadata": {"name": "x"}, "rules": []})
+    definition = created(
+        gears, {"metadata": {"name": "x"}, "spec": {"names": names, "versions": []}}
+    )
+
+    assert role["rules"] is None
+    assert definition["spec"]["versions"] == []

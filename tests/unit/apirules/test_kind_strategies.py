@@ -74,6 +74,23 @@ def test_a_job_selects_its_own_pods() -> None:
     }
 
 
+def test_a_job_shares_the_labels_of_its_template_unless_it_has_its_own() -> None:
+    spec = {
+        "template": {
+            "metadata": {"labels": {"app": "a"}},
+            "spec": {"restartPolicy": "Never", "containers": []},
+        }
+    }
+    jobs = kind_of("jobs", "batch")
+
+    without = created(jobs, {"metadata": {"name": "x"}, "spec": spec})
+    same = created(jobs, {"metadata": {"name": "x", "labels": {"app": "a"}}, "spec": spec})
+
+    assert without["metadata"]["labels"] == without["spec"]["template"]["metadata"]["labels"]
+    assert without["metadata"]["labels"]["job-name"] == "x"
+    assert same["metadata"]["labels"] == {"app": "a"}
+
+
 def test_a_node_is_not_ready_at_first_and_keeps_what_it_reports() -> None:
     body = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "2"}}}
 

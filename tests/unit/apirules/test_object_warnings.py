@@ -9,6 +9,7 @@ from tests.unit.devserver.object_scene import created, kind_of
 
 INGRESSES = kind_of("ingresses", "networking.k8s.io")
 POLICIES = kind_of("networkpolicies", "networking.k8s.io")
+DEFINITIONS = kind_of("customresourcedefinitions", "apiextensions.k8s.io")
 OLD_CLASS = {"kubernetes.io/ingress.class": "nginx"}
 
 
@@ -53,6 +54,42 @@ def test_addresses_of_a_status_are_written_the_canonical_way() -> None:
         )
     ]
     assert warnings_of(INGRESSES, document) == []
+
+
+def definition(**properties: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties}
+    return {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_known"),
+    [
+        ({"type": "string", "format": "date-time"}, True),
+        ({"type": "string", "format": "k8s-short-name"}, True),
+        ({"type": "string", "format": "int64"}, False),
+        ({"type": "integer", "format": "int64"}, True),
+        ({"type": "integer", "format": "uint32"}, False),
+        ({"type": "number", "format": "double"}, True),
+        ({"type": "array", "format": "cidr", "items": {"type": "string"}}, False),
+        ({"type": "array", "items": {"type": "string", "format": "nope"}}, False),
+        ({"additionalProperties": {"type": "string", "format": "nope"}}, False),
+        ({"anyOf": [{"format": "nope"}]}, False),
+        ({"not": {"format": "nope"}}, False),
+    ],
+)
+def test_a_format_that_nothing_checks_is_told(schema: dict[str, Any], is_known: bool) -> None:
+    told = warnings_of(DEFINITIONS, definition(spec=schema), is_new=True)
+
+    assert [text.split('"')[0] for text in told] == ([] if is_known else ["unrecognized format "])
+
+
+def test_a_format_is_told_once_and_not_again_when_it_stays() -> None:
+    first = definition(a={"format": "x"}, b={"format": "x"})
+    second = definition(a={"format": "x"}, b={"format": "y"})
+
+    assert warnings_of(DEFINITIONS, first, is_new=True) == ['unrecognized format "x"']
+    assert warnings_of(DEFINITIONS, second, old=first) == ['unrecognized format "y"']
+    assert warnings_of(DEFINITIONS, second, old=first, subresource="status") == []
 
 
 def test_other_kinds_have_none() -> None:

@@ -74,7 +74,8 @@ def _job(document: dict[str, Any]) -> None:
     spec.setdefault("backoffLimit", 2**31 - 1 if per_index else 6)
     labels = spec["template"]["metadata"].get("labels")
     if labels and not document["metadata"].get("labels"):
-        document["metadata"]["labels"] = dict(labels)
+        # The very labels of the template: what a create adds to these is then the job's too.
+        document["metadata"]["labels"] = labels
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
     replaced = "Failed" if spec.get("podFailurePolicy") is not None else "TerminatingOrFailed"

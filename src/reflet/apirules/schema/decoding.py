@@ -84,31 +84,35 @@ def empty_object(structure: Structure) -> Document:
     return _written(structure, {})
 
 
-def in_order(schema: Schema, value: Any) -> Any:
-    """Copy a value with its fields in the order in which the server writes them."""
+def in_order(schema: Schema, value: Any, *, empty_lists: bool = True) -> Any:
+    """Copy a value with its fields in the order in which the server writes them.
+
+    Without *empty_lists*, a list of nothing is nothing, as in all that is stored in binary form.
+    """
     if isinstance(value, dict):
         structure = schema.structure
         if structure is not None:
-            return _in_order(structure, value)
+            return _in_order(structure, value, empty_lists)
         values = schema.values
         if values is None:
             return value
         if values.shape in _PLAIN:
             return {key: value[key] for key in sorted(value)}
-        return {key: in_order(values, value[key]) for key in sorted(value)}
+        return {key: in_order(values, value[key], empty_lists=empty_lists) for key in sorted(value)}
     if isinstance(value, list) and schema.items is not None:
-        return [in_order(schema.items, item) for item in value]
+        ordered = [in_order(schema.items, item, empty_lists=empty_lists) for item in value]
+        return ordered if ordered or empty_lists else None
     return value
 
 
-def _in_order(structure: Structure, value: Document) -> Document:
+def _in_order(structure: Structure, value: Document, empty_lists: bool) -> Document:
     fields, places = structure.fields, structure.places
     if value.keys() <= places.keys():
         ordered = sorted(value, key=places.__getitem__)
     else:
         ordered = sorted(value, key=lambda name: places.get(name, len(places)))
     return {
-        name: in_order(fields[name], inner)
+        name: in_order(fields[name], inner, empty_lists=empty_lists)
         if isinstance(inner := value[name], dict | list) and name in fields
         else inner
         for name in ordered

@@ -10,6 +10,7 @@ apiserver/pkg/util/proxy/proxy.go, ResolveEndpoint
 from __future__ import annotations
 
 import asyncio
+import posixpath
 import ssl
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
@@ -174,7 +175,7 @@ def _place(config: Mapping[str, Any]) -> HookPlace:
     service = config.get("service")
     if service is not None:
         found = (service.get("namespace") or "", service.get("name") or "")
-        path = f"/{(service.get('path') or '').removeprefix('/')}"
+        path = _cleaned(service.get("path") or "")
         return HookPlace(
             f"{found[1]}.{found[0]}.svc", service.get("port") or HTTPS_PORT, path, found
         )
@@ -186,8 +187,13 @@ def _place(config: Mapping[str, Any]) -> HookPlace:
     if not url.hostname:
         raise CallFailed("webhook configuration must have either service or URL")
     return HookPlace(
-        url.hostname, port or HTTPS_PORT, url.path or "/", is_explicit=port is not None
+        url.hostname, port or HTTPS_PORT, _cleaned(url.path), is_explicit=port is not None
     )
+
+
+def _cleaned(path: str) -> str:
+    """Write a path the shortest way: many a server answers another with a redirect."""
+    return f"/{posixpath.normpath(f'/{path}').lstrip('/')}"
 
 
 def _on_port(addresses: list[str], ports: Any, name: str) -> Iterator[tuple[str, int]]:

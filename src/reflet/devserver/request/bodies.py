@@ -31,6 +31,7 @@ YAML: Final = frozenset({"application/yaml", "text/yaml", "application/x-yaml"})
 LONGEST_SUMMARY: Final = 30  # bytes of a body that a refusal repeats
 
 _CONVERSION: Final = "error converting YAML to JSON: "
+_DELETE_OPTIONS: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 _TYPES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
     {
         "token": ("authentication.k8s.io", "TokenRequest", "io.k8s.api.authentication.v1"),
@@ -72,7 +73,7 @@ def read_object(kind: ServedKind, body: Body, kinds: Kinds, schema: Schema | Non
     raise refusals.unsupported_media_type()
 
 
-def read_options(body: Body) -> dict[str, Any] | None:
+def read_options(body: Body, kinds: Kinds) -> dict[str, Any] | None:
     """Read the options of a delete, which a body may hold; None when it is empty."""
     if not body.content:
         return None
@@ -81,6 +82,10 @@ def read_options(body: Body) -> dict[str, Any] | None:
             document = read_json(body.content)
         elif body.media_type in YAML:
             document = _yaml(body.content)
+        elif body.media_type == PROTOBUF:
+            # As the typed clients of Go send it with every delete.
+            schema = kinds.schemas.lookup(_DELETE_OPTIONS)
+            document = decode_protobuf(body.content, kinds, schema)
         else:
             raise refusals.unsupported_media_type()
     except DecodeError as error:

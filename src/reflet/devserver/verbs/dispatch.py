@@ -219,7 +219,7 @@ async def _write(
 
 
 def _deletion(state: State, call: Call, body: Body, user: UserInfo) -> Deletion:
-    given = read_options(body)
+    given = read_options(body, state.kinds)
     return Deletion(
         state,
         call.kind,

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol, final
 
 from reflet.apirules.admission import Surroundings
+from reflet.apirules.api_approval import CONDITION, approval_of
 from reflet.apirules.schema.kinds import Kinds
 from reflet.apirules.service_allocation import ServiceAddresses
 from reflet.devserver.admission.attributes import Admission, AdmitsEverything
@@ -211,6 +212,7 @@ def with_accepted_names(definition: Document, state: State) -> Document:
     conflict = _conflict(definition, state)
     before = definition.get("status") or {}
     now = time_text(state.now())
+    found: tuple[tuple[str, str, str, str], ...]
     if conflict is None:
         found = (
             ("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
@@ -221,6 +223,9 @@ def with_accepted_names(definition: Document, state: State) -> Document:
             ("NamesAccepted", "False", *conflict),
             ("Established", "False", "NotAccepted", "not all names are accepted"),
         )
+    approval = approval_of(definition)
+    if approval is not None:
+        found = ((CONDITION, approval.status, approval.reason, approval.message), *found)
     conditions = [
         {
             "type": kind,

@@ -283,7 +283,7 @@ class Writing(AdmittedWriting):
             managed = self.ownership.after_update(old, document, made)
         set_managed(made, managed)
         self.warn(validate_update(self.kind, old, made, subresource=self.subresource))
-        self.warn(warnings_of(self.kind, made, subresource=self.subresource))
+        self.warn(warnings_of(self.kind, made, subresource=self.subresource, old=old))
         made = self.ownership.unless_only_times_differ(old, made)
         await self.validated("UPDATE", _with_version(made, str(stored.revision)), old, shown)
         if self.state.storage.get(stored.key) is not stored:

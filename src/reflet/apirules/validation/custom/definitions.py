@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from reflet.apirules.api_approval import ANNOTATION, approval_of
 from reflet.apirules.regular_expressions import MalformedExpression, compiled
 from reflet.apirules.validation import names
 from reflet.apirules.validation.cluster.webhook_configurations import (
@@ -55,6 +56,16 @@ def check_definition(document: Document, errors: FieldErrors) -> None:
                 f"persisted in {name} and removes {name} from status.storedVersions"
             )
             errors.invalid(f"status.storedVersions[{index}]", name, said)
+    _check_approval(document, errors)
+
+
+def _check_approval(document: Document, errors: FieldErrors) -> None:
+    approval = approval_of(document)
+    here = f"metadata.annotations[{ANNOTATION}]"
+    if approval is not None and approval.reason == "MissingAnnotation":
+        errors.required(here, approval.message)
+    elif approval is not None and approval.reason == "UnknownAnnotation":
+        errors.invalid(here, document["metadata"]["annotations"][ANNOTATION], approval.message)
 
 
 def _check_name(document: Document, errors: FieldErrors) -> None:

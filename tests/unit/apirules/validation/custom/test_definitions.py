@@ -35,6 +35,25 @@ def test_a_usual_definition_is_fine() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "wrong"),
+    [("", "Required value"), ("yes", "Invalid value"), ("unapproved", ""), ("https://x/y", "")],
+)
+def test_a_group_of_the_community_needs_approval(text: str, wrong: str) -> None:
+    made = definition(group="a.k8s.io")
+    made["metadata"] |= {
+        "name": f"{made['spec']['names']['plural']}.a.k8s.io",
+        "annotations": {"api-approved.kubernetes.io": text},
+    }
+    errors = FieldErrors()
+
+    check_definition(made, errors)
+
+    said = "metadata.annotations[api-approved.kubernetes.io]: "
+    assert [each for each in complaints(errors) if not each.startswith(said + wrong)] == []
+    assert bool(complaints(errors)) is bool(wrong)
+
+
+@pytest.mark.parametrize(
     ("spec", "wrong"),
     [
         ({"group": "example.com"}, "metadata.name: Invalid value"),
