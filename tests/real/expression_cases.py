@@ -350,13 +350,13 @@ MESSAGES: Final = [
     Case(_said(messageExpression="'line\\nbreak'"), {"a": 1}),
     Case(_said(messageExpression="'  '", message="instead"), {"a": 1}),
     *(
-        Case(_said(reason=reason, message="no"), {"a": 1})
+        Case(_said(reason=reason, message="not so"), {"a": 1})
         for reason in (
             *("FieldValueInvalid", "FieldValueForbidden"),
             *("FieldValueRequired", "FieldValueDuplicate"),
         )
     ),
-    Case(_said(fieldPath=".a", message="no"), {"a": 1}),
+    Case(_said(fieldPath=".a", message="not so"), {"a": 1}),
     Case(_said(fieldPath="['a']"), {"a": 1}),
     Case(ruled(NUMBER, {"rule": "self > 1", "reason": "FieldValueDuplicate"}), 1),
     Case(ruled(PAIR, "self.a > 1", "self.b == 'x'", "self.a > 2"), {"a": 1, "b": "y"}),

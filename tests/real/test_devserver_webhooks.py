@@ -60,6 +60,7 @@ class Called:
             for each in self.hooks.asked[before:]
             if each.request["userInfo"]["username"] in ADMINISTRATORS
         ]
+        reviews = _each_once(reviews)
         # Those that validate are called at once, and so in any order.
         reviews.sort(key=lambda each: each["path"] if each["path"] not in MUTATE else "")
         return Outcome(outcome.code, outcome.headers, self._named(outcome.body)), self._named(
@@ -107,6 +108,18 @@ class Called:
         path = "/api/v1/namespaces/default/configmaps?dryRun=All"
         while self._sent(post(path, config_map(case))).code == http.client.CREATED:
             assert time.monotonic() < deadline, "the server does not follow the configuration"
+
+
+def _each_once(reviews: list[Document]) -> list[Document]:
+    """Leave out what was asked word for word before.
+
+    The real server writes on what it remembers first, and asks again when that was old.
+    """
+    found: dict[str, Document] = {}
+    for review in reviews:
+        words = {name: value for name, value in review.items() if name != "uid"}
+        found.setdefault(json.dumps(words, sort_keys=True), review)
+    return list(found.values())
 
 
 def _only(case: str) -> Document:

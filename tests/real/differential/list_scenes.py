@@ -203,17 +203,21 @@ def _selectors() -> Iterator[Scene]:
         *_by_field(PODS, "spec.hostNetwork=true", "status.nominatedNodeName="),
         *_by_field(PODS, "spec.containers=x", "status.reason=x", "spec.nodename=x"),
     )
+    # By themselves: the real server tells of services in events, whenever it looks at them.
+    yield scene(
+        "field selectors of services",
+        post(f"{CORE}/services", service(ports=[{"port": 80}])),
+        post(f"{CORE}/services", manifest("v1", "Service", name="h", spec={"clusterIP": "None"})),
+        *_by_field(
+            f"{CORE}/services", "spec.clusterIP=None", "spec.type=ClusterIP", "spec.ports=1"
+        ),
+    )
     yield scene(
         "field selectors of other kinds",
         post(f"{CORE}/secrets", secret(name="plain")),
         post(f"{CORE}/secrets", secret(name="typed", type="example.com/t")),
-        post(f"{CORE}/services", service(ports=[{"port": 80}])),
-        post(f"{CORE}/services", manifest("v1", "Service", name="h", spec={"clusterIP": "None"})),
         post(f"{CORE}/events", event("one", reason="Because", type="Normal")),
         *_by_field(f"{CORE}/secrets", "type=Opaque", "type!=Opaque", "kind=x"),
-        *_by_field(
-            f"{CORE}/services", "spec.clusterIP=None", "spec.type=ClusterIP", "spec.ports=1"
-        ),
         *_by_field(f"{CORE}/events", "involvedObject.name=web", "involvedObject.kind=Node"),
         *_by_field(f"{CORE}/events", "reason=Because", "type=Warning", "source="),
         *_by_field(f"{CORE}/events", "involvedObject.uid=", "reportingComponent=", "message=x"),
