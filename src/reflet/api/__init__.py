@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         ReplicaSetSpec, ReplicaSetStatus, ReplicationController, ReplicationControllerSpec,
         StatefulSet, StatefulSetOrdinals, StatefulSetSpec, StatefulSetStatus,
     )
+    from reflet.api.frozen import Frozen, constant
     from reflet.api.meta import (
         Condition, KubernetesObject, LabelSelectorRequirement, ListMeta, LocalObjectReference,
         MicroTime, ObjectMeta, ObjectReference, OwnerReference, TypedObject,
@@ -130,6 +131,7 @@ else:
             "ReplicaSetSpec ReplicaSetStatus ReplicationController ReplicationControllerSpec "
             "StatefulSet StatefulSetOrdinals StatefulSetSpec StatefulSetStatus"
         ),
+        "reflet.api.frozen": "Frozen constant",
         "reflet.api.meta": (
             "Condition KubernetesObject LabelSelectorRequirement ListMeta LocalObjectReference "
             "MicroTime ObjectMeta ObjectReference OwnerReference TypedObject"
@@ -158,7 +160,8 @@ __all__ = [
     "DownwardAPIProjection", "DownwardAPIVolumeFile", "DownwardAPIVolumeSource",
     "EmptyDirVolumeSource", "EnvFromSource", "EnvVar", "EnvVarSource", "EphemeralContainer",
     "EphemeralVolumeSource", "ErrorEvent", "Event", "EventSeries", "EventSource", "EventType",
-    "FieldSelector", "FieldValidation", "FileKeySelector", "FlexVolumeSource", "GetOptions",
+    "FieldSelector", "FieldValidation", "FileKeySelector", "FlexVolumeSource", "Frozen",
+    "GetOptions",
     "HostAlias", "HostIP", "HostPathVolumeSource", "ISCSIVolumeSource", "ImageVolumeSource", "Job",
     "JobSpec", "JobStatus", "JobTemplateSpec", "KeyToPath", "KubernetesObject", "LabelSelector",
     "LabelSelectorRequirement", "Lease", "LeaseSpec", "ListMeta", "ListOptions", "Listing",
@@ -176,5 +179,5 @@ __all__ = [
     "ServiceSpec", "ServiceStatus", "StatefulSet", "StatefulSetOrdinals", "StatefulSetSpec",
     "StatefulSetStatus", "Status", "StorageOSVolumeSource", "Sysctl", "Taint", "Toleration",
     "TypedObject", "UpdateOptions", "Volume", "VolumeDevice", "VolumeMount", "VolumeProjection",
-    "WatchEvent", "WatchOptions", "decode", "decode_list", "decode_object", "encode",
+    "WatchEvent", "WatchOptions", "constant", "decode", "decode_list", "decode_object", "encode",
 ]
