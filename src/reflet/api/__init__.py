@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from reflet.api.frozen import Frozen, constant
     from reflet.api.meta import (
         Condition, KubernetesObject, LabelSelectorRequirement, ListMeta, LocalObjectReference,
-        MicroTime, ObjectMeta, ObjectReference, OwnerReference, TypedObject,
+        MicroTime, ObjectMeta, ObjectReference, OwnerReference, Time, TypedObject,
     )
     from reflet.api.options import (
         CreateOptions, DeleteOptions, FieldValidation, GetOptions, ListOptions, PatchOptions,
@@ -134,7 +134,7 @@ else:
         "reflet.api.frozen": "Frozen constant",
         "reflet.api.meta": (
             "Condition KubernetesObject LabelSelectorRequirement ListMeta LocalObjectReference "
-            "MicroTime ObjectMeta ObjectReference OwnerReference TypedObject"
+            "MicroTime ObjectMeta ObjectReference OwnerReference Time TypedObject"
         ),
         "reflet.api.options": (
             "CreateOptions DeleteOptions FieldValidation GetOptions ListOptions PatchOptions "
@@ -177,7 +177,7 @@ __all__ = [
     "SecretEnvSource", "SecretKeySelector", "SecretProjection", "SecretVolumeSource",
     "SecurityContext", "Service", "ServiceAccount", "ServiceAccountTokenProjection", "ServicePort",
     "ServiceSpec", "ServiceStatus", "StatefulSet", "StatefulSetOrdinals", "StatefulSetSpec",
-    "StatefulSetStatus", "Status", "StorageOSVolumeSource", "Sysctl", "Taint", "Toleration",
+    "StatefulSetStatus", "Status", "StorageOSVolumeSource", "Sysctl", "Taint", "Time", "Toleration",
     "TypedObject", "UpdateOptions", "Volume", "VolumeDevice", "VolumeMount", "VolumeProjection",
     "WatchEvent", "WatchOptions", "constant", "decode", "decode_list", "decode_object", "encode",
 ]
