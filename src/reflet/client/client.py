@@ -26,7 +26,7 @@ from reflet.transport.interface import Request, Transport
 
 T = TypeVar("T", bound=KubernetesObject)
 
-ALL_NAMESPACES: Final = "*"
+ALL_NAMESPACES: Final = resources.ALL_NAMESPACES
 """Stands for a namespace where objects of all namespaces are meant."""
 
 

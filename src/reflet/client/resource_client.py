@@ -29,7 +29,8 @@ T = TypeVar("T", bound=KubernetesObject)
 class ResourceClient(ResourceReader[T]):
     """Get, list, watch and change the objects of one resource.
 
-    *namespace* is None for resources without namespaces, and to list and watch all namespaces.
+    *namespace* is None for resources without namespaces; None and ``ALL_NAMESPACES`` list and
+    watch all namespaces.
     Objects come out as *kind*; what goes in may be such an object or a plain mapping.  With
     *subresource* a verb is about a part of an object, and gives what the server answers: the
     object for ``status``, a Status for ``binding`` and ``eviction``, an AnyObject for ``scale``
