@@ -77,6 +77,11 @@ class BlockingMirror(Generic[T]):
         finally:
             self._threads.shutdown()
 
+    @property
+    def asynchronous(self) -> Mirror[T]:
+        """The mirror behind it, for parts that run on its event loop: ``owned`` and the others."""
+        return self._mirror
+
     # Waiting
 
     def synced(self, *, timeout: float | None = None, fail_on: Errors = ()) -> None:
