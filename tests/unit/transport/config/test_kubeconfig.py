@@ -429,28 +429,5 @@ def test_a_file_that_is_wrong_is_told_with_the_field(
     assert scene.failure() == words.replace("FILE", str(scene.config))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"kubeconfig": "/absent"}, "kubeconfig /absent: no such file"),
-        ({}, "no cluster is configured: kubeconfig is not given; KUBECONFIG is not set; "),
-        ({"server": "?"}, "server: not a URL"),
-        ({"token": "\n"}, "token is not a token"),
-        ({"server": "http://a", "request_timeout": "soon"}, "request_timeout soon: not a time"),
-        (
-            {"server": "http://a", "as_uid": "7"},
-            "impersonating a uid, group or extra needs a user ",
-        ),
-    ],
-)
-def test_an_argument_of_a_call_is_not_called_a_flag(
-    scene: Scene, arguments: dict[str, object], message: str
-) -> None:
-    words = scene.failure(typed=False, **arguments)
-
-    assert words.startswith(message)
-    assert "--" not in words
-
-
 def test_the_token_is_not_in_the_repr_of_the_flags() -> None:
     assert "hidden" not in repr(Overrides(token="hidden"))
