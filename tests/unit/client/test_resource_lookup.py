@@ -14,7 +14,7 @@ from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.cluster import Cluster
 from reflet.devserver.server import DevServer
-from reflet.errors import NotFound, ParseError
+from reflet.errors import DecodeError, NotFound, ParseError
 from reflet.transport.config.settings import ConnectionSettings
 from tests.mirror_scenes import WIDGET_DEFINITION
 from tests.unit.client.scripted_transport import ScriptedTransport
@@ -176,3 +176,16 @@ async def test_of_any_kind_the_metadata_alone_can_be_had() -> None:
                 while not mirror[name].metadata.labels:
                     await anext(changes)
                 assert type(mirror[name]) is PartialObjectMetadata
+
+
+async def test_an_object_that_does_not_fit_the_class_is_told_to_who_mirrors() -> None:
+    errors: list[Exception] = []
+    async with DevServer(tls=False) as server, on(server) as cluster:
+        await cluster.resource(DEFINITIONS).create(WIDGET_DEFINITION)
+        await cluster.resource("widgets.example.com").create({**SMALL, "spec": {"size": "large"}})
+
+        async with cluster.mirror(PlainWidget, on_error=errors.append) as mirror:
+            with pytest.raises(DecodeError, match=r"spec\.size: expected an integer"):
+                await mirror.synced(timeout=30, fail_on=DecodeError)
+
+        assert "spec.size: expected an integer" in str(errors[0])
