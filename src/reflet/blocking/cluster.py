@@ -173,6 +173,8 @@ class BlockingCluster:
         *options* are those of ``Controller``.  One controller belongs to one cluster: *source* and
         the mirrors of *watches* are of this one.
         """
+        if self._loop.left_behind:
+            raise self._loop.fork_error()
         from reflet.blocking.controllers import BlockingController  # noqa: PLC0415 - rare
         from reflet.controllers.reconciler import Controller  # noqa: PLC0415 - the same
 

@@ -80,6 +80,8 @@ class BlockingMirror(Generic[T]):
     @property
     def asynchronous(self) -> Mirror[T]:
         """The mirror behind it, for parts that run on its event loop: ``owned`` and the others."""
+        if self._loop.left_behind:
+            raise self._loop.fork_error()
         return self._mirror
 
     # Waiting
