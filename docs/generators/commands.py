@@ -43,7 +43,15 @@ def help_text(name: str = "") -> str:
             raise LookupError(f"there is no command {name}")
         with click.Context(command, info_name=name, parent=outer) as inner:
             inner.terminal_width = WIDTH
-            return command.get_help(inner)
+            return "\n\n".join([command.get_help(inner), *_parts(command, inner)])
+
+
+def _parts(command: click.Command, context: click.Context) -> Iterator[str]:
+    """The help of the commands inside a command."""
+    for name, part in command.commands.items() if isinstance(command, click.Group) else ():
+        with click.Context(part, info_name=name, parent=context) as inner:
+            inner.terminal_width = WIDTH
+            yield part.get_help(inner)
 
 
 def _sections() -> Iterator[str]:

@@ -24,6 +24,7 @@ ROOMS: Final = {
     "reflet.adapters.lightkube_client": "api/adapters.md",
     "reflet.adapters.official": "api/adapters.md",
     "reflet.adapters.prometheus": "api/adapters.md",
+    "reflet.adapters.pydantic_models": "api/adapters.md",
     "reflet.api": "api/vocabulary.md",
     "reflet.blocking": "api/blocking.md",
     "reflet.client": "api/client.md",

@@ -22,15 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=KubernetesObject)
 
 
-class Cluster(Client):
-    """A connection to one API server and everything that can be asked of it."""
-
-    def __init__(self, settings: ConnectionSettings) -> None:
-        super().__init__(Connection(settings), namespace=settings.namespace)
-        self.settings = settings
-
-    def __repr__(self) -> str:
-        return f"<Cluster {self.settings.server}, namespace {self.namespace}>"
+class MirroringClient(Client):
+    """A client, on any connection, whose resources can be mirrored."""
 
     @overload
     def mirror(
@@ -91,7 +84,18 @@ class Cluster(Client):
         from reflet.informer.mirror import Mirror  # noqa: PLC0415 - most programs do not mirror
 
         client = self._resource(kind, namespace=namespace, raw=raw, metadata_only=metadata_only)
-        return Mirror(client, client, namespace=client.namespace, **options)
+        return Mirror(client, client, **options)
+
+
+class Cluster(MirroringClient):
+    """A connection to one API server and everything that can be asked of it."""
+
+    def __init__(self, settings: ConnectionSettings) -> None:
+        super().__init__(Connection(settings), namespace=settings.namespace)
+        self.settings = settings
+
+    def __repr__(self) -> str:
+        return f"<Cluster {self.settings.server}, namespace {self.namespace}>"
 
 
 def settings_from(overrides: Overrides) -> ConnectionSettings:

@@ -68,6 +68,8 @@ KNOWN_BY: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "kubernetes_asyncio": frozenset({"adapters"}),
         "lightkube": frozenset({"adapters"}),
         "prometheus_client": frozenset({"adapters"}),
+        "pydantic": frozenset({"adapters"}),
+        "pydantic_core": frozenset({"adapters"}),
         "urllib3": frozenset({"adapters"}),
     }
 )

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from reflet.adapters import asyncio_client, lightkube_client, official
-from reflet.client.client import Client
+from reflet.cluster import MirroringClient
 
 Kubeconfig = dict[str, Any]
 
@@ -28,7 +28,7 @@ def kubeconfig(server: str, *, token: str = "a-token") -> Kubeconfig:
 
 
 @asynccontextmanager
-async def on_official(config: Kubeconfig) -> AsyncIterator[Client]:
+async def on_official(config: Kubeconfig) -> AsyncIterator[MirroringClient]:
     import kubernetes  # noqa: PLC0415 - takes a second
 
     new_client: Any = kubernetes.config.new_client_from_config_dict  # it has no types
@@ -37,7 +37,7 @@ async def on_official(config: Kubeconfig) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def on_kubernetes_asyncio(config: Kubeconfig) -> AsyncIterator[Client]:
+async def on_kubernetes_asyncio(config: Kubeconfig) -> AsyncIterator[MirroringClient]:
     import kubernetes_asyncio  # noqa: PLC0415 - takes a second
 
     configuration = kubernetes_asyncio.client.Configuration()
@@ -49,7 +49,7 @@ async def on_kubernetes_asyncio(config: Kubeconfig) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def on_lightkube(config: Kubeconfig) -> AsyncIterator[Client]:
+async def on_lightkube(config: Kubeconfig) -> AsyncIterator[MirroringClient]:
     import lightkube  # noqa: PLC0415 - takes long
 
     with lightkube.Client(lightkube.KubeConfig.from_dict(config)) as client:
@@ -57,14 +57,14 @@ async def on_lightkube(config: Kubeconfig) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def on_lightkube_async(config: Kubeconfig) -> AsyncIterator[Client]:
+async def on_lightkube_async(config: Kubeconfig) -> AsyncIterator[MirroringClient]:
     import lightkube  # noqa: PLC0415 - takes long
 
     async with lightkube.AsyncClient(lightkube.KubeConfig.from_dict(config)) as client:
         yield lightkube_client.client(client)
 
 
-Adapter = Callable[[Kubeconfig], AbstractAsyncContextManager[Client]]
+Adapter = Callable[[Kubeconfig], AbstractAsyncContextManager[MirroringClient]]
 
 ADAPTERS: Final[Mapping[str, Adapter]] = MappingProxyType(
     {

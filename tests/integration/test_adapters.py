@@ -19,6 +19,7 @@ from reflet.api.options import ListOptions, WatchOptions
 from reflet.client.client import Client
 from reflet.client.resource_client import ResourceClient
 from reflet.client.watch import Watch
+from reflet.devserver.server import DevServer
 from reflet.errors import (
     ConnectionRefused,
     DeadlineExceeded,
@@ -307,3 +308,18 @@ async def test_closing_ours_leaves_theirs_open(adapter: Adapter) -> None:
         await config_maps(client).page()
 
     assert len(server.targets) == 1
+
+
+async def test_a_foreign_connection_mirrors_as_our_own_does(adapter: Adapter) -> None:
+    async with (
+        DevServer(tls=False) as server,
+        adapter(kubeconfig(server.url, token=server.token)) as cluster,
+    ):
+        await cluster.resource(ConfigMap).create(
+            {"metadata": {"name": "settings"}, "data": {"colour": "red"}}
+        )
+        async with cluster.mirror(ConfigMap) as config_maps:
+            await config_maps.synced(timeout=30)
+
+            assert config_maps["settings"].data == {"colour": "red"}
+            assert config_maps.namespace == "default"

@@ -64,7 +64,7 @@ SERVICE_ACCOUNT: Final = {
 }
 ELSEWHERE: Final = frozenset({"watch", "serve", "run", "node"})
 """Commands that do not end by themselves: each has a test of its own below."""
-WITHOUT_SECRETS: Final = frozenset({"completion", "demo"})
+WITHOUT_SECRETS: Final = frozenset({"completion", "crd", "demo"})
 
 
 ears, shop, reflet_command = (

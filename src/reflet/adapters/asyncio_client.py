@@ -7,7 +7,8 @@ It carries requests, over aiohttp, and the bytes of their answers are decoded by
     await config.load_kube_config()
     async with ApiClient() as api_client:
         cluster = asyncio_client.client(api_client)
-        informer = SharedInformer(cluster.resource(ConfigMap, namespace="shop"), name="configmaps")
+        async with cluster.mirror(ConfigMap, namespace="shop") as config_maps:
+            await config_maps.synced()
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from reflet.client.client import Client
+from reflet.cluster import MirroringClient
 from reflet.errors import CredentialsError, TransportError
 from reflet.transport.failures import wrapped_failure
 from reflet.transport.http.http1 import BodyStream
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from kubernetes_asyncio.client import ApiClient
 
 
-def client(api_client: ApiClient, *, namespace: str = "default") -> Client:
+def client(api_client: ApiClient, *, namespace: str = "default") -> MirroringClient:
     """Everything that can be asked of the server of *api_client*, on its connections.
 
     Its credentials, proxy and certificates are used, and renewed as it renews them.  Closing
@@ -40,7 +41,7 @@ def client(api_client: ApiClient, *, namespace: str = "default") -> Client:
     Each watch takes one of the connections that ``Configuration.connection_pool_maxsize`` (100)
     allows.
     """
-    return Client(AsyncioTransport(api_client), namespace=namespace)
+    return MirroringClient(AsyncioTransport(api_client), namespace=namespace)
 
 
 class AsyncioTransport:

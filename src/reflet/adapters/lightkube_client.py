@@ -6,7 +6,8 @@ our own codec.
 ::
 
     cluster = lightkube_client.client(lightkube.AsyncClient())
-    informer = SharedInformer(cluster.resource(ConfigMap), name="configmaps")
+    async with cluster.mirror(ConfigMap) as config_maps:
+        await config_maps.synced()
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from reflet.adapters.threaded_stream import ThreadedStream
-from reflet.client.client import Client
+from reflet.cluster import MirroringClient
 from reflet.errors import ConfigurationError, CredentialsError, DeadlineExceeded, TransportError
 from reflet.transport.failures import wrapped_failure
 from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 def client(
     light_client: lightkube.Client | lightkube.AsyncClient, *, namespace: str = ""
-) -> Client:
+) -> MirroringClient:
     """Everything that can be asked of the server of *light_client*, on its connections.
 
     Its credentials, proxy and certificates are used, and renewed as it renews them.  Closing
@@ -57,7 +58,7 @@ def client(
         raise ConfigurationError(
             f"a {type(light_client).__qualname__} has no connection as a client of lightkube 1 has"
         )
-    return Client(transport, namespace=namespace or light_client.namespace)
+    return MirroringClient(transport, namespace=namespace or light_client.namespace)
 
 
 class AsyncTransport:

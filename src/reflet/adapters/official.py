@@ -8,7 +8,8 @@ It carries requests, over urllib3, and the bytes of their answers are decoded by
 
     config.load_kube_config()
     cluster = official.client(client.ApiClient())
-    informer = SharedInformer(cluster.resource(ConfigMap, namespace="shop"), name="configmaps")
+    async with cluster.mirror(ConfigMap, namespace="shop") as config_maps:
+        await config_maps.synced()
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from reflet.adapters.threaded_stream import ThreadedStream
-from reflet.client.client import Client
+from reflet.cluster import MirroringClient
 from reflet.errors import CredentialsError
 from reflet.transport.failures import wrapped_failure
 from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 READ_SIZE: Final = 64 * 1024
 
 
-def client(api_client: ApiClient, *, namespace: str = "default") -> Client:
+def client(api_client: ApiClient, *, namespace: str = "default") -> MirroringClient:
     """Everything that can be asked of the server of *api_client*, on its connections.
 
     Its credentials, proxy and certificates are used, and renewed as it renews them.  Closing
@@ -41,7 +42,7 @@ def client(api_client: ApiClient, *, namespace: str = "default") -> Client:
 
     Requests wait in threads, and each watch has one of its own.
     """
-    return Client(OfficialTransport(api_client), namespace=namespace)
+    return MirroringClient(OfficialTransport(api_client), namespace=namespace)
 
 
 class OfficialTransport:

@@ -15,6 +15,8 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from reflet.errors import ConfigurationError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -89,7 +91,12 @@ class PrometheusMetrics:
     def __init__(
         self, registry: CollectorRegistry | None = None, *, prefix: str = "reflet"
     ) -> None:
-        import prometheus_client  # noqa: PLC0415 - an extra
+        try:
+            import prometheus_client  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise ConfigurationError(
+                "these metrics need the package prometheus-client: install reflet[prometheus]"
+            ) from error
 
         self._library = prometheus_client
         self._registry = prometheus_client.REGISTRY if registry is None else registry

@@ -75,9 +75,10 @@ if TYPE_CHECKING:
         ReplicaSetSpec, ReplicaSetStatus, ReplicationController, ReplicationControllerSpec,
         StatefulSet, StatefulSetOrdinals, StatefulSetSpec, StatefulSetStatus,
     )
+    from reflet.api.frozen import Frozen, constant
     from reflet.api.meta import (
         Condition, KubernetesObject, LabelSelectorRequirement, ListMeta, LocalObjectReference,
-        MicroTime, ObjectMeta, ObjectReference, OwnerReference, TypedObject,
+        MicroTime, ObjectMeta, ObjectReference, OwnerReference, Time, TypedObject,
     )
     from reflet.api.options import (
         CreateOptions, DeleteOptions, FieldValidation, GetOptions, ListOptions, PatchOptions,
@@ -130,9 +131,10 @@ else:
             "ReplicaSetSpec ReplicaSetStatus ReplicationController ReplicationControllerSpec "
             "StatefulSet StatefulSetOrdinals StatefulSetSpec StatefulSetStatus"
         ),
+        "reflet.api.frozen": "Frozen constant",
         "reflet.api.meta": (
             "Condition KubernetesObject LabelSelectorRequirement ListMeta LocalObjectReference "
-            "MicroTime ObjectMeta ObjectReference OwnerReference TypedObject"
+            "MicroTime ObjectMeta ObjectReference OwnerReference Time TypedObject"
         ),
         "reflet.api.options": (
             "CreateOptions DeleteOptions FieldValidation GetOptions ListOptions PatchOptions "
@@ -158,7 +160,8 @@ __all__ = [
     "DownwardAPIProjection", "DownwardAPIVolumeFile", "DownwardAPIVolumeSource",
     "EmptyDirVolumeSource", "EnvFromSource", "EnvVar", "EnvVarSource", "EphemeralContainer",
     "EphemeralVolumeSource", "ErrorEvent", "Event", "EventSeries", "EventSource", "EventType",
-    "FieldSelector", "FieldValidation", "FileKeySelector", "FlexVolumeSource", "GetOptions",
+    "FieldSelector", "FieldValidation", "FileKeySelector", "FlexVolumeSource", "Frozen",
+    "GetOptions",
     "HostAlias", "HostIP", "HostPathVolumeSource", "ISCSIVolumeSource", "ImageVolumeSource", "Job",
     "JobSpec", "JobStatus", "JobTemplateSpec", "KeyToPath", "KubernetesObject", "LabelSelector",
     "LabelSelectorRequirement", "Lease", "LeaseSpec", "ListMeta", "ListOptions", "Listing",
@@ -174,7 +177,7 @@ __all__ = [
     "SecretEnvSource", "SecretKeySelector", "SecretProjection", "SecretVolumeSource",
     "SecurityContext", "Service", "ServiceAccount", "ServiceAccountTokenProjection", "ServicePort",
     "ServiceSpec", "ServiceStatus", "StatefulSet", "StatefulSetOrdinals", "StatefulSetSpec",
-    "StatefulSetStatus", "Status", "StorageOSVolumeSource", "Sysctl", "Taint", "Toleration",
+    "StatefulSetStatus", "Status", "StorageOSVolumeSource", "Sysctl", "Taint", "Time", "Toleration",
     "TypedObject", "UpdateOptions", "Volume", "VolumeDevice", "VolumeMount", "VolumeProjection",
-    "WatchEvent", "WatchOptions", "decode", "decode_list", "decode_object", "encode",
+    "WatchEvent", "WatchOptions", "constant", "decode", "decode_list", "decode_object", "encode",
 ]

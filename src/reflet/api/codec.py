@@ -15,7 +15,7 @@ import msgspec
 
 from reflet.api import field_path, scheme
 from reflet.api.frozen import Frozen
-from reflet.api.json_reader import FAILURES, decode_hook, problem, reader, refuse
+from reflet.api.json_reader import FAILURES, json_decoder, problem, reader, refuse
 from reflet.api.meta import KubernetesObject, ListMeta, MicroTime, TypedObject
 from reflet.api.unstructured import AnyObject
 
@@ -70,7 +70,7 @@ def decode(data: bytes, kind: type[T]) -> T:
 def decode_at(data: bytes, kind: type[T], *, at: str = "", named: bool = True) -> T:
     """Decode a part of something larger, whose place is ``at``; the name may be optional."""
     decoded: Any = AnyObject(data, at=at) if kind is AnyObject else reader(kind).read(data, at=at)
-    if named and isinstance(decoded, TypedObject | AnyObject):
+    if named and _has_name(kind):
         require_name(cast("KubernetesObject", decoded), at=at, or_prefix=True)
     return cast("T", decoded)
 
@@ -99,7 +99,7 @@ def decode_list(data: bytes, kind: type[T]) -> Listing[T]:
     except FAILURES as error:
         refuse(error, f"list of {kind.__name__}")
     _check_list_kind(listing.api_version, listing.kind, kind)
-    _require_names(listing.items)
+    _require_names(listing.items, kind)
     return listing
 
 
@@ -112,10 +112,16 @@ def require_name(decoded: KubernetesObject, *, at: str = "", or_prefix: bool = F
     raise problem(subject, field_path.joined(at, "metadata.name"), "missing")
 
 
-def _require_names(items: tuple[Any, ...]) -> None:
+def _has_name(kind: type[Any]) -> bool:
+    return kind is AnyObject or scheme.is_kind(kind)
+
+
+def _require_names(items: tuple[Any, ...], kind: type[Any]) -> None:
+    if not _has_name(kind):
+        return
     for index, item in enumerate(items):
-        if isinstance(item, TypedObject | AnyObject):
-            require_name(cast("KubernetesObject", item), at=f"items[{index}]")
+        if not item.metadata.name:
+            require_name(item, at=f"items[{index}]")
 
 
 _LIST_DECODERS: Final[dict[type[Any], msgspec.json.Decoder[Any]]] = {}
@@ -126,7 +132,7 @@ def _list_decoder(kind: type[T]) -> msgspec.json.Decoder[Listing[T]]:
     if decoder is None:
         # A class that is known at run time only cannot be written in an annotation.
         listing: Any = Listing[kind]  # type: ignore[valid-type]
-        decoder = _LIST_DECODERS[kind] = msgspec.json.Decoder(listing, dec_hook=decode_hook)
+        decoder = _LIST_DECODERS[kind] = json_decoder(listing)
     return decoder
 
 
@@ -148,7 +154,7 @@ def _decode_any_list(data: bytes) -> Listing[AnyObject]:
         AnyObject(item, api_version=api_version, kind=kind, at=f"items[{index}]")
         for index, item in enumerate(_raw_items(data, head.kind or "list"))
     )
-    _require_names(items)
+    _require_names(items, AnyObject)
     return Listing(
         metadata=head.metadata, items=items, api_version=head.api_version, kind=head.kind
     )
@@ -161,7 +167,7 @@ def _decode_item_by_item(data: bytes, kind: type[T]) -> Listing[T]:
         decode_at(item, kind, at=f"items[{index}]", named=False)
         for index, item in enumerate(_raw_items(data, f"list of {kind.__name__}"))
     )
-    _require_names(items)
+    _require_names(items, kind)
     return Listing(
         metadata=head.metadata, items=items, api_version=head.api_version, kind=head.kind
     )
@@ -169,7 +175,7 @@ def _decode_item_by_item(data: bytes, kind: type[T]) -> Listing[T]:
 
 def _check_list_kind(api_version: str, kind: str, wanted: type[Any]) -> None:
     """Refuse a list of another kind: its items need not say what they are."""
-    if not issubclass(wanted, TypedObject) or kind in {"", "List"}:
+    if kind in {"", "List"} or not scheme.is_kind(wanted):
         return
     identity = scheme.identity(wanted)
     if (api_version, kind) != (identity[0], f"{identity[1]}List"):
@@ -184,6 +190,9 @@ def _encode_hook(value: Any) -> Any:
         return value.text()
     if isinstance(value, AnyObject):
         return msgspec.Raw(value.to_json())
+    foreign = getattr(value, "__reflet_encode__", None)
+    if foreign is not None:
+        return foreign()
     raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 

@@ -5,10 +5,12 @@ reader is: ``null`` for absence, bare numbers for quantities, line breaks inside
 that does not understand is handed on unchanged, for the strict check to name.
 
 No message holds a value: what was read may be secret.
+
+A class of another library is read by itself (``ForeignModel``): this file hands it decoded JSON.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -17,6 +19,8 @@ from typing import (
     Final,
     Generic,
     NoReturn,
+    Protocol,
+    Self,
     TypeGuard,
     TypeVar,
     Union,
@@ -29,13 +33,16 @@ import msgspec
 from reflet.api import field_path
 from reflet.api.frozen import MayBeNumber
 from reflet.api.meta import MicroTime
-from reflet.errors import DecodeError
+from reflet.errors import ConfigurationError, DecodeError
 from reflet.gotext.lazy_patterns import lazy_pattern
 
 T = TypeVar("T")
 
 FAILURES: Final = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 """Everything that the JSON library raises for bytes it does not like."""
+
+MAPPINGS: Final = (Mapping, dict)
+ARRAYS: Final = (tuple, list, Sequence)
 
 LONGEST: Final = 400  # characters of a message
 
@@ -58,11 +65,48 @@ _MISSING: Final = lazy_pattern(r"^Object missing required field `(.+)`$")
 _STEP: Final = lazy_pattern(r"\.([^.\[]+)|\[(\d+)\]|\[(\.\.\.)\]")
 
 
+class ForeignModel(Protocol):
+    """A class of another library that turns JSON into itself, and back."""
+
+    @classmethod
+    def __reflet_fields__(cls) -> Mapping[str, tuple[str, Any]]:
+        """The JSON name and the type of each field, by the name of its attribute."""
+        ...
+
+    @classmethod
+    def __reflet_decode__(cls, value: Any) -> Self:
+        """Make one of decoded JSON; raise ``Misfit`` for what does not fit."""
+        ...
+
+    def __reflet_encode__(self) -> Any:
+        """Return what JSON is written from."""
+        ...
+
+
+class Misfit(ValueError):
+    """What a ``ForeignModel`` says of JSON that is none: words without values, and the place."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
 def decode_hook(kind: type, value: Any) -> Any:
     """Make the values that JSON has no type for."""
     if kind is MicroTime:
         return MicroTime.parse(value)
-    raise NotImplementedError(f"no way to decode {kind.__name__}")
+    foreign = getattr(kind, "__reflet_decode__", None)
+    if foreign is not None:
+        return foreign(value)
+    raise ConfigurationError(f"no way to decode {kind.__name__}: JSON has no such type")
+
+
+def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Return a decoder; ConfigurationError for a class that has fields which JSON cannot have."""
+    try:
+        return msgspec.json.Decoder(kind, dec_hook=decode_hook)
+    except (NameError, TypeError) as error:
+        raise ConfigurationError(f"{kind} cannot be decoded: {error}") from error
 
 
 class Reader(Generic[T]):
@@ -72,7 +116,7 @@ class Reader(Generic[T]):
         self.kind = kind
         named = "object" if kind.__name__.startswith("_") else kind.__name__
         self._subject = subject or named
-        self.decoder = msgspec.json.Decoder(kind, dec_hook=decode_hook)
+        self.decoder: msgspec.json.Decoder[T] = json_decoder(kind)
 
     def read(self, data: bytes, *, at: str = "") -> T:
         """Return the struct; ``at`` is where the bytes stand in what the caller reads.
@@ -152,6 +196,8 @@ def _located(error: Exception, value: Any, kind: Any) -> tuple[str, str]:
     match = _PLACE.match(text)
     message, place = (match[1], match[2]) if match else (text, "")
     path, innermost = _followed(place, value, kind)
+    if isinstance(error.__cause__, Misfit):
+        return str(error.__cause__), field_path.joined(path, error.__cause__.path)
     if gone := _MISSING.match(message):
         return "missing", field_path.with_field(path, gone[1])
     return _worded(message, innermost), path
@@ -216,6 +262,17 @@ def fields_of(struct: type[msgspec.Struct]) -> Mapping[str, Any]:
     )
 
 
+def attributes_of(kind: type[Any]) -> Mapping[str, tuple[str, Any]] | None:
+    """Return the JSON name and type of each field by its attribute; None for other classes."""
+    if is_struct(kind):
+        fields = msgspec.structs.fields(kind)
+        return {field.name: (field.encode_name, field.type) for field in fields}
+    foreign: Callable[[], Mapping[str, tuple[str, Any]]] | None = getattr(
+        kind, "__reflet_fields__", None
+    )
+    return None if foreign is None else foreign()
+
+
 def present(kind: Any) -> Any:
     """Return what a field of this type holds when it is there: ``X`` for ``X | None``."""
     if get_origin(kind) in {Union, UnionType}:
@@ -229,9 +286,9 @@ def element_of(kind: Any) -> Any:
     """Return the type of the elements of a tuple or of the values of a mapping, else ``Any``."""
     origin: Any = get_origin(present(kind))
     arguments = get_args(present(kind))
-    if origin is Mapping:
+    if origin in MAPPINGS and arguments:
         return arguments[1]
-    return arguments[0] if origin is tuple else Any
+    return arguments[0] if origin in ARRAYS and arguments else Any
 
 
 def tolerated(value: Any, kind: Any) -> Any:
@@ -249,9 +306,9 @@ def tolerated(value: Any, kind: Any) -> Any:
             for name, item in value.items()
             if item is not None
         }
-    if isinstance(value, dict) and origin is Mapping:
+    if isinstance(value, dict) and origin in MAPPINGS:
         return {key: tolerated(item, element_of(kind)) for key, item in value.items()}
-    if isinstance(value, list) and origin is tuple:
+    if isinstance(value, list) and origin in ARRAYS:
         return [tolerated(item, element_of(kind)) for item in value]
     if kind is bytes and isinstance(value, str):
         return value.replace("\r", "").replace("\n", "")

@@ -16,6 +16,9 @@ import msgspec
 
 from reflet.errors import ParseError
 
+ALL_NAMESPACES: Final = "*"
+"""Stands for a namespace where objects of all namespaces are meant."""
+
 _UNESCAPED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:")
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from reflet.api.codec import decode_at, require_name
 from reflet.api.frozen import Frozen
-from reflet.api.json_reader import FAILURES, Reader, decode_hook, problem, refuse
+from reflet.api.json_reader import FAILURES, Reader, json_decoder, problem, refuse
 from reflet.api.meta import KubernetesObject
 from reflet.api.status import Status
 from reflet.api.unstructured import AnyObject
@@ -75,7 +75,7 @@ class EventDecoder(Generic[T]):
         else:
             # A class that is known at run time only cannot be written in an annotation.
             event: Any = WatchEvent[kind]  # type: ignore[valid-type]
-            self._decode_all = msgspec.json.Decoder(event, dec_hook=decode_hook).decode_lines
+            self._decode_all = json_decoder(event).decode_lines
 
     def decode_lines(self, buffer: bytes) -> list[WatchEvent[T] | ErrorEvent | BrokenLine]:
         """Return the events of a buffer of whole lines, in order; empty lines are nothing.
@@ -120,10 +120,19 @@ class EventDecoder(Generic[T]):
         known = _TYPES.get(raw.type)
         if known is None:
             raise problem("watch event", "type", f"unknown type {raw.type!r}")
+        if known == "BOOKMARK":
+            return self._bookmark(bytes(raw.object))
         decoded = decode_at(bytes(raw.object), self._kind, at="object", named=False)
-        if known != "BOOKMARK":
-            require_name(decoded, at="object")
+        require_name(decoded, at="object")
         return WatchEvent(type=known, object=decoded)
+
+    def _bookmark(self, data: bytes) -> WatchEvent[T]:
+        try:
+            decoded = decode_at(data, self._kind, at="object", named=False)
+        except DecodeError:
+            # It has metadata and no more: less than a class that requires a spec can be made of.
+            decoded = cast("T", decode_at(data, AnyObject, at="object", named=False))
+        return WatchEvent(type="BOOKMARK", object=decoded)
 
 
 def _raw_event(line: bytes) -> _RawEvent:

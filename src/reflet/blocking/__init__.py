@@ -2,6 +2,7 @@
 
 - ``cluster``, ``resource``: the client's verbs, each waiting for its answer
 - ``mirror``: a collection in memory
+- ``controllers``: functions that are called when objects change, and leader election
 - ``managers``: the ConfigMaps and Secrets of registered pods
 - ``loop_thread``: the one event loop, on a thread of its own, and what a fork leaves of it
 
@@ -22,15 +23,20 @@ from reflet._exports import lazy_exports
 # isort: off
 if TYPE_CHECKING:
     from reflet.blocking.cluster import BlockingCluster, connect
+    from reflet.blocking.controllers import BlockingController, BlockingLeader
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
     from reflet.blocking.resource import BlockingResource
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
         "reflet.blocking.cluster": "BlockingCluster connect",
+        "reflet.blocking.controllers": "BlockingController BlockingLeader",
         "reflet.blocking.managers": "BlockingManager",
         "reflet.blocking.mirror": "BlockingMirror",
         "reflet.blocking.resource": "BlockingResource",
     })
 
-__all__ = ["BlockingCluster", "BlockingManager", "BlockingMirror", "BlockingResource", "connect"]
+__all__ = [
+    "BlockingCluster", "BlockingController", "BlockingLeader", "BlockingManager", "BlockingMirror",
+    "BlockingResource", "connect",
+]

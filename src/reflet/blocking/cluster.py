@@ -22,8 +22,11 @@ from reflet.transport.config.settings import ConnectionSettings
 
 if TYPE_CHECKING:
     from reflet.api.core.config import ConfigMap, Secret
+    from reflet.blocking.controllers import BlockingController, BlockingLeader
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
+    from reflet.controllers.leader_election import LeaderOptions
+    from reflet.controllers.reconciler import ControllerOptions, Reconcile
     from reflet.informer.mirror import Mirror
     from reflet.informer.options import MirrorOptions
     from reflet.managers.strategies import ManagerOptions
@@ -149,6 +152,48 @@ class BlockingCluster:
 
         mirror: Mirror[Any] = self._cluster.mirror(kind, namespace=namespace, **options)
         return BlockingMirror(self._loop, mirror)
+
+    def leader(self, name: str, **options: Unpack[LeaderOptions]) -> BlockingLeader:
+        """Leads while the block runs; *options* are those of ``LeaderElection``."""
+        from reflet.blocking.controllers import BlockingLeader  # noqa: PLC0415 - rare, not light
+        from reflet.controllers.leader_election import (  # noqa: PLC0415 - the same
+            LeaderElection,
+        )
+
+        return BlockingLeader(self._loop, LeaderElection(self._cluster, name, **options))
+
+    def controller(
+        self,
+        source: BlockingMirror[Any],
+        function: Reconcile,
+        **options: Unpack[ControllerOptions],
+    ) -> BlockingController:
+        """Calls *function*, in threads, for every object of *source* that changes.
+
+        *options* are those of ``Controller``.  One controller belongs to one cluster: *source* and
+        the mirrors of *watches* are of this one.
+        """
+        if self._loop.left_behind:
+            raise self._loop.fork_error()
+        from reflet.blocking.controllers import BlockingController  # noqa: PLC0415 - rare
+        from reflet.controllers.reconciler import Controller  # noqa: PLC0415 - the same
+
+        return BlockingController(self._loop, Controller(source.asynchronous, function, **options))
+
+    def reconcile(
+        self,
+        source: BlockingMirror[Any],
+        function: Reconcile,
+        **options: Unpack[ControllerOptions],
+    ) -> None:
+        """Run a ``controller`` until Ctrl-C, or until the cluster is closed from another thread.
+
+        ::
+
+            with cluster.mirror(Deployment) as deployments, cluster.mirror(Pod) as pods:
+                cluster.reconcile(deployments, work_on, watches=[owned(pods, deployments)])
+        """
+        self.controller(source, function, **options).run()
 
     def config_map_manager(
         self, *, strategy: str = "watch", **options: Unpack[ManagerOptions]

@@ -77,6 +77,13 @@ class BlockingMirror(Generic[T]):
         finally:
             self._threads.shutdown()
 
+    @property
+    def asynchronous(self) -> Mirror[T]:
+        """The mirror behind it, for parts that run on its event loop: ``owned`` and the others."""
+        if self._loop.left_behind:
+            raise self._loop.fork_error()
+        return self._mirror
+
     # Waiting
 
     def synced(self, *, timeout: float | None = None, fail_on: Errors = ()) -> None:

@@ -46,7 +46,15 @@ if TYPE_CHECKING:
     from reflet.devserver import server as devserver
     from reflet.devserver.verbs import loading
     from reflet.informer.reflector import reflector
-    from reflet.insight import explain, rbac, reference_table, used_by, why
+    from reflet.insight import (
+        custom_structs,
+        explain,
+        rbac,
+        reference_table,
+        struct_source,
+        used_by,
+        why,
+    )
     from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
     from reflet.manifests import applying, manifest_documents
@@ -93,7 +101,7 @@ _HOMES: Final = {
         "reflet.client": "client",
         "reflet.devserver.verbs": "loading",
         "reflet.informer.reflector": "reflector",
-        "reflet.insight": "explain rbac reference_table used_by why",
+        "reflet.insight": ("custom_structs explain rbac reference_table struct_source used_by why"),
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.manifests": "applying manifest_documents",
         "reflet.node.pods": "admission",

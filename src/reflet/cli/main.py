@@ -36,6 +36,7 @@ from reflet.errors import (
 COMMANDS: Final = {
     "api-resources": "list the kinds that the server serves",
     "completion": "print the script that lets a shell complete commands and flags",
+    "crd": "write Python classes from CustomResourceDefinitions",
     "demo": "show what Reflet does, with no cluster, in a few seconds",
     "env": "show the environment that a container gets, and where it comes from",
     "explain": "explain every variable and file of a pod, and what a change needs",

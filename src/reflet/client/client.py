@@ -7,12 +7,12 @@ Upstream: client-go/kubernetes/clientset.go, client-go/dynamic/simple.go (one cl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Self, TypeVar, cast, overload
+from typing import Any, Final, Self, TypeVar, overload
 
 from reflet.api import resources, scheme
 from reflet.api.codec import decode, encode
 from reflet.api.frozen import Frozen
-from reflet.api.meta import KubernetesObject, PartialObjectMetadata, Time, TypedObject
+from reflet.api.meta import KubernetesObject, PartialObjectMetadata, Time
 from reflet.api.resources import SERVICE_ACCOUNTS, Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client import resource_lookup
@@ -26,7 +26,7 @@ from reflet.transport.interface import Request, Transport
 
 T = TypeVar("T", bound=KubernetesObject)
 
-ALL_NAMESPACES: Final = "*"
+ALL_NAMESPACES: Final = resources.ALL_NAMESPACES
 """Stands for a namespace where objects of all namespaces are meant."""
 
 
@@ -128,8 +128,7 @@ class Client:
         elif isinstance(kind, str):
             lookup = resource_lookup.named(kind, self._served_resources)
         else:
-            identity = scheme.identity(cast("type[TypedObject]", kind))
-            lookup = resource_lookup.of_kind(*identity, self._served_resources)
+            lookup = resource_lookup.of_kind(*scheme.identity(kind), self._served_resources)
         decoded_as: type[Any] = AnyObject
         if metadata_only:
             decoded_as = PartialObjectMetadata

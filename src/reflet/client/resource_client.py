@@ -20,7 +20,7 @@ from reflet.api.options import (
 from reflet.api.status import Status
 from reflet.client.resource_reader import Answered, ResourceReader, Whole
 from reflet.client.rest import AnswerHead
-from reflet.client.sent_objects import Body, PatchBody, loses_fields, name_of
+from reflet.client.sent_objects import Body, PatchBody, checked_json, loses_fields, name_of
 from reflet.errors import ConfigurationError
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -29,7 +29,8 @@ T = TypeVar("T", bound=KubernetesObject)
 class ResourceClient(ResourceReader[T]):
     """Get, list, watch and change the objects of one resource.
 
-    *namespace* is None for resources without namespaces, and to list and watch all namespaces.
+    *namespace* is None for resources without namespaces; None and ``ALL_NAMESPACES`` list and
+    watch all namespaces.
     Objects come out as *kind*; what goes in may be such an object or a plain mapping.  With
     *subresource* a verb is about a part of an object, and gives what the server answers: the
     object for ``status``, a Status for ``binding`` and ``eviction``, an AnyObject for ``scale``
@@ -68,10 +69,18 @@ class ResourceClient(ResourceReader[T]):
     ) -> Answered[T]:
         """Create an object; the answer is what the server made of it.
 
+        An object of a class is checked against it first: DecodeError names the field that does
+        not fit, here and in ``replace`` and ``apply``.
+
         With *name* and *subresource*, create that part of an existing object.
         """
         data = await self._send(
-            "create", "POST", name, options.query(), body=encode(body), subresource=subresource
+            "create",
+            "POST",
+            name,
+            options.query(),
+            body=checked_json(body),
+            subresource=subresource,
         )
         return self._answered(data, subresource)
 
@@ -100,14 +109,15 @@ class ResourceClient(ResourceReader[T]):
         if loses_fields(body):
             raise ConfigurationError(
                 f"a typed {self.resource.kind} does not hold every field, so writing it back would "
-                "lose the others: use patch, or get and replace it raw"
+                "lose the others: use patch, or get and replace it raw; a class of your own that "
+                "has them all says `complete: ClassVar[bool] = True`"
             )
         data = await self._send(
             "update",
             "PUT",
             name_of(body),
             options.query(),
-            body=encode(body),
+            body=checked_json(body),
             subresource=subresource,
         )
         return self._answered(data, subresource)
@@ -144,12 +154,22 @@ class ResourceClient(ResourceReader[T]):
         subresource: str | None = None,
     ) -> Answered[T]:
         """Change an object by a patch: a mapping, or a sequence of operations for a JSON patch."""
+        return await self._patch(name, encode(patch), patch_type, options, subresource)
+
+    async def _patch(
+        self,
+        name: str,
+        body: bytes,
+        patch_type: PatchType,
+        options: PatchOptions,
+        subresource: str | None,
+    ) -> Answered[T]:
         data = await self._send(
             "patch",
             "PATCH",
             name,
             options.query(),
-            body=encode(patch),
+            body=body,
             content_type=patch_type.value,
             subresource=subresource,
         )
@@ -174,12 +194,12 @@ class ResourceClient(ResourceReader[T]):
         subresource: str | None = None,
     ) -> Answered[T]:
         """Server-side apply: own the fields of *body*; Conflict when others own some of them."""
-        return await self.patch(
+        return await self._patch(
             name_of(body),
-            body,
+            checked_json(body),
             PatchType.APPLY,
             PatchOptions(field_manager=field_manager, force=force),
-            subresource=subresource,
+            subresource,
         )
 
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | Status:

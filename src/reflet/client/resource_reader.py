@@ -21,7 +21,7 @@ from reflet.api.options import (
     WatchOptions,
 )
 from reflet.api.paging import PAGE_SIZE, Paging
-from reflet.api.resources import Resource
+from reflet.api.resources import ALL_NAMESPACES, Resource
 from reflet.api.status import Status
 from reflet.api.tables import TABLES, Table
 from reflet.api.unstructured import AnyObject
@@ -73,7 +73,7 @@ class ResourceReader(Generic[T]):
         self._kind = kind
         self.gate = gate
         self._lookup = ResourceLookup(resource) if isinstance(resource, Resource) else resource
-        self._namespace = namespace
+        self._namespace = None if namespace == ALL_NAMESPACES else namespace
 
     def __repr__(self) -> str:
         where = f" in {self.namespace}" if self.namespace else ""

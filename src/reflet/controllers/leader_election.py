@@ -23,7 +23,7 @@ import random
 import socket
 import uuid
 from collections.abc import Callable
-from typing import Final, Self
+from typing import Final, Self, TypedDict
 
 from msgspec.structs import replace
 
@@ -46,6 +46,21 @@ logger = logging.getLogger(__name__)
 
 class LeadershipLost(RefletError):
     """Somebody else leads, or may soon: what this candidate was doing as the leader was stopped."""
+
+
+class LeaderOptions(TypedDict, total=False):
+    """How a candidate behaves; ``LeaderElection`` says what each means, and has the defaults."""
+
+    namespace: str | None
+    identity: str
+    lease_duration: float
+    renew_deadline: float
+    retry_period: float
+    release: bool
+    on_new_leader: Callable[[str], None] | None
+    metrics: Metrics
+    clock: Clock | None
+    chance: Callable[[], float]
 
 
 class LeaderElection:

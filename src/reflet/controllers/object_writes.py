@@ -173,7 +173,6 @@ async def wait_for(
         Mirror(
             client,
             client.resource,
-            namespace=client.namespace,
             field_selector=f"metadata.name={name}",
         ) as mirror,
     ):

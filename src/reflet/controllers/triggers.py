@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from reflet.api.meta import KubernetesObject
 from reflet.api.resources import Resource
@@ -20,11 +20,31 @@ from reflet.informer.mirror import Mirror
 from reflet.store.keys import key_of, namespace_of
 
 T = TypeVar("T", bound=KubernetesObject)
+T_co = TypeVar("T_co", bound=KubernetesObject, covariant=True)
 
 KeysOf: TypeAlias = Callable[[T], Iterable[str]]
 """From an object to the keys of what has to be worked on when it changes."""
 Predicate: TypeAlias = Callable[[Change[T]], bool]
 """Whether a change is worth any work."""
+
+
+class WaitingMirror(Protocol[T_co]):
+    """The face of a mirror for programs without an event loop: ``BlockingMirror`` is one."""
+
+    @property
+    def asynchronous(self) -> Mirror[Any]:
+        """The mirror behind it."""
+        ...
+
+
+AnyMirror: TypeAlias = Mirror[T] | WaitingMirror[T]
+"""A mirror, or the face of one."""
+
+
+def mirror_behind(mirror: AnyMirror[T]) -> Mirror[T]:
+    """The mirror itself."""
+    return mirror if isinstance(mirror, Mirror) else mirror.asynchronous
+
 
 USUAL: Final = 0
 LOW: Final = -100
@@ -57,14 +77,14 @@ def priority_of(change: Change[Any]) -> int:
     return LOW if change.initial or change.is_resync else USUAL
 
 
-def itself(mirror: Mirror[T], *, predicate: Predicate[T] | None = None) -> Trigger[T]:
+def itself(mirror: AnyMirror[T], *, predicate: Predicate[T] | None = None) -> Trigger[T]:
     """An object is work for its own key."""
-    return Trigger(mirror, lambda item: (key_of(item),), predicate)
+    return Trigger(mirror_behind(mirror), lambda item: (key_of(item),), predicate)
 
 
 def owned(
-    mirror: Mirror[T],
-    by: Resource | Mirror[Any],
+    mirror: AnyMirror[T],
+    by: Resource | AnyMirror[Any],
     *,
     any_owner: bool = False,
     predicate: Predicate[T] | None = None,
@@ -77,7 +97,7 @@ def owned(
 
     def owners(item: T) -> Iterable[str]:
         # Asked each time: a custom resource is known once its mirror has found it.
-        owning = by if isinstance(by, Resource) else by.resource
+        owning = by if isinstance(by, Resource) else mirror_behind(by).resource
         for reference in item.metadata.owner_references:
             group = reference.api_version.rpartition("/")[0]
             if (group, reference.kind) != (owning.group, owning.kind):
@@ -86,12 +106,12 @@ def owned(
                 namespace = item.metadata.namespace if owning.namespaced else ""
                 yield f"{namespace}/{reference.name}" if namespace else reference.name
 
-    return Trigger(mirror, owners, predicate, optional)
+    return Trigger(mirror_behind(mirror), owners, predicate, optional)
 
 
 def indexed(
-    mirror: Mirror[T],
-    primary: Mirror[Any],
+    mirror: AnyMirror[T],
+    primary: AnyMirror[Any],
     index: str,
     *,
     predicate: Predicate[T] | None = None,
@@ -104,20 +124,20 @@ def indexed(
     """
 
     def users(item: T) -> Iterable[str]:
-        return map(key_of, primary.by_index(index, key_of(item)))
+        return map(key_of, mirror_behind(primary).by_index(index, key_of(item)))
 
-    return Trigger(mirror, users, predicate, optional)
+    return Trigger(mirror_behind(mirror), users, predicate, optional)
 
 
 def mapped(
-    mirror: Mirror[T],
+    mirror: AnyMirror[T],
     keys_of: KeysOf[T],
     *,
     predicate: Predicate[T] | None = None,
     optional: bool = False,
 ) -> Trigger[T]:
     """An object is work for whatever keys *keys_of* gives."""
-    return Trigger(mirror, keys_of, predicate, optional)
+    return Trigger(mirror_behind(mirror), keys_of, predicate, optional)
 
 
 # Predicates

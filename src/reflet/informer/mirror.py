@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from typing import Final, Generic, Protocol, Self, TypeVar, Unpack
 
 from reflet.api.meta import KubernetesObject
-from reflet.api.resources import Resource
+from reflet.api.resources import ALL_NAMESPACES, Resource
 from reflet.api.selectors.labels import LabelSelector
 from reflet.api.status import not_found
 from reflet.errors import ConfigurationError, NotFound
@@ -76,9 +76,9 @@ class Mirror(Generic[T]):
 
     An object is found by its name, in the mirror's own *namespace* or in the one that is given;
     ``"shop/settings"`` is a name too, and the only kind that will do where the mirror spans all
-    namespaces (*namespace* is None).  By these names a mirror is a mapping: ``in``, ``[]``,
-    ``keys``, ``values``, ``items``, and iterating gives the names.  *options* are described in
-    ``MirrorOptions``.
+    namespaces. No *namespace* means that of *source*, all of them if it has none. By these names a
+    mirror is a mapping: ``in``, ``[]``, ``keys``, ``values``, ``items``, and iterating gives the
+    names. *options* are described in ``MirrorOptions``.
     """
 
     def __init__(
@@ -91,8 +91,10 @@ class Mirror(Generic[T]):
     ) -> None:
         refuse_unknown(options, MirrorOptions, of="a mirror")
         self._named = resource
-        self.namespace = namespace
-        resource = self.resource
+        if namespace is None:
+            namespace = getattr(source, "namespace", None)
+        self.namespace = None if namespace == ALL_NAMESPACES else namespace
+        resource, namespace = self.resource, self.namespace
         where = f" in {namespace}" if namespace else ""
         options["name"] = options.get("name") or f"{resource.full_name}{where}"
         self.informer: SharedInformer[T] = SharedInformer(

@@ -9,6 +9,7 @@
 - ``name_paths``: paths from objects to the names in them
 - ``reference_table``: which objects name ConfigMaps and Secrets outside pods, and which make them
 - ``custom_workloads``: custom resources that hold pod templates, as what makes pods
+- ``custom_structs``, ``struct_source``: Python classes for the objects of a definition
 - ``rbac``: the smallest role that reads what a pod needs
 - ``lint``: mistakes in manifests, before they are applied
 

@@ -13,10 +13,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias, assert_never
+from typing import Protocol, TypeAlias, assert_never
 
 from reflet.api.core.pods import Pod
-from reflet.api.resources import PODS
+from reflet.api.resources import ALL_NAMESPACES, PODS
 from reflet.api.selectors.fields import FieldRequirement, FieldSelector
 from reflet.api.selectors.labels import LabelSelector
 from reflet.informer.handlers.change_stream import ChangeStream
@@ -25,8 +25,6 @@ from reflet.informer.queues.delta_fifo import QueueClosed
 from reflet.managers.object_store import ObjectServer
 from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import TaskOwner
-
-ALL_NAMESPACES: Final = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ class ServedPods:
         return Mirror(
             self._cluster.resource(Pod, namespace=self._namespace),
             PODS,
-            namespace=None if self._namespace == ALL_NAMESPACES else self._namespace,
+            namespace=self._namespace,
             label_selector=self._label_selector,
             field_selector=self._field_selector,
             streaming=self._streaming,

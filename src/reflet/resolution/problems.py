@@ -36,6 +36,9 @@ class Problem(Frozen, frozen=True, kw_only=True, tag_field="type", tag=True):
         """One sentence for people, without a closing stop."""
         return self._sentence()
 
+    def __str__(self) -> str:
+        return self.message or repr(self)
+
     @property
     def error(self) -> str:
         """What the kubelet says, or, where it has no words, the message."""

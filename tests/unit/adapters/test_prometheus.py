@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import logging
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 import reflet
 from reflet.adapters.prometheus import HELP, PrometheusMetrics
+from reflet.errors import ConfigurationError
 from reflet.informer.reflector.endings import Ending
 from reflet.informer.reflector.reflector_metrics import ReflectorMetrics
 from reflet.runtime.metrics import Metrics
@@ -150,3 +152,10 @@ def test_threads_that_begin_at_once_share_one_metric(registry: CollectorRegistry
         thread.join()
 
     assert registry.get_sample_value(LISTS, {"resource": "pods"}) == 8
+
+
+def test_without_its_package_it_says_which_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+
+    with pytest.raises(ConfigurationError, match=r"install reflet\[prometheus\]"):
+        PrometheusMetrics()

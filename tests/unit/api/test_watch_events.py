@@ -1,8 +1,11 @@
+from typing import Literal
+
+import msgspec
 import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.core.pods import Pod
-from reflet.api.meta import KubernetesObject
+from reflet.api.meta import KubernetesObject, ObjectMeta
 from reflet.api.unstructured import AnyObject
 from reflet.api.watch_events import BrokenLine, ErrorEvent, EventDecoder, WatchEvent
 
@@ -35,6 +38,20 @@ def test_lines_become_events_in_order() -> None:
             assert second.metadata.annotations == {"k8s.io/initial-events-end": "true"}
         case _:
             pytest.fail(f"unexpected events: {events}")
+
+
+class Gadget(msgspec.Struct, rename="camel"):
+    api_version: Literal["v1"]
+    kind: Literal["ConfigMap"]
+    metadata: ObjectMeta
+    spec: dict[str, int]
+
+
+def test_a_bookmark_need_not_have_what_a_class_requires() -> None:
+    (event,) = EventDecoder(Gadget).decode_lines(BOOKMARK)
+
+    assert isinstance(event, WatchEvent)
+    assert (event.type, event.object.metadata.resource_version) == ("BOOKMARK", "9")
 
 
 @pytest.mark.parametrize("buffer", [b"", b"\n", b"\r\n\n", b"  \n"])

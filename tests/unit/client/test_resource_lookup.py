@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import msgspec
 import pytest
 
 from reflet.api.core.config import ConfigMap
@@ -13,7 +14,7 @@ from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.cluster import Cluster
 from reflet.devserver.server import DevServer
-from reflet.errors import NotFound, ParseError
+from reflet.errors import DecodeError, NotFound, ParseError
 from reflet.transport.config.settings import ConnectionSettings
 from tests.mirror_scenes import WIDGET_DEFINITION
 from tests.unit.client.scripted_transport import ScriptedTransport
@@ -32,6 +33,19 @@ class Widget(TypedObject, frozen=True, kw_only=True):
     spec: WidgetSpec = WidgetSpec()
 
 
+class PlainSpec(msgspec.Struct, frozen=True):
+    size: int
+
+
+class PlainWidget(msgspec.Struct, frozen=True, rename="camel"):
+    """The same kind, without a base of ours; what is required must be there."""
+
+    spec: PlainSpec
+    metadata: ObjectMeta
+    api_version: Literal["example.com/v1"] = "example.com/v1"
+    kind: Literal["Widget"] = "Widget"
+
+
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 SMALL = {
     "apiVersion": "example.com/v1",
@@ -45,7 +59,7 @@ def on(server: DevServer) -> Cluster:
     return Cluster(ConnectionSettings(server=server.url, namespace="default"))
 
 
-@pytest.mark.parametrize("kind", ["widgets.example.com", "Widget.example.com", Widget])
+@pytest.mark.parametrize("kind", ["widgets.example.com", "Widget.example.com", Widget, PlainWidget])
 async def test_a_custom_resource_needs_no_more_than_its_name_or_its_class(kind: Any) -> None:
     async with DevServer(tls=False) as server, on(server) as cluster:
         await cluster.resource(DEFINITIONS).create(WIDGET_DEFINITION)
@@ -55,10 +69,10 @@ async def test_a_custom_resource_needs_no_more_than_its_name_or_its_class(kind: 
         found = await widgets.get("small")
 
         assert str(widgets.resource) == "widgets.example.com"
-        assert isinstance(found, Widget if kind is Widget else AnyObject)
+        assert isinstance(found, AnyObject if isinstance(kind, str) else kind)
         async with cluster.mirror(kind) as mirror:
             await mirror.synced()
-            assert mirror["small"] == found or kind is not Widget
+            assert mirror["small"] == found or isinstance(kind, str)
             assert mirror.keys() == ["small"]
             assert mirror.list("") == mirror.values()
 
@@ -162,3 +176,16 @@ async def test_of_any_kind_the_metadata_alone_can_be_had() -> None:
                 while not mirror[name].metadata.labels:
                     await anext(changes)
                 assert type(mirror[name]) is PartialObjectMetadata
+
+
+async def test_an_object_that_does_not_fit_the_class_is_told_to_who_mirrors() -> None:
+    errors: list[Exception] = []
+    async with DevServer(tls=False) as server, on(server) as cluster:
+        await cluster.resource(DEFINITIONS).create(WIDGET_DEFINITION)
+        await cluster.resource("widgets.example.com").create({**SMALL, "spec": {"size": "large"}})
+
+        async with cluster.mirror(PlainWidget, on_error=errors.append) as mirror:
+            with pytest.raises(DecodeError, match=r"spec\.size: expected an integer"):
+                await mirror.synced(timeout=30, fail_on=DecodeError)
+
+        assert "spec.size: expected an integer" in str(errors[0])

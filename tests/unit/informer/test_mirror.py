@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from reflet.api.core.config import ConfigMap
-from reflet.api.resources import CONFIG_MAPS, NODES, Resource
+from reflet.api.resources import ALL_NAMESPACES, CONFIG_MAPS, NODES, Resource
+from reflet.client.resource_client import ResourceClient
 from reflet.errors import ConfigurationError, ConnectionRefused, Forbidden, NotFound
 from reflet.informer.mirror import Mirror, NotMirrored
 from reflet.informer.shared_informer import NotSynced
@@ -22,6 +23,7 @@ from reflet.testing.scripted_source import (
     modified,
 )
 from reflet.testing.virtual_time import VirtualClock
+from tests.unit.client.scripted_transport import ScriptedTransport
 from tests.unit.store.config_maps import config_map, names, users_of
 
 pytestmark = pytest.mark.virtual_time
@@ -233,3 +235,21 @@ def test_what_is_not_mirrored_is_not_found_and_no_key_and_says_so_without_quotes
         "configmaps",
         "settings",
     )
+
+
+@pytest.mark.parametrize(
+    ("of_the_source", "given", "expected"),
+    [
+        ("shop", None, "shop"),
+        ("shop", "bank", "bank"),
+        ("shop", ALL_NAMESPACES, None),
+        (None, None, None),
+        (ALL_NAMESPACES, None, None),
+    ],
+)
+def test_no_namespace_means_that_of_the_source(
+    of_the_source: str | None, given: str | None, expected: str | None
+) -> None:
+    client = ResourceClient(ScriptedTransport(), CONFIG_MAPS, ConfigMap, namespace=of_the_source)
+
+    assert Mirror(client, CONFIG_MAPS, namespace=given).namespace == expected

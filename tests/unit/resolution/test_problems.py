@@ -7,7 +7,7 @@ import pytest
 
 from reflet.resolution import problems
 from reflet.resolution.places import Place
-from reflet.resolution.problems import Problem, first_error, joined_errors
+from reflet.resolution.problems import MissingObject, Problem, first_error, joined_errors
 
 SETTINGS = {"object_kind": "ConfigMap", "namespace": "shop", "name": "settings"}
 
@@ -148,3 +148,10 @@ def test_the_plain_form_of_a_problem_names_its_type() -> None:
         "place": {"path": "spec"},
         "name": "A",
     }
+
+
+def test_a_problem_as_text_is_the_sentence_for_people() -> None:
+    problem = MissingObject(object_kind="ConfigMap", namespace="shop", name="settings")
+
+    assert str(problem) == "ConfigMap shop/settings does not exist"
+    assert repr(problem).startswith("MissingObject(")

@@ -293,7 +293,7 @@ def _host_and_port(text: str, flag: str, otherwise: str = "") -> tuple[str, int]
 def _settings(given: dict[str, Any]) -> ConnectionSettings:
     names = ("kubeconfig", "context", "server", "certificate_authority")
     return lazy.cluster.settings_from(
-        lazy.kubeconfig.Overrides(**{name: given[name] for name in names})
+        lazy.kubeconfig.Overrides(**{name: given[name] for name in names}, typed=True)
     )
 
 

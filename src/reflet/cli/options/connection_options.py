@@ -119,7 +119,7 @@ class ConnectionChoice:
 
     def __call__(self) -> ConnectionSettings:
         """Give the settings."""
-        return lazy.cluster.settings_from(lazy.kubeconfig.Overrides(**self._overrides))
+        return lazy.cluster.settings_from(lazy.kubeconfig.Overrides(**self._overrides, typed=True))
 
 
 def connection_options(command: Command) -> Command:

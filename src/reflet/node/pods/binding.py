@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import Final
 
 from reflet.api.core.pods import Pod
+from reflet.api.resources import ALL_NAMESPACES
 from reflet.client.client import Client
 from reflet.errors import (
     ApiError,
@@ -23,7 +24,7 @@ from reflet.errors import (
     TooManyRequests,
     TransportError,
 )
-from reflet.pods.pod_sources import ALL_NAMESPACES, PodSeen, ServedPods
+from reflet.pods.pod_sources import PodSeen, ServedPods
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
 

@@ -65,10 +65,11 @@ _NO_USER = Entry("user", "", Path(), KubeconfigUser())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """What the caller asks for by flag; an empty value leaves the choice to the files.
+    """What the caller asks for; an empty value leaves the choice to the files.
 
     The names are those of kubectl's flags, except ``as_user`` for ``--as`` and ``as_groups`` for
-    ``--as-group``.
+    ``--as-group``.  Errors call them by these names, or, with *typed*, as the flags that they are
+    on a command line.
     """
 
     kubeconfig: str = ""
@@ -85,14 +86,20 @@ class Overrides:
     as_uid: str = ""
     as_groups: tuple[str, ...] = ()
     request_timeout: str = ""
+    typed: bool = False
+
+    def called(self, name: str) -> str:
+        """What whoever gave it calls the setting *name*."""
+        flag = name.removesuffix("_user").replace("_", "-")
+        return f"--{flag}" if self.typed else name
 
     def __post_init__(self) -> None:
         if self.token and not is_sendable(self.token):
-            raise ConfigurationError("--token is not a token: it cannot be sent")
+            raise ConfigurationError(f"{self.called('token')} is not a token: it cannot be sent")
         if self.certificate_authority and self.insecure_skip_tls_verify:
             raise ConfigurationError(
-                "--certificate-authority and --insecure-skip-tls-verify exclude each other: "
-                "give one of them"
+                f"{self.called('certificate_authority')} and "
+                f"{self.called('insecure_skip_tls_verify')} exclude each other: give one of them"
             )
 
 
@@ -106,13 +113,16 @@ def resolve_settings(
 ) -> ConnectionSettings:
     """The settings that *overrides*, the kubeconfig files and the pod around us amount to.
 
-    Looks at ``--kubeconfig``, else at every file of ``KUBECONFIG``, else at ``.kube/config`` in
-    *home*; when these name no cluster, at the service account of the pod (under *root*).
-    Raises ConfigurationError, one line that names the flag, or file and field, to mend.
+    Looks at the kubeconfig of *overrides*, else at every file of ``KUBECONFIG``, else at
+    ``.kube/config`` in *home*; when these name no cluster, at the service account of the pod (under
+    *root*).
+    Raises ConfigurationError, one line that names the setting, or file and field, to mend.
     """
     kubeconfig = load(kubeconfig_paths(overrides, environ, home))
     if overrides.kubeconfig and not kubeconfig.files:
-        raise ConfigurationError(f"--kubeconfig {overrides.kubeconfig}: no such file")
+        raise ConfigurationError(
+            f"{overrides.called('kubeconfig')} {overrides.kubeconfig}: no such file"
+        )
     context, cluster, user = _chosen(kubeconfig, overrides)
     if overrides.server or cluster is not _NO_CLUSTER:
         settings = _with_user(
@@ -126,7 +136,7 @@ def resolve_settings(
     elif not (why_not := why_not_in_cluster(environ, root=root)):
         settings = _in_pod(overrides, environ, root)
     elif kubeconfig.contexts:
-        raise ConfigurationError(_no_cluster(kubeconfig, context))
+        raise ConfigurationError(_no_cluster(kubeconfig, context, overrides))
     else:
         raise ConfigurationError(_no_configuration(kubeconfig, overrides, environ, home, why_not))
     return dataclasses.replace(
@@ -138,9 +148,14 @@ def resolve_settings(
             as_user=overrides.as_user,
             as_uid=overrides.as_uid,
             as_groups=overrides.as_groups,
+            called=overrides.called,
         ),
         request_timeout=(
-            parse_request_timeout(overrides.request_timeout) if overrides.request_timeout else None
+            parse_request_timeout(
+                overrides.request_timeout, setting=overrides.called("request_timeout")
+            )
+            if overrides.request_timeout
+            else None
         ),
     )
 
@@ -161,14 +176,14 @@ def _chosen(
     context = _find(
         kubeconfig.contexts,
         overrides.context or kubeconfig.current_context,
-        "--context" if overrides.context else "current-context",
+        overrides.called("context") if overrides.context else "current-context",
         _NO_CONTEXT,
         kubeconfig,
     )
     cluster = _find(
         kubeconfig.clusters,
         overrides.cluster or context.value.cluster,
-        "--cluster" if overrides.cluster else str(context),
+        overrides.called("cluster") if overrides.cluster else str(context),
         _NO_CLUSTER,
         kubeconfig,
     )
@@ -177,7 +192,7 @@ def _chosen(
     user = _find(
         kubeconfig.users,
         overrides.user or context.value.user,
-        "--user" if overrides.user else str(context),
+        overrides.called("user") if overrides.user else str(context),
         _NO_USER,
         kubeconfig,
     )
@@ -209,11 +224,13 @@ def _reached(entry: Entry[KubeconfigCluster], overrides: Overrides) -> Connectio
     """Where the server is and how to trust it, flags included."""
     cluster = entry.value
     if overrides.server:
-        server = checked_server(overrides.server, "--server")
+        server = checked_server(overrides.server, overrides.called("server"))
     elif cluster.server:
         server = checked_server(cluster.server, entry.setting("server"))
     else:
-        raise ConfigurationError(f"{entry.setting('server')} is missing: add it, or give --server")
+        raise ConfigurationError(
+            f"{entry.setting('server')} is missing: add it, or give {overrides.called('server')}"
+        )
     proxy = cluster.proxy_url and checked_proxy(cluster.proxy_url, entry.setting("proxy-url"))
     settings = ConnectionSettings(
         server=server, proxy_url=proxy, disable_compression=cluster.disable_compression
@@ -234,7 +251,8 @@ def _reached(entry: Entry[KubeconfigCluster], overrides: Overrides) -> Connectio
 def _trusted(entry: Entry[KubeconfigCluster], overrides: Overrides) -> tuple[Pem | None, bool]:
     """The authority to trust, and whether to trust anybody; a flag replaces all of the file."""
     if overrides.certificate_authority:
-        return Pem("--certificate-authority", path=Path(overrides.certificate_authority)), False
+        name = overrides.called("certificate_authority")
+        return Pem(name, path=Path(overrides.certificate_authority)), False
     if overrides.insecure_skip_tls_verify:
         return None, True
     cluster = entry.value
@@ -313,12 +331,15 @@ def _proxy_of_environment(server: str, environ: Mapping[str, str]) -> str:
     return proxy and checked_proxy(proxy, variable)
 
 
-def _no_cluster(kubeconfig: Kubeconfig, context: Entry[KubeconfigContext]) -> str:
+def _no_cluster(
+    kubeconfig: Kubeconfig, context: Entry[KubeconfigContext], overrides: Overrides
+) -> str:
     if context is not _NO_CONTEXT:
-        return f"{context} names no cluster: add one, or give --cluster or --server"
+        cluster, server = overrides.called("cluster"), overrides.called("server")
+        return f"{context} names no cluster: add one, or give {cluster} or {server}"
     files = ", ".join(map(str, kubeconfig.files))
     return (
-        f"current-context is not set in {files}: give --context, "
+        f"current-context is not set in {files}: give {overrides.called('context')}, "
         f"one of {', '.join(sorted(kubeconfig.contexts))}"
     )
 
@@ -335,10 +356,11 @@ def _no_configuration(
         f"{path} {'has no context' if path in kubeconfig.files else 'does not exist'}"
         for path in kubeconfig_paths(overrides, environ, home)
     ]
+    name = overrides.called("kubeconfig")
     if overrides.kubeconfig:
-        looked = [f"--kubeconfig {place}" for place in looked]
+        looked = [f"{name} {place}" for place in looked]
     elif environ.get("KUBECONFIG"):
-        looked = ["--kubeconfig is not given", *(f"KUBECONFIG: {place}" for place in looked)]
+        looked = [f"{name} is not given", *(f"KUBECONFIG: {place}" for place in looked)]
     else:
-        looked = ["--kubeconfig is not given", "KUBECONFIG is not set", *looked]
+        looked = [f"{name} is not given", "KUBECONFIG is not set", *looked]
     return f"no cluster is configured: {'; '.join(looked)}; not in a pod: {why_not_pod}"

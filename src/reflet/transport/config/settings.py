@@ -146,8 +146,8 @@ def checked_proxy(text: str, setting: str) -> str:
     return text
 
 
-def parse_request_timeout(text: str) -> float | None:
-    """Seconds for ``--request-timeout``: ``30``, ``10s``, ``1m30s``; None for ``0``, no limit."""
+def parse_request_timeout(text: str, *, setting: str = "request_timeout") -> float | None:
+    """Seconds for a limit of requests: ``30``, ``10s``, ``1m30s``; None for ``0``, no limit."""
     if text.isascii() and text.removeprefix("+").isdecimal():
         return float(text) or None
     try:
@@ -155,7 +155,7 @@ def parse_request_timeout(text: str) -> float | None:
     except ValueError:
         shown = text if text.isprintable() else ascii(text)
         raise ConfigurationError(
-            f"--request-timeout {shown[:LONGEST_DURATION]}: not a time: write seconds (30) or a "
+            f"{setting} {shown[:LONGEST_DURATION]}: not a time: write seconds (30) or a "
             "unit (10s, 5m, 1h), 0 for no limit"
         ) from None
 

@@ -114,8 +114,12 @@ def impersonation(
     as_user: str = "",
     as_uid: str = "",
     as_groups: tuple[str, ...] = (),
+    called: Callable[[str], str] = str,
 ) -> Impersonation | None:
-    """Whom to act as: each flag wins over the same field of *user*."""
+    """Whom to act as: what is given wins over the same field of *user*.
+
+    *called* is what errors call the arguments.
+    """
     fields = user.value
     name = as_user or fields.impersonate
     uid = as_uid or fields.impersonate_uid
@@ -123,7 +127,7 @@ def impersonation(
     if not name and (uid or groups or fields.impersonate_extra):
         raise ConfigurationError(
             "impersonating a uid, group or extra needs a user as well: "
-            + ("give --as" if as_uid or as_groups else f"set as of {user}")
+            + (f"give {called('as_user')}" if as_uid or as_groups else f"set as of {user}")
         )
     if not name:
         return None

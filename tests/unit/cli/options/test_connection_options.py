@@ -108,7 +108,7 @@ def test_every_override_has_a_flag_and_every_flag_is_explained() -> None:
 
     flags = {parameter.name: parameter for parameter in probe.params}
 
-    assert set(flags) == {field.name for field in dataclasses.fields(Overrides)}
+    assert {*flags, "typed"} == {field.name for field in dataclasses.fields(Overrides)}
     assert all(isinstance(flag, click.Option) and flag.help for flag in flags.values())
 
 

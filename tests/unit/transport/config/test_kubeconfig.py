@@ -69,7 +69,7 @@ class Scene:
         self.environ |= IN_POD
 
     def resolve(self, **flags: object) -> ConnectionSettings:
-        overrides = Overrides(**flags)  # type: ignore[arg-type]  # the tests' own keywords
+        overrides = Overrides(**{"typed": True, **flags})  # type: ignore[arg-type]  # the tests' own keywords
         return resolve_settings(overrides, self.environ, self.home, root=self.root)
 
     def failure(self, **flags: object) -> str:
@@ -430,4 +430,4 @@ def test_a_file_that_is_wrong_is_told_with_the_field(
 
 
 def test_the_token_is_not_in_the_repr_of_the_flags() -> None:
-    assert "typed" not in repr(Overrides(token="typed"))
+    assert "hidden" not in repr(Overrides(token="hidden"))

@@ -177,7 +177,7 @@ def test_a_request_timeout_is_read_as_kubectl_reads_it(written: str, seconds: fl
 
 @pytest.mark.parametrize("written", ["", "soon", "-1s", "-5", "10 s", "10x", "1s2", "1.5", "s"])
 def test_a_request_timeout_that_is_none_is_refused(written: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"^--request-timeout .*: not a time: "):
+    with pytest.raises(ConfigurationError, match=r"^request_timeout .*: not a time: "):
         parse_request_timeout(written)
 
 

@@ -1,0 +1,61 @@
+"""``reflet crd``: what a CustomResourceDefinition gives a program."""
+
+from __future__ import annotations
+
+import click
+
+from reflet.cli import lazy
+from reflet.cli.options.arguments import FILE_NAME
+
+
+@click.group(no_args_is_help=True)
+def crd() -> None:
+    """Write Python classes from CustomResourceDefinitions."""
+
+
+@crd.command(name="to-python")
+@click.option(
+    "-f",
+    "--filename",
+    "paths",
+    multiple=True,
+    required=True,
+    type=FILE_NAME,
+    metavar="FILE|-",
+    help="Read the definitions of this file, YAML or JSON; may be repeated.",
+)
+@click.option(
+    "--version",
+    default="",
+    metavar="VERSION",
+    help="Only this version; all that are served when not given.",
+)
+def to_python(paths: tuple[str, ...], version: str) -> None:
+    """Write structs for the objects of CustomResourceDefinitions.
+
+    What is printed is a Python module.  Its classes are kinds for cluster.resource and
+    cluster.mirror: objects are decoded straight to them, and checked against them before they are
+    written.  The class of the objects is named after their kind; with several versions, after
+    both: WidgetV1beta1.
+    """
+    names: list[str] = []
+    classes = []
+    for path in paths:
+        text = lazy.manifest_files.read_text(lazy.manifest_files.FoundFile(path))
+        values = list(lazy.yaml_text.read_values(text.content, source=text.name))
+        definitions = [
+            each.value for each in values if each.value.get("kind") == "CustomResourceDefinition"
+        ]
+        if not definitions:
+            raise click.UsageError(f"{text.name} has no CustomResourceDefinition")
+        for definition in definitions:
+            found = list(lazy.custom_structs.classes_of(definition, version=version))
+            names.append(_name(definition))
+            classes += found
+    click.echo(lazy.struct_source.source_of(classes, ", ".join(names)), nl=False)
+
+
+def _name(definition: dict[str, object]) -> str:
+    metadata = definition.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else ""
+    return str(name or "a CustomResourceDefinition")
