@@ -156,9 +156,12 @@ def prepare_service_update(old: Document, document: Document, outside: Outside) 
     """
     spec, before = document["spec"], old["spec"]
     if _needs_address(spec) and _needs_address(before):
-        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        for name in ("clusterIP", "clusterIPs", "ipFamilies"):
             if before.get(name) and not spec.get(name):
                 spec[name] = before[name]
+        # A policy that is empty was given, and is refused; one that is not given is kept.
+        if spec.get("ipFamilyPolicy") is None and before.get("ipFamilyPolicy"):
+            spec["ipFamilyPolicy"] = before["ipFamilyPolicy"]
     _keep_ports(spec, before)
     _settle_plural(spec, before)
     if _needs_address(spec):
