@@ -21,6 +21,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import reflet
@@ -35,7 +36,6 @@ from reflet import (
     Secret,
     StatefulSet,
 )
-from reflet.api import ObjectMeta
 from reflet.controllers import Trigger, applied_object, indexed, leader, reconcile, wait_for
 from reflet.devserver import DevServer
 from reflet.errors import AlreadyExists, NotFound, RefletError
@@ -48,6 +48,7 @@ from reflet.resolution import (
     PodInputs,
     Usage,
     config_map_names,
+    pod_of,
     references_of,
     secret_names,
 )
@@ -62,29 +63,23 @@ ROLLED = "reflet.dev/configuration"  # of the pod template: what its pods were r
 USES = (Usage.ENV, Usage.ENV_FROM, Usage.VOLUME)
 
 
-def pod_of(workload: Workload) -> Pod:
-    metadata = ObjectMeta(namespace=workload.metadata.namespace)
-    return Pod(metadata=metadata, spec=workload.spec.template.spec)
-
-
 def inputs_of(workload: Workload, objects: ObjectSource) -> PodInputs:
     """What the pods are made from; nodes and tokens, which nobody changes here, are left open."""
     return PodInputs(
         pod=pod_of(workload),
         objects=objects,
-        services_read=False,
+        services=(),
         node=UNKNOWN_NODE,
         token=lambda _audience, _seconds: "",
         bundles=(),
     )
 
 
-def used_config_maps(workload: Workload) -> Iterable[str]:
-    return (f"{workload.metadata.namespace}/{name}" for name in config_map_names(pod_of(workload)))
-
-
-def used_secrets(workload: Workload) -> Iterable[str]:
-    return (f"{workload.metadata.namespace}/{name}" for name in secret_names(pod_of(workload)))
+def keys(names: Callable[[Pod], Iterable[str]]) -> Callable[[Workload], list[str]]:
+    """An index function: the keys of the objects that a workload's pods name."""
+    return lambda workload: [
+        f"{workload.metadata.namespace}/{name}" for name in names(pod_of(workload))
+    ]
 
 
 def assignments(environment: Environment) -> Iterator[Assignment]:
@@ -106,11 +101,12 @@ def used_values(inputs: PodInputs) -> dict[str, set[tuple[str, bytes]]] | None:
     environments, volumes = inputs.environments().values(), inputs.volumes().values()
     if any([each.error for each in environments] + [each.error for each in volumes]):
         return None
-    used: dict[str, set[tuple[str, bytes]]] = {}
-    for reference in references_of(inputs.pod):
-        if reference.usage in USES:
-            for key in reference.keys or ("*",):
-                used[f"{reference.kind}/{reference.name}/{key}"] = set()
+    used: dict[str, set[tuple[str, bytes]]] = {
+        f"{reference.kind}/{reference.name}/{key}": set()
+        for reference in references_of(inputs.pod)
+        if reference.usage in USES
+        for key in reference.keys or ("*",)
+    }
     values: list[tuple[object, bytes]] = [
         (assignment.origin, assignment.value.encode(errors="surrogateescape"))
         for environment in environments
@@ -121,7 +117,7 @@ def used_values(inputs: PodInputs) -> dict[str, set[tuple[str, bytes]]] | None:
         if isinstance(origin, ConfigMapOrigin | SecretOrigin):
             kind = "ConfigMap" if isinstance(origin, ConfigMapOrigin) else "Secret"
             part = "*" if origin.whole else origin.key
-            used.setdefault(f"{kind}/{origin.name}/{part}", set()).add((origin.key, value))
+            used[f"{kind}/{origin.name}/{part}"].add((origin.key, value))
     return used
 
 
@@ -133,19 +129,15 @@ def has_changed(seen: Mapping[str, str], digests: Mapping[str, str]) -> bool:
     return any(seen.get(name, digest) != digest for name, digest in digests.items())
 
 
+@dataclass(frozen=True)
 class Reloader:
     """Looks after the workloads of one kind."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        workloads: Mirror[Any],
-        config_maps: Mirror[ConfigMap],
-        secrets: Mirror[Secret],
-        key: bytes,
-    ) -> None:
-        self.cluster, self.workloads, self.key = cluster, workloads, key
-        self.config_maps, self.secrets = config_maps, secrets
+    cluster: Cluster
+    workloads: Mirror[Any]
+    config_maps: Mirror[ConfigMap]
+    secrets: Mirror[Secret]
+    key: bytes
 
     def config_map(self, namespace: str, name: str) -> ConfigMap | RefletError:
         return self.config_maps.get(name, namespace) or NotFound(f'configmap "{name}" not found')
@@ -171,18 +163,17 @@ class Reloader:
         if seen == digests:
             return
         template = workload.spec.template.metadata.annotations.get(ROLLED)
-        if seen.get("key") == digests["key"] and has_changed(seen, digests):
+        is_rolled = seen.get("key") == digests["key"] and has_changed(seen, digests)
+        if is_rolled:
             template = hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:16]
-            print(f"{workload.kind} {key} is rolled", flush=True)
-        annotations = {} if template is None else {ROLLED: template}
-        applied = applied_object(
-            type(workload),
-            workload.metadata.name,
-            annotations={SEEN: json.dumps(digests)},
-            spec={"template": {"metadata": {"annotations": annotations}}},
-        )
+        name, annotations = workload.metadata.name, {SEEN: json.dumps(digests)}
+        applied = applied_object(type(workload), name, annotations=annotations)
+        if template is not None:
+            applied["spec"] = {"template": {"metadata": {"annotations": {ROLLED: template}}}}
         client = self.cluster.resource(type(workload), namespace=workload.metadata.namespace)
         await client.apply(applied, field_manager=NAME, force=True)
+        if is_rolled:
+            print(f"{workload.kind} {key} is rolled", flush=True)
 
 
 async def own_key(cluster: Cluster) -> bytes:
@@ -195,7 +186,7 @@ async def own_key(cluster: Cluster) -> bytes:
         return (await client.get(NAME)).data["key"]
 
 
-async def reload(cluster: Cluster, reloader: type[Reloader] = Reloader) -> None:
+async def reload(cluster: Cluster, reloader: Callable[..., Reloader] = Reloader) -> None:
     """Look after all workloads, as the only one who does, until cancelled."""
     async with (
         leader(cluster, NAME) as elected,
@@ -211,7 +202,7 @@ async def reload(cluster: Cluster, reloader: type[Reloader] = Reloader) -> None:
                     kind,
                     namespace=ALL_NAMESPACES,
                     label_selector=LABEL,
-                    indexers={"config maps": used_config_maps, "secrets": used_secrets},
+                    indexers={"config maps": keys(config_map_names), "secrets": keys(secret_names)},
                 )
             )
             watches: list[Trigger[Any]] = [
@@ -240,7 +231,9 @@ def deployment(name: str, *env: Mapping[str, Any], **pod: Any) -> dict[str, Any]
 
 
 @asynccontextmanager
-async def running(cluster: Cluster, reloader: type[Reloader] = Reloader) -> AsyncIterator[None]:
+async def running(
+    cluster: Cluster, reloader: Callable[..., Reloader] = Reloader
+) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as tasks:
         reloading = tasks.create_task(reload(cluster, reloader), name="reloader")
         yield
@@ -251,10 +244,11 @@ def is_seen(workload: Any) -> bool:
     return workload is not None and SEEN in workload.metadata.annotations
 
 
-def is_at(generation: int) -> Callable[[Any], bool]:
-    """Whether the pod template was changed so often, and the pods run."""
+def is_at(revision: int) -> Callable[[Any], bool]:
+    """Whether the pods run that were made from so many templates, one after the other."""
     return lambda workload: (
-        workload.metadata.generation == workload.status.observed_generation == generation
+        workload.metadata.annotations.get("deployment.kubernetes.io/revision") == str(revision)
+        and workload.metadata.generation == workload.status.observed_generation
         and workload.status.updated_replicas == workload.status.ready_replicas == 1
     )
 
@@ -263,6 +257,7 @@ async def demonstrate(cluster: Cluster) -> None:
     deployments, config_maps = cluster.resource(Deployment), cluster.resource(ConfigMap)
     async with running(cluster):
         await wait_for(deployments, "web", is_seen, timeout=30)
+        await wait_for(deployments, "web", is_at(1), timeout=30)
         print("web is looked after, and was not rolled for that")
         await config_maps.patch("settings", {"data": {"unused": "2"}})
         await config_maps.patch("settings", {"data": {"color": "red"}})
