@@ -174,12 +174,13 @@ async def test_a_template_that_asks_for_more_is_rolled_once_for_that() -> None:
         async with reloader.running(cluster):
             seen = await wait_for(deployments, "web", is_seen)
             assert seen is not None
-            more: Any = deployment("web", FROM_SETTINGS, FROM_SECRET)
+            another = {"configMapKeyRef": {"name": "settings", "key": "unused"}}
+            more = deployment("web", FROM_SETTINGS, {"name": "MORE", "valueFrom": another})
             await deployments.patch("web", {"spec": more["spec"]})
             await wait_for(
                 deployments,
                 "web",
-                lambda web: "database" in web.metadata.annotations[SEEN] if web else False,
+                lambda web: "unused" in web.metadata.annotations[SEEN] if web else False,
             )
             await wait_for(deployments, "web", is_at(2))
 
