@@ -2,8 +2,8 @@
 
 Owns: reading a page, and running its ``console`` blocks as a reader would, in terminals: one for
 ``reflet serve``, one for each command that says ``# leave it running``, one for everything else.
-A block that begins without a command shows what the last command that was left running prints
-next.  Must not know any page.
+Left running once more, a command takes the place of its former run.  A block that begins without a
+command shows what the last command that was left running prints next.  Must not know any page.
 """
 
 from __future__ import annotations
@@ -108,6 +108,7 @@ class Terminal:
     """A command that was left running, and what it printed since somebody last looked."""
 
     def __init__(self, command: str, folder: Path, environment: dict[str, str]) -> None:
+        self.command = command
         self._process = subprocess.Popen(
             ["bash", "-c", f"exec {command}"],
             cwd=folder,
@@ -176,6 +177,9 @@ class Reader:
             return self._left_running[-1].printed(step.printed)
         if step.command.endswith(STAYS):
             command = step.command.removesuffix(STAYS)
+            for former in [each for each in self._left_running if each.command == command]:
+                self._left_running.remove(former)
+                former.stop()
             self._left_running.append(Terminal(command, self._folder, self._environment))
             return self._left_running[-1].printed(step.printed)
         return self.do(step.command)

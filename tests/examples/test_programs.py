@@ -46,3 +46,23 @@ def test_a_reflector_a_queue_and_a_store_by_hand_say_what_happened() -> None:
         "Type:Deleted: Name:dapi-test-pod",
         "In the store: default/secret-test-pod, default/web",
     ]
+
+
+def test_the_operator_creates_scales_heals_and_cleans_up() -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "website_operator.py")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    said = done.stdout.splitlines()
+    assert said[:5] == [
+        "created: 2 pods run",
+        "scaled: 3 pods run",
+        "healed: pods of another Deployment run",
+        "addresses: {'shop': 'shop.example.com'}",
+        "deleted, addresses: {}",
+    ]
+    assert "event: Running: 2 of 2 run, 1 times" in said

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Reference, Usage, config_map_names, references_of, secret_names,
     )
     from reflet.resolution.resource_fields import NodeInHand, UNKNOWN_NODE
+    from reflet.resolution.templates import pod_of
     from reflet.resolution.variables import Assignment, Environment, Variable
     from reflet.resolution.volume_contents import resolve_volume
 else:
@@ -48,6 +49,7 @@ else:
             "Reference Usage config_map_names references_of secret_names"
         ),
         "reflet.resolution.resource_fields": "NodeInHand UNKNOWN_NODE",
+        "reflet.resolution.templates": "pod_of",
         "reflet.resolution.variables": "Assignment Environment Variable",
         "reflet.resolution.volume_contents": "resolve_volume",
     })
@@ -55,6 +57,6 @@ else:
 __all__ = [
     "UNKNOWN_NODE", "Assignment", "Environment", "FileContent", "Filling", "Needs", "NodeInHand",
     "ObjectKey", "ObjectSource", "ObjectsInHand", "PodInputs", "Reference", "Usage", "Variable",
-    "VolumeContents", "config_map_names", "references_of", "resolve_environment", "resolve_volume",
-    "secret_names",
+    "VolumeContents", "config_map_names", "pod_of", "references_of", "resolve_environment",
+    "resolve_volume", "secret_names",
 ]
