@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 from typing import Final, Protocol
 
 from reflet.errors import TransportError
 
 AT_ONCE: Final = 64 * 1024  # bytes
+KEEPALIVE: Final = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
+)
+"""Socket options: a peer whose machine vanished is noticed after 50 quiet seconds."""
 
 
 class ByteStream(Protocol):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -19,7 +18,7 @@ from reflet.errors import TransportError
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.failures import connection_failure
 from reflet.transport.interface import Request, Response, Upgraded
-from reflet.transport.upgrades.byte_streams import SocketBytes
+from reflet.transport.upgrades.byte_streams import KEEPALIVE, SocketBytes
 
 if TYPE_CHECKING:
     import ssl
@@ -28,12 +27,6 @@ SWITCHING: Final = 101
 CONNECT_TIMEOUT: Final = 30.0  # seconds, to the head of the answer
 LONGEST_HEAD: Final = 64 * 1024  # bytes
 LONGEST_REFUSAL: Final = 2**20  # bytes
-KEEPALIVE: Final = (
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
-)
 
 
 async def dial(
