@@ -13,8 +13,8 @@ import base64
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 from reflet.api.resources import PODS
 from reflet.api.status import error_from_response
@@ -33,6 +33,31 @@ SWITCHING: Final = 101
 KEY_BYTES: Final = 16
 
 
+class LogOptions(TypedDict, total=False):
+    """Which part of which log, in the words of the API server's own options."""
+
+    namespace: str | None
+    container: str | None
+    follow: bool
+    previous: bool
+    since_seconds: int | None
+    since_time: datetime | None
+    tail_lines: int | None
+    limit_bytes: int | None
+    timestamps: bool
+
+
+class ExecOptions(TypedDict, total=False):
+    """Where a command runs, and which streams it has."""
+
+    namespace: str | None
+    container: str | None
+    stdin: bool
+    stdout: bool
+    stderr: bool
+    tty: bool
+
+
 class PodStreams:
     """Logs, commands and ports of the pods that *transport* leads to.
 
@@ -43,38 +68,15 @@ class PodStreams:
         self._transport = transport
         self.namespace = namespace
 
-    async def logs(
-        self,
-        name: str,
-        *,
-        namespace: str | None = None,
-        container: str | None = None,
-        follow: bool = False,
-        previous: bool = False,
-        since_seconds: int | None = None,
-        since_time: datetime | None = None,
-        tail_lines: int | None = None,
-        limit_bytes: int | None = None,
-        timestamps: bool = False,
-    ) -> AsyncGenerator[str, None]:
+    async def logs(self, name: str, **options: Unpack[LogOptions]) -> AsyncGenerator[str, None]:
         """Yield the log of a pod's container line by line; with *follow* until the container ends.
 
-        A broken connection is raised as TransportError and never taken for the end.  To stop
-        before the end, and at once, use ``contextlib.aclosing``.
+        Which part of it say *options*: see ``LogOptions``.  A broken connection is raised as
+        TransportError and never taken for the end.  To stop before the end, and at once, use
+        ``contextlib.aclosing``.
         """
-        flags = {"follow": follow, "previous": previous, "timestamps": timestamps}
-        numbers = {
-            "sinceSeconds": since_seconds,
-            "tailLines": tail_lines,
-            "limitBytes": limit_bytes,
-        }
-        query = [(key, "true") for key, value in flags.items() if value]
-        query += [(key, str(value)) for key, value in numbers.items() if value is not None]
-        if since_time is not None:
-            query.append(("sinceTime", since_time.astimezone().isoformat()))
-        if container is not None:
-            query.append(("container", container))
-        request = Request(path=self._path(name, namespace, "log"), query=tuple(query))
+        path = self._path(name, options.get("namespace"), "log")
+        request = Request(path=path, query=_log_query(options))
         async with self._transport.stream(request) as stream:
             error = await refusal(stream, request, verb="get")
             if error is not None:
@@ -91,28 +93,28 @@ class PodStreams:
                 yield rest.decode(errors="replace")
 
     def exec(
-        self,
-        name: str,
-        command: Sequence[str],
-        *,
-        namespace: str | None = None,
-        container: str | None = None,
-        stdin: bool = False,
-        stdout: bool = True,
-        stderr: bool = True,
-        tty: bool = False,
+        self, name: str, command: Sequence[str], **options: Unpack[ExecOptions]
     ) -> AbstractAsyncContextManager[RemoteProcess]:
         """Run a command in a container, while the context is open; see ``RemoteProcess``.
 
         Raises the ApiError of a server that refuses.  What is wrong inside the node, a container
-        that does not run for one, is raised by ``wait``.  A terminal has no standard error.
+        that does not run for one, is raised by ``wait``.  There is a standard input with
+        ``stdin=True`` alone, and a terminal, ``tty=True``, has no standard error.
         """
-        flags = {"stdin": stdin, "stdout": stdout, "stderr": stderr and not tty, "tty": tty}
+        tty = options.get("tty", False)
+        flags = {
+            "stdin": options.get("stdin", False),
+            "stdout": options.get("stdout", True),
+            "stderr": options.get("stderr", True) and not tty,
+            "tty": tty,
+        }
         query = [(key, "true") for key, value in flags.items() if value]
         query += [("command", word) for word in command]
+        container = options.get("container")
         if container is not None:
             query.append(("container", container))
-        return self._exec(Request(path=self._path(name, namespace, "exec"), query=tuple(query)))
+        path = self._path(name, options.get("namespace"), "exec")
+        return self._exec(Request(path=path, query=tuple(query)))
 
     @asynccontextmanager
     async def _exec(self, request: Request) -> AsyncIterator[RemoteProcess]:
@@ -223,3 +225,19 @@ class PodStreams:
                     f"{request.path}: the server speaks none of {', '.join(protocols)}"
                 )
             yield upgraded, agreed
+
+
+def _log_query(options: LogOptions) -> tuple[tuple[str, str], ...]:
+    flags = {name: options.get(name) for name in ("follow", "previous", "timestamps")}
+    values = {
+        "container": options.get("container"),
+        "sinceSeconds": options.get("since_seconds"),
+        "tailLines": options.get("tail_lines"),
+        "limitBytes": options.get("limit_bytes"),
+    }
+    query = [(name, "true") for name, value in flags.items() if value]
+    query += [(name, str(value)) for name, value in values.items() if value is not None]
+    since = options.get("since_time")
+    if since is not None:
+        query.append(("sinceTime", since.astimezone(UTC).isoformat()))
+    return tuple(query)

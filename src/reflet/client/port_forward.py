@@ -13,6 +13,8 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import socket
+import struct
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
@@ -110,7 +112,7 @@ class PortForwarder:
             await self._exchange(local, errors, data)
         except RefletError as error:
             self._tell(error)
-            writer.transport.abort()  # a reset, which no client takes for the end of an answer
+            _reset(writer)
         finally:
             try:
                 with contextlib.suppress(TransportError):
@@ -121,19 +123,19 @@ class PortForwarder:
 
     async def _exchange(self, local: SocketBytes, errors: Channel, data: Channel) -> None:
         """Carry both directions to their ends; TransportError with what the node says."""
+        complaint = _Complaint()
         sending = asyncio.create_task(_copy(local, data), name="to the pod")
-        receiving = asyncio.create_task(_copy(data, local), name="from the pod")
-        complaining = asyncio.create_task(_complaint(errors), name="what the node says")
-        tasks = {sending, receiving, complaining}
+        receiving = asyncio.create_task(_receive(data, local, complaint), name="from the pod")
+        complaining = asyncio.create_task(complaint.read(errors), name="what the node says")
+        tasks = pending = {sending, receiving, complaining}
         try:
-            pending = tasks
+            # When the pod has ended, and the node's word too, nobody hears what still comes.
             while receiving in pending or complaining in pending:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in done - {sending}:
                     task.result()
                 if sending in done and sending.exception() is not None:
                     return  # whoever connected is gone
-            # The pod has ended, and so has the node's word: nobody hears what still comes.
         finally:
             for task in tasks:
                 task.cancel()
@@ -178,9 +180,30 @@ async def _copy(source: SocketBytes | Channel, target: SocketBytes | Channel) ->
     await target.finish()
 
 
-async def _complaint(errors: Channel) -> None:
-    said = b""
-    while piece := await errors.read():
-        said += piece
-    if said:
-        raise TransportError(said.decode(errors="replace").strip())
+class _Complaint:
+    """What the node says about one connection; anything is a failure."""
+
+    def __init__(self) -> None:
+        self.said = b""
+
+    async def read(self, errors: Channel) -> None:
+        while piece := await errors.read():
+            self.said += piece
+        if self.said:
+            raise TransportError(self.said.decode(errors="replace").strip())
+
+
+async def _receive(data: Channel, local: SocketBytes, complaint: _Complaint) -> None:
+    while piece := await data.read():
+        await local.write(piece)
+    # A node complains before it ends the bytes; an orderly end would hide that it did.
+    if not complaint.said:
+        await local.finish()
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Break a connection off, which no client takes for the end of an answer."""
+    linger = struct.pack("ii", 1, 0)
+    with contextlib.suppress(OSError):
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    writer.transport.abort()

@@ -11,7 +11,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -113,15 +113,19 @@ class RemoteProcess:
 
     async def communicate(self, input: bytes = b"") -> CompletedCommand:  # noqa: A002 - as subprocess
         """Send *input* and its end, read everything, and wait for the command's end."""
-        async with asyncio.TaskGroup() as tasks:
-            stdout = tasks.create_task(_all(self.stdout), name="standard output of a command")
-            stderr = tasks.create_task(_all(self.stderr), name="standard error of a command")
-            if input:
-                sending = tasks.create_task(self._send(input), name="standard input of a command")
+        stdout = asyncio.create_task(_all(self.stdout), name="standard output of a command")
+        stderr = asyncio.create_task(_all(self.stderr), name="standard error of a command")
+        tasks: list[asyncio.Task[Any]] = [stdout, stderr]
+        if input:
+            sending = self._send(input)
+            tasks.append(asyncio.create_task(sending, name="standard input of a command"))
+        try:
             returncode = await self.wait()
-            if input:
-                sending.cancel()  # a command need not read all
-        return CompletedCommand(returncode, stdout.result(), stderr.result())
+            return CompletedCommand(returncode, await stdout, await stderr)
+        finally:
+            for task in tasks:  # a command need not read all of its input
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _send(self, data: bytes) -> None:
         with contextlib.suppress(TransportError):  # ``wait`` tells what happened

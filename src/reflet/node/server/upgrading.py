@@ -1,8 +1,7 @@
 """Which protocol a request for a stream gets: WebSocket or SPDY/3.1, and what is spoken in it.
 
-A real API server turns the WebSockets of version 5 into SPDY/3.1 on its way to a node, and passes
-those of version 4 through.  It would pass all through to a node that declares
-``ExtendWebSocketsToKubelet``; this agent does not, since servers before 1.36 know nothing of that.
+An API server of 1.36 passes WebSockets through, since the node declares that it takes them; earlier
+ones turn those of version 5 into SPDY/3.1.  All pass through what kubectl sends as SPDY/3.1.
 
 Upstream: streaming/pkg/httpstream/spdy/upgrade.go; wsstream/conn.go; httpstream.go, Handshake
 """
@@ -33,17 +32,17 @@ def agreed_protocol(
 ) -> Agreed | Answer:
     """The first of the client's protocols that is among ours, or why there is none."""
     headers = question.headers
-    match headers.get("upgrade", "").lower():
-        case "websocket":
-            offered, ours = headers.get("sec-websocket-protocol", ""), websocket
-        case "spdy/3.1":
-            offered, ours = headers.get("x-stream-protocol-version", ""), spdy
-        case _:
-            return text(400, "this is answered to an upgrade, to WebSocket or SPDY/3.1, alone")
+    asked = headers.get("upgrade", "").lower()
+    if asked == "websocket":
+        offered, ours = headers.get("sec-websocket-protocol", ""), websocket
+    elif asked == SPDY.lower():
+        offered, ours = headers.get("x-stream-protocol-version", ""), spdy
+    else:
+        return text(400, "this is answered to an upgrade, to WebSocket or SPDY/3.1, alone")
     chosen = next((word for each in offered.split(",") if (word := each.strip()) in ours), None)
     if chosen is None:
         return text(403, f"unable to upgrade: {offered or 'nothing'} is none of {', '.join(ours)}")
-    if ours is spdy:
+    if asked != "websocket":
         named = ("X-Stream-Protocol-Version", chosen)
         return Agreed(False, chosen, (("Connection", "Upgrade"), ("Upgrade", SPDY), named))
     key = headers.get("sec-websocket-key", "")
