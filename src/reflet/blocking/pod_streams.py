@@ -16,17 +16,17 @@ from reflet.client.pod_streams import LOOPBACK, ExecOptions, LogOptions, PodStre
 if TYPE_CHECKING:
     from reflet.client.port_forward import ForwardedPort, OnError
     from reflet.client.remote_command import (
-        CommandInput,
-        CommandOutput,
         CompletedCommand,
+        ProcessInput,
+        ProcessOutput,
         RemoteProcess,
     )
 
 
-class BlockingInput:
-    """``CommandInput``, waiting."""
+class BlockingProcessInput:
+    """``ProcessInput``, waiting."""
 
-    def __init__(self, loop: LoopThread, stream: CommandInput) -> None:
+    def __init__(self, loop: LoopThread, stream: ProcessInput) -> None:
         self._loop = loop
         self._stream = stream
 
@@ -39,10 +39,10 @@ class BlockingInput:
         self._loop.run(self._stream.close())
 
 
-class BlockingOutput:
-    """``CommandOutput``, waiting."""
+class BlockingProcessOutput:
+    """``ProcessOutput``, waiting."""
 
-    def __init__(self, loop: LoopThread, stream: CommandOutput) -> None:
+    def __init__(self, loop: LoopThread, stream: ProcessOutput) -> None:
         self._loop = loop
         self._stream = stream
 
@@ -61,9 +61,9 @@ class BlockingProcess:
     def __init__(self, loop: LoopThread, process: RemoteProcess) -> None:
         self._loop = loop
         self._process = process
-        self.stdin = BlockingInput(loop, process.stdin)
-        self.stdout = BlockingOutput(loop, process.stdout)
-        self.stderr = BlockingOutput(loop, process.stderr)
+        self.stdin = BlockingProcessInput(loop, process.stdin)
+        self.stdout = BlockingProcessOutput(loop, process.stdout)
+        self.stderr = BlockingProcessOutput(loop, process.stderr)
 
     @property
     def returncode(self) -> int | None:

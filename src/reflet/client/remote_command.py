@@ -42,7 +42,7 @@ class CompletedCommand:
     stderr: bytes = field(repr=False)
 
 
-class CommandInput:
+class ProcessInput:
     """What a command reads."""
 
     def __init__(self, channel: Channel) -> None:
@@ -57,7 +57,7 @@ class CommandInput:
         await self._channel.finish()
 
 
-class CommandOutput:
+class ProcessOutput:
     """What a command writes, in pieces as they arrive."""
 
     def __init__(self, channel: Channel) -> None:
@@ -81,9 +81,9 @@ class RemoteProcess:
 
     def __init__(self, socket: ChannelSocket, *, path: str) -> None:
         channels = socket.channels
-        self.stdin = CommandInput(channels[STDIN])
-        self.stdout = CommandOutput(channels[STDOUT])
-        self.stderr = CommandOutput(channels[STDERR])
+        self.stdin = ProcessInput(channels[STDIN])
+        self.stdout = ProcessOutput(channels[STDOUT])
+        self.stderr = ProcessOutput(channels[STDERR])
         self._status = channels[STATUS]
         self._size = channels[RESIZE]
         self._path = path
@@ -133,7 +133,7 @@ class RemoteProcess:
             await self.stdin.close()
 
 
-async def _all(output: CommandOutput) -> bytes:
+async def _all(output: ProcessOutput) -> bytes:
     with contextlib.suppress(TransportError):  # ``wait`` tells what happened
         return b"".join([piece async for piece in output])
     return b""

@@ -150,5 +150,11 @@ async def _write_end(descriptor: int, closing: ExitStack) -> asyncio.StreamWrite
     transport, _ = await loop.connect_write_pipe(
         lambda: protocol, os.fdopen(descriptor, "wb", buffering=0)
     )
-    closing.callback(transport.abort)
+    closing.callback(_let_go, transport)
     return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+def _let_go(transport: asyncio.WriteTransport) -> None:
+    # asyncio's abort fails for a pipe that is closed already.
+    if transport.get_write_buffer_size() or not transport.is_closing():
+        transport.abort()

@@ -201,7 +201,7 @@ class _Carrying:
         self.waits = 0
 
     async def output(self, reader: asyncio.StreamReader, channel: Channel) -> None:
-        with suppress(OSError):  # so a terminal ends
+        with suppress(OSError, TransportError):  # so a terminal ends, or whoever asked is gone
             while data := await reader.read(32 * 1024):
                 self.waits += 1
                 try:
@@ -262,15 +262,18 @@ async def _spdy_channels(
     protocol: str,  # noqa: ARG001 - all that are agreed on are the same here
     wanted: Wanted,
 ) -> AsyncIterator[Channels]:
-    opened: asyncio.Queue[SpdyStream] = asyncio.Queue()
+    opened: asyncio.Queue[SpdyStream | None] = asyncio.Queue()
     session = SpdySession(line, is_client=False, on_stream=opened.put_nowait)
     reading = asyncio.create_task(_read(session), name="streams of a command")
+    reading.add_done_callback(lambda _: opened.put_nowait(None))
     expected = {*wanted.streams, STATUS} | ({RESIZE} if wanted.tty else set())
     channels: dict[int, SpdyStream] = {}
     try:
         async with asyncio.timeout(STREAMS_TIMEOUT):
             while expected - channels.keys():
                 stream = await opened.get()
+                if stream is None:
+                    raise TransportError("whoever asked is gone")
                 number = STREAM_TYPES.get(stream.headers.get("streamtype", ""))
                 if number is None or number in channels:
                     await stream.reset()

@@ -66,7 +66,8 @@ class PortForwardService:
             kinds = {each.headers.get("streamtype"): each for each in (stream, other) if each}
             match kinds:
                 case {"data": data, "error": errors}:
-                    tasks.start(self._forward(pod, data, errors), name="forwarded connection")
+                    forwarding = self._until_gone(pod, data, errors)
+                    tasks.start(forwarding, name="forwarded connection")
                 case {"data": _} | {"error": _} if other is None:
                     waiting[request] = stream
                 case _:
@@ -79,6 +80,10 @@ class PortForwardService:
                 await session.run()
             finally:
                 await session.close()
+
+    async def _until_gone(self, pod: Pod, data: SpdyStream, errors: SpdyStream) -> None:
+        with contextlib.suppress(TransportError):
+            await self._forward(pod, data, errors)
 
     async def _forward(self, pod: Pod, data: SpdyStream, errors: SpdyStream) -> None:
         said = data.headers.get("port", "")
@@ -95,12 +100,11 @@ class PortForwardService:
             await data.reset()
         finally:
             self._forwarded -= 1
+            data.inbox.drop()  # what still comes has nobody to go to
             if target is not None:
                 await target.close()
-            with contextlib.suppress(TransportError):
-                await data.finish()
-                await errors.finish()
-                data.inbox.drop()
+            await data.finish()
+            await errors.finish()
 
     async def _connected(self, pod: Pod, said: str) -> SocketBytes:
         port = int(said) if said.isascii() and said.isdecimal() and len(said) <= 5 else 0
