@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import reflet
+import reflet.blocking
 from reflet.errors import BadRequest, InternalError, NotFound, TransportError
 from reflet.node.descriptor_budget import MOST_COMMANDS
 from reflet.node.server import exec_service
@@ -56,6 +57,22 @@ async def test_a_command_reads_and_writes_and_returns(
         finished = await scene.cluster.run_in("web", ["sh", "-c", script], input=b"hello")
 
     assert (finished.stdout, finished.stderr, finished.returncode) == (b"hello", b"wrong\n", 3)
+
+
+async def test_without_an_event_loop_it_is_the_same(server: RunningServer, tmp_path: Path) -> None:
+    def use() -> list[object]:
+        with (
+            reflet.blocking.connect(kubeconfig=str(server.kubeconfig)) as cluster,
+            cluster.exec("web", ["sh", "-c", "cat; echo e >&2; exit 3"], stdin=True) as process,
+        ):
+            process.stdin.write(b"in")
+            process.stdin.close()
+            heard = [b"".join(process.stdout), process.stderr.read(), process.wait()]
+            with cluster.port_forward("web", 1) as forwarded:
+                return [*heard, process.returncode, *cluster.logs("web"), forwarded.host]
+
+    async with web_on(server, tmp_path):
+        assert await asyncio.to_thread(use) == [b"in", b"e\n", 3, 3, "one", "two", "127.0.0.1"]
 
 
 async def test_megabytes_pass_in_both_directions(server: RunningServer, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Reflet for programs without an event loop.
 
 - ``cluster``, ``resource``: the client's verbs, each waiting for its answer
+- ``pod_streams``: logs, commands and ports of pods
 - ``mirror``: a collection in memory
 - ``managers``: the ConfigMaps and Secrets of registered pods
 - ``loop_thread``: the one event loop, on a thread of its own, and what a fork leaves of it
@@ -24,13 +25,18 @@ if TYPE_CHECKING:
     from reflet.blocking.cluster import BlockingCluster, connect
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
+    from reflet.blocking.pod_streams import BlockingProcess
     from reflet.blocking.resource import BlockingResource
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
         "reflet.blocking.cluster": "BlockingCluster connect",
         "reflet.blocking.managers": "BlockingManager",
         "reflet.blocking.mirror": "BlockingMirror",
+        "reflet.blocking.pod_streams": "BlockingProcess",
         "reflet.blocking.resource": "BlockingResource",
     })
 
-__all__ = ["BlockingCluster", "BlockingManager", "BlockingMirror", "BlockingResource", "connect"]
+__all__ = [
+    "BlockingCluster", "BlockingManager", "BlockingMirror", "BlockingProcess", "BlockingResource",
+    "connect",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Self
 
 import pytest
 
@@ -22,7 +23,7 @@ class Both:
         server = WebSocket(self.there, is_client=False)
         self.server = ChannelSocket(server, protocol, incoming=(STDIN,))
 
-    async def __aenter__(self) -> Both:
+    async def __aenter__(self) -> Self:
         self._tasks = [asyncio.ensure_future(each.run()) for each in (self.client, self.server)]
         return self
 

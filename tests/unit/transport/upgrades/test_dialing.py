@@ -15,6 +15,7 @@ from reflet.transport.interface import Request
 from reflet.transport.upgrades.dialing import dial
 
 SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
+CHUNKED = b"HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n"
 REQUEST = Request(path="/exec", query=(("command", "a b"), ("command", "c")), timeout=5.0)
 
 
@@ -22,21 +23,24 @@ REQUEST = Request(path="/exec", query=(("command", "a b"), ("command", "c")), ti
 async def server(*answers: bytes, echoes: bool = False) -> AsyncIterator[tuple[str, list[bytes]]]:
     """A server that reads a head and gives the next answer, on one connection; its address."""
     heads: list[bytes] = []
-    tasks: set[asyncio.Task[None]] = set()
+    tasks: list[asyncio.Task[None]] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.add(current := asyncio.current_task())  # type: ignore[arg-type] # it is one
-        assert current is not None
-        for answer in answers:
-            heads.append(await reader.readuntil(b"\r\n\r\n"))
-            writer.write(answer)
-        if echoes:
-            writer.write((await reader.read(100))[::-1])
-        await reader.read()
-        writer.close()
+        try:
+            for answer in answers:
+                heads.append(await reader.readuntil(b"\r\n\r\n"))
+                writer.write(answer)
+            if echoes:
+                writer.write((await reader.read(100))[::-1])
+            await reader.read()
+        finally:
+            writer.close()
+            await asyncio.gather(writer.wait_closed(), return_exceptions=True)
 
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with listening:
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tasks.append(asyncio.create_task(serve(reader, writer)))
+
+    async with await asyncio.start_server(accept, "127.0.0.1", 0) as listening:
         yield f"127.0.0.1:{listening.sockets[0].getsockname()[1]}", heads
         for task in tasks:
             task.cancel()
@@ -59,7 +63,7 @@ async def test_a_line_goes_on_where_http_ends() -> None:
     "answer",
     [
         b"HTTP/1.1 403 Forbidden\r\nContent-Length: 5\r\n\r\nwhich",
-        b"HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nwh\r\n3\r\nich\r\n0\r\n\r\n",
+        CHUNKED + b"2\r\nwh\r\n3\r\nich\r\n0\r\n\r\n",
     ],
 )
 async def test_a_refusal_is_read_whole(answer: bytes) -> None:

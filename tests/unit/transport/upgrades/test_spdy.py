@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Self
 
 import pytest
 
@@ -23,7 +24,7 @@ class Both:
             self.there, is_client=False, on_stream=self.opened.put_nowait, most=most
         )
 
-    async def __aenter__(self) -> Both:
+    async def __aenter__(self) -> Self:
         self.tasks = [asyncio.ensure_future(each.run()) for each in (self.client, self.server)]
         return self
 

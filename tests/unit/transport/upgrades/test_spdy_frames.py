@@ -1,4 +1,4 @@
-"""Frames of SPDY/3.1: bytes that Go's framer wrote, our own both ways, and what breaks the rules."""
+"""Frames of SPDY/3.1: bytes that Go's framer wrote, our own, and what breaks the rules."""
 
 from __future__ import annotations
 
