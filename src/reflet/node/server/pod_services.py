@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -33,7 +34,11 @@ class PodServices:
         budget: DescriptorBudget,
         clock: Clock,
     ) -> Self:
-        """The services for the pods of a runtime; *folder* is for the pipes of commands."""
+        """The services for the pods of a runtime; *folder* is for the pipes of commands.
+
+        What an agent that was killed left there is removed.
+        """
+        shutil.rmtree(folder, ignore_errors=True)
         records, forwarded = runtime.records, budget.commands * FORWARDED_FOR_A_COMMAND
         return cls(
             LogService(find_pod=find_pod, records=records, clock=clock, most=budget.logs),
