@@ -169,3 +169,11 @@ def test_delete_waits_for_the_end(kubectl: Kubectl) -> None:
 
     assert 'pod "short" deleted' in said
     assert "short" not in left
+
+
+def test_exec_runs_a_command_and_returns_what_it_returned(kubectl: Kubectl) -> None:
+    command = ("exec", "-i", "web", "--", "sh", "-c", "cat; exit 3")
+    with pytest.raises(subprocess.CalledProcessError) as ended:
+        kubectl(*command, given="hello")
+
+    assert (ended.value.stdout, ended.value.returncode) == ("hello", 3)

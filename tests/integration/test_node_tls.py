@@ -167,7 +167,7 @@ async def test_the_plain_port_keeps_to_health_and_the_node_tells_the_other(
         node = await scene.cluster.resource(Node).get(NODE)
         port = int(scene.agent.secure_url.rpartition(":")[2])
 
-    assert logs == (404, f"logs are answered over TLS, at port {port}\n")
+    assert logs == (404, f"this is answered over TLS, at port {port}\n")
     assert health == (200, "ok\n")
     assert node.status.daemon_endpoints.kubelet_endpoint.port == port
 

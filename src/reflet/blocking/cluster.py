@@ -12,6 +12,7 @@ from reflet.api.meta import KubernetesObject, PartialObjectMetadata
 from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.blocking.loop_thread import LoopThread
+from reflet.blocking.pod_streams import BlockingPodStreams
 from reflet.blocking.resource import BlockingResource
 from reflet.client.client import Token
 from reflet.client.discovery import ServerVersion
@@ -36,7 +37,7 @@ T = TypeVar("T", bound=KubernetesObject)
 Taken = TypeVar("Taken")
 
 
-class BlockingCluster:
+class BlockingCluster(BlockingPodStreams):
     """``Cluster``, waiting.  Owns the thread of its event loop; leaving the context ends it.
 
     In the child of a fork every verb raises MisuseError: connect again there.
@@ -44,7 +45,7 @@ class BlockingCluster:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._loop = LoopThread(f"reflet {cluster.settings.server}")
+        super().__init__(LoopThread(f"reflet {cluster.settings.server}"), cluster)
         self._loop.enter(cluster)
 
     def __enter__(self) -> Self:

@@ -17,6 +17,7 @@ from reflet.api.resources import SERVICE_ACCOUNTS, Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client import resource_lookup
 from reflet.client.discovery import ServerVersion, served_resources, server_version
+from reflet.client.pod_streams import PodStreams
 from reflet.client.resource_client import ResourceClient
 from reflet.client.resource_lookup import ResourceLookup
 from reflet.client.rest import JSON, answer
@@ -44,7 +45,7 @@ class _TokenAnswer(Frozen, frozen=True, kw_only=True):
     status: Token
 
 
-class Client:
+class Client(PodStreams):
     """A server's resources, by kind or by name.
 
     ``resource`` gives the verbs for one resource::
@@ -63,10 +64,9 @@ class Client:
     """
 
     def __init__(self, transport: Transport, *, namespace: str = "default") -> None:
-        self._transport = transport
+        super().__init__(transport, namespace=namespace)
         self._served: tuple[Resource, ...] | None = None
         self.gate = Gate()
-        self.namespace = namespace
 
     async def __aenter__(self) -> Self:
         return self

@@ -43,8 +43,8 @@ from reflet.node.pods.workers import WorkerFactory
 from reflet.node.probes.handlers import Handlers
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.root_lock import locked_root, memory_name
-from reflet.node.server.log_service import LogService
 from reflet.node.server.pages import AgentPages, shim_problem
+from reflet.node.server.pod_services import PodServices
 from reflet.node.server.ports import AgentPorts
 from reflet.node.server.review import ReaderReview
 from reflet.node.server.serving_certificates import ServingCertificates
@@ -309,11 +309,12 @@ class NodeAgent:
 
     async def _open_ports(self, undo: AsyncExitStack) -> None:
         options = self.options
-        logs = LogService(
-            find_pod=self._find_pod,
-            records=self._runtime.records,
+        services = PodServices.of(
+            self._runtime,
+            self._find_pod,
+            folder=options.root / "commands",
+            budget=self._budget,
             clock=self._clock,
-            most=self._budget.logs,
         )
         pages = AgentPages(
             shim=self._shim,
@@ -325,7 +326,7 @@ class NodeAgent:
             statuses=self._statuses,
             registration=lambda: self._registration,
             heartbeat=lambda: self._lease,
-            logs=logs,
+            pod_services=services,
             permanent=self._permanent,
             metrics=self.metrics,
             clock=self._clock,

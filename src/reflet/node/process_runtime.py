@@ -19,7 +19,7 @@ from typing import Final
 
 from reflet.api.core.pods import Pod
 from reflet.node.shim.container_records import KEPT_LIVES, ContainerRecord, write_private
-from reflet.node.shim.protocol import ContainerList, Executed, StartContainer
+from reflet.node.shim.protocol import ContainerList, ExecStream, Executed, StartContainer
 from reflet.node.shim.shim_client import ShimClient
 from reflet.pleg.runtime_status import (
     RuntimeContainer,
@@ -258,6 +258,10 @@ class ProcessRuntime:
         Raises ShimRefused when the container does not run, or has no such command.
         """
         return await self._shim.execute(container, arguments, timeout=timeout)
+
+    async def run_command(self, order: ExecStream) -> int | None:
+        """Run a command inside a container on streams; see ``ShimClient.run_command``."""
+        return await self._shim.run_command(order)
 
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""

@@ -69,7 +69,8 @@ class ContainerPlan:
     With a *root*, it gets namespaces of its own; with *joins*, those of that process.  With
     neither, it is a plain process.
     *capabilities* are what root keeps, all for None.  *streams* are the descriptors of its
-    input, output and errors.  *limits* are those of the system that it has instead of its
+    input, output and errors; with *has_terminal* they are a terminal that becomes its own.
+    *limits* are those of the system that it has instead of its
     parent's: kind, soft and hard limit as ``resource`` has them.
     """
 
@@ -83,4 +84,5 @@ class ContainerPlan:
     capabilities: tuple[int, ...] | None = None
     root: ContainerRoot | None = None
     joins: int | None = None
+    has_terminal: bool = False
     limits: tuple[tuple[int, int, int], ...] = ()

@@ -26,11 +26,13 @@ import asyncio
 import contextlib
 import ctypes
 import errno
+import fcntl
 import gc
 import os
 import resource
 import signal
 import socket
+import termios
 from collections.abc import Callable
 from signal import SIGKILL
 from typing import Final, NoReturn
@@ -277,6 +279,8 @@ def _become(plan: ContainerPlan) -> None:
     arguments, environment = program.encoded_arguments(), program.encoded_environment()
     for number, stream in enumerate(_above(plan.streams)):
         os.dup2(stream, number)
+    if plan.has_terminal:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # of the session that we lead
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     become(arguments, environment)
 

@@ -16,8 +16,13 @@ import os
 import platform
 import re
 import zlib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
@@ -28,11 +33,12 @@ from reflet._version import __version__
 from reflet.errors import ConfigurationError, MisuseError, TransportError
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Opened, entered
-from reflet.transport.config.settings import ConnectionSettings
+from reflet.transport.config.settings import ConnectionSettings, ssl_context
 from reflet.transport.failures import connection_failure
 from reflet.transport.http.cert_rotation import Replaceable, TransportRotation
-from reflet.transport.interface import Request, Response, Stream
+from reflet.transport.interface import Request, Response, Stream, Upgraded
 from reflet.transport.rate_limit import RateLimit
+from reflet.transport.upgrades.byte_streams import ByteStream
 
 if TYPE_CHECKING:
     import ssl
@@ -79,6 +85,7 @@ class Connection:
         )
         self._loop: asyncio.AbstractEventLoop | None = None  # of the first request
         self._process = 0
+        self._lines: set[ByteStream] = set()  # that were upgraded and are open
 
     async def send(self, request: Request, /) -> Response:
         """Send and collect the whole answer, decompressed."""
@@ -123,6 +130,38 @@ class Connection:
             await context.__aexit__(None, None, None)
             await self._clock.sleep(pause)
 
+    @asynccontextmanager
+    async def upgrade(self, request: Request, /) -> AsyncIterator[Upgraded]:
+        """Ask for another protocol, on a connection of its own; see ``Upgrading``."""
+        self._refuse_elsewhere()
+        tried = _Tried()
+        while True:
+            upgraded = await self._dialled(request, tried)
+            answer, line = upgraded.response, upgraded.line
+            self._lines.add(line)
+            try:
+                pause = await self._retry_delay(answer.status, answer.headers, tried)
+                if pause is None:
+                    yield upgraded
+                    return
+            finally:
+                self._lines.discard(line)
+                await line.close()
+            await self._clock.sleep(pause)
+
+    async def _dialled(self, request: Request, tried: _Tried) -> Upgraded:
+        from reflet.transport.upgrades.dialing import dial  # noqa: PLC0415 - costs start-up time
+
+        settings, context = self.settings, None
+        _check_names(settings)
+        dressed = await self._dressed(request, tried)
+        if settings.server.startswith("https:"):
+            # One of its own, of the files as they are now: it offers HTTP/1.1 alone.
+            shown = await settings.credentials.client_certificate()
+            context = ssl_context(settings, client_certificate=shown, now=self._clock.now)
+            context.set_alpn_protocols(["http/1.1"])
+        return await dial(settings, context, dressed)
+
     async def close(self) -> None:
         """Close every connection; what is open fails."""
         ended = self._loop is not None and self._loop.is_closed()
@@ -130,24 +169,28 @@ class Connection:
             self._refuse_elsewhere()
         # Connections of a loop that has ended can only be let go.
         with suppress(RuntimeError) if ended else nullcontext():
+            for line in tuple(self._lines):
+                await line.close()
             await self._rotation.close()
 
     async def _prepared(self, request: Request, tried: _Tried) -> tuple[Replaceable, Request]:
         """The transport to use now, and the request with everything that belongs to it now."""
-        tried.said = await self.settings.credentials.headers()
-        timeout = request.timeout or self.settings.request_timeout
+        dressed = await self._dressed(request, tried)
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(dressed.timeout):
                 transport = await self._current_transport()
         except TimeoutError as error:
             raise connection_failure(error, self.settings.server) from error
-        dressed = msgspec.structs.replace(
+        return transport, dressed
+
+    async def _dressed(self, request: Request, tried: _Tried) -> Request:
+        tried.said = await self.settings.credentials.headers()
+        return msgspec.structs.replace(
             request,
             path=self._prefix + request.path,
-            timeout=timeout,
+            timeout=request.timeout or self.settings.request_timeout,
             headers=(*self._headers, *tried.said.items(), *request.headers),
         )
-        return transport, dressed
 
     async def _retry_delay(
         self, status: int, headers: Mapping[str, str], tried: _Tried

@@ -1,8 +1,9 @@
-"""The seam between everything above and HTTP: ``send`` and ``stream``, and nothing else.
+"""The seam between everything above and HTTP: ``send`` and ``stream``, and seldom ``upgrade``.
 
 Two methods, so that every layer above can be tested without a socket and every HTTP library can
-stand below.  When a request is worth repeating is not said here: see ``connection`` for what the
-server asks for, ``http.http2_pool`` for what it never saw.
+stand below; a third, which our own connections have, for what stops being HTTP.  When a request is
+worth repeating is not said here: see ``connection`` for what the server asks for,
+``http.http2_pool`` for what it never saw.
 
 Upstream: net/http.RoundTripper, which client-go wraps (client-go/transport/round_trippers.go)
 """
@@ -11,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 import msgspec
+
+from reflet.transport.upgrades.byte_streams import ByteStream
 
 ANSWER_TIMEOUT: Final = 75.0
 """Seconds without a byte after which an answer will not come: API servers give up after 60."""
@@ -91,4 +94,20 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """Close every connection; open streams end with TransportError."""
+        ...
+
+
+class Upgraded(msgspec.Struct, frozen=True):
+    """An answer; with status 101 *line* goes on where HTTP ends, else the body is a refusal."""
+
+    response: Response
+    line: ByteStream
+
+
+@runtime_checkable
+class Upgrading(Protocol):
+    """A transport that can also leave HTTP, for WebSocket."""
+
+    def upgrade(self, request: Request, /) -> AbstractAsyncContextManager[Upgraded]:
+        """Send, and hand out the connection that the answer came on; leaving closes it."""
         ...

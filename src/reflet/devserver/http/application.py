@@ -19,6 +19,7 @@ from reflet.apirules import refusals
 from reflet.devserver.faults import Action, Fault, Faults, RequestLog, SeenRequest
 from reflet.devserver.http.front_pages import Administration, FrontPages
 from reflet.devserver.http.node_logs import NodeLogs
+from reflet.devserver.http.node_streams import pass_through
 from reflet.devserver.printing.answers import DocumentAnswer, TextAnswer
 from reflet.devserver.printing.representations import (
     EventForms,
@@ -34,7 +35,7 @@ from reflet.devserver.request.impersonation import ANONYMOUS, UNAUTHENTICATED, i
 from reflet.devserver.request.request_info import ApiRequest, RequestTarget, target_of
 from reflet.devserver.request.request_options import read_list_query
 from reflet.devserver.verbs.dispatch import Call, PageNotFound, answer, understand, verb_of
-from reflet.devserver.verbs.pod_subresources import log_request
+from reflet.devserver.verbs.pod_subresources import PASSED_THROUGH, log_request
 from reflet.devserver.verbs.reading import find, open_watch
 from reflet.devserver.verbs.state import State
 from reflet.devserver.watches.watch_connection import WatchConnection, reset
@@ -124,6 +125,8 @@ class Application:
                 return await self._watch(request, call, seen, fault)
             if call.target.subresource == "log":
                 return await self._log(request, call)
+            if call.kind.storage_key == "pods" and call.target.subresource in PASSED_THROUGH:
+                return await self._pass_through(request, call)
             body = await self._body(request)
             form = negotiate(request.headers.get("Accept", ""), asked)
             result = await answer(self.state, call, body, user, self._authenticator.owner)
@@ -249,6 +252,13 @@ class Application:
                 await pieces.aclose()
         await response.write_eof()
         return response
+
+    async def _pass_through(self, request: web.BaseRequest, call: Call) -> web.StreamResponse:
+        target = call.target
+        pod = find(self.state.storage, call.kind, target.namespace, target.name)
+        await pass_through(self.state, request, call, pod)
+        _abort(request)
+        return web.Response()  # which reaches nobody: the node has answered
 
     # Faults
 

@@ -1,8 +1,6 @@
 """Logs of containers, from the node that has them.
 
-Asks the node as a real API server asks a kubelet: by ``/containerLogs/NAMESPACE/POD/CONTAINER``,
-with a token that the node can have reviewed here.  Asks nodes of this machine only, since the
-question is not encrypted.
+Asks the node as a real API server asks a kubelet: by ``/containerLogs/NAMESPACE/POD/CONTAINER``.
 
 Upstream: pkg/registry/core/pod/strategy.go, LogLocation
 """
@@ -10,22 +8,19 @@ Upstream: pkg/registry/core/pod/strategy.go, LogLocation
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, Final, final
+from typing import Final, final
 from urllib.parse import quote
 
 import aiohttp
 
 from reflet.apirules import refusals
-from reflet.devserver.request.authentication import ISSUER, TokenOwner, is_loopback
+from reflet.devserver.http.node_doors import node_address, node_token
 from reflet.devserver.storage.stored import Key
 from reflet.devserver.verbs.state import LogRequest, State
 
-READER: Final = TokenOwner("kube-system", "reflet-log-reader", "")
-TOKEN_SECONDS: Final = 60
 CONNECT_TIMEOUT: Final = 5.0  # seconds
 LONGEST_REASON: Final = 4096  # bytes of what a node says when it refuses
 
-NODES: Final = "nodes"
 PODS: Final = "pods"
 
 
@@ -38,7 +33,9 @@ class NodeLogs:
 
     async def __call__(self, request: LogRequest, /) -> AsyncIterator[bytes]:
         """Ask the node; an ApiError says why it has no log to give."""
-        address = self._address_of(request)
+        pod = self._state.storage.get(Key(PODS, request.namespace, request.pod))
+        name = "" if pod is None else pod.object.get("spec", {}).get("nodeName") or ""
+        address = node_address(self._state, name)
         session = aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT)
         )
@@ -46,7 +43,7 @@ class NodeLogs:
             response = await session.get(
                 f"http://{address}/containerLogs/{_path(request)}",
                 params=_query(request),
-                headers={"Authorization": f"Bearer {self._token()}"},
+                headers={"Authorization": f"Bearer {node_token(self._state)}"},
                 allow_redirects=False,
             )
             if response.status != 200:
@@ -64,37 +61,6 @@ class NodeLogs:
             await session.close()
             raise
         return _pieces(session, response)
-
-    def _address_of(self, request: LogRequest) -> str:
-        storage = self._state.storage
-        pod = storage.get(Key(PODS, request.namespace, request.pod))
-        name = "" if pod is None else pod.object.get("spec", {}).get("nodeName") or ""
-        node = storage.get(Key(NODES, "", name)) if name else None
-        if node is None:
-            # The real server says pods here.
-            raise refusals.not_found(PODS, name)
-        status: dict[str, Any] = node.object.get("status") or {}
-        port = status.get("daemonEndpoints", {}).get("kubeletEndpoint", {}).get("Port") or 0
-        hosts = [
-            each.get("address", "")
-            for each in status.get("addresses") or ()
-            if each.get("type") == "InternalIP"
-        ]
-        if not port or not hosts:
-            raise refusals.unexpected(f"node {name} does not say where it answers for logs")
-        if not is_loopback(hosts[0]):
-            raise refusals.unexpected(
-                f"node {name} is at {hosts[0]}, and this server asks for logs on its own machine "
-                "only"
-            )
-        host = f"[{hosts[0]}]" if ":" in hosts[0] else hosts[0]
-        return f"{host}:{port}"
-
-    def _token(self) -> str:
-        token, _ = self._state.tokens.issue(
-            READER, audiences=[ISSUER], now=self._state.now(), seconds=TOKEN_SECONDS
-        )
-        return token
 
 
 def _path(request: LogRequest) -> str:

@@ -37,6 +37,7 @@ from reflet.devserver.verbs.admitting import Deletion, admitted
 from reflet.devserver.verbs.deleting import delete, delete_collection
 from reflet.devserver.verbs.patching import APPLY_PATCH, check_patch_type, patch
 from reflet.devserver.verbs.pod_subresources import (
+    PASSED_THROUGH,
     POD_SUBRESOURCES,
     bind,
     completed_token_request,
@@ -99,8 +100,9 @@ class Call:
 
     @property
     def is_stream(self) -> bool:
-        """Whether the answer is a stream: a watch, or a log."""
-        return self.verb == "watch" or self.target.subresource == "log"
+        """Whether the answer is a stream: a watch, a log, or what a node is asked for."""
+        streamed = PASSED_THROUGH | {"log"}
+        return self.verb == "watch" or self.target.subresource in streamed
 
 
 def verb_of(request: ApiRequest, target: RequestTarget) -> str:
@@ -138,6 +140,8 @@ def understand(kinds: Kinds, request: ApiRequest, target: RequestTarget) -> Call
 def _check_subresource(kind: ServedKind, target: RequestTarget, verb: str) -> None:
     if kind.storage_key == "pods" and target.subresource in POD_SUBRESOURCES:
         allowed: tuple[str, ...] = ("get",) if target.subresource == "log" else ("create",)
+        if target.subresource in PASSED_THROUGH:
+            allowed = ("get", "create")
     else:
         subresource = kind.subresource(target.subresource)
         if subresource is None:

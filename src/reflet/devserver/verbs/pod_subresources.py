@@ -26,7 +26,8 @@ from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
 
-POD_SUBRESOURCES: Final = frozenset({"binding", "eviction", "log"})
+PASSED_THROUGH: Final = frozenset({"exec", "portforward"})
+POD_SUBRESOURCES: Final = frozenset({"binding", "eviction", "log"}) | PASSED_THROUGH
 SHORTEST_TOKEN: Final = 600  # seconds
 LONGEST_TOKEN: Final = 2**32
 USUAL_TOKEN: Final = 3600
@@ -91,8 +92,8 @@ def evict(state: State, kind: ServedKind, stored: Stored, options: DeleteOptions
     return DocumentAnswer(refusals.success(code=201), 201)
 
 
-def log_request(request: ApiRequest, stored: Stored) -> LogRequest:
-    """Read which log of a pod is asked for."""
+def container_of(request: ApiRequest, stored: Stored) -> str:
+    """The container that is asked for: of a pod that has one, that one need not be named."""
     pod, name = stored.object, stored.key.name
     spec = pod.get("spec", {})
     containers = [each.get("name", "") for each in spec.get("containers") or ()]
@@ -112,10 +113,15 @@ def log_request(request: ApiRequest, stored: Stored) -> LogRequest:
         chosen = containers[0]
     elif chosen not in containers and chosen not in others:
         raise refusals.bad_request(f"container {chosen} is not valid for pod {name}")
+    return chosen
+
+
+def log_request(request: ApiRequest, stored: Stored) -> LogRequest:
+    """Read which log of a pod is asked for."""
     return LogRequest(
         namespace=stored.key.namespace,
-        pod=name,
-        container=chosen,
+        pod=stored.key.name,
+        container=container_of(request, stored),
         follow=request.flag("follow"),
         previous=request.flag("previous"),
         timestamps=request.flag("timestamps"),

@@ -26,6 +26,10 @@ ENOUGH_MEMORY: Final = 100 * 2**20  # bytes; the kubelet's memory.available<100M
 ENOUGH_DISK: Final = 0.10  # of the disk; the kubelet's nodefs.available<10%
 ENOUGH_PROCESSES: Final = 0.05
 
+DECLARED_FEATURES: Final = ("ExtendWebSocketsToKubelet",)
+"""API servers of 1.36 and later then pass WebSockets through.  Those that are not told, or are
+older, turn them into SPDY/3.1, and do not tell when whoever started a command has left."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:
@@ -86,6 +90,7 @@ def node_status(
             {"type": "Hostname", "address": facts.name},
         ],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": facts.port}},
+        "declaredFeatures": list(DECLARED_FEATURES),
         "nodeInfo": {
             "machineID": machine.machine_id,
             "systemUUID": machine.machine_id,

@@ -1,4 +1,4 @@
-"""The agent's HTTP server: one small GET a connection, and one answer or one stream to it.
+"""The agent's HTTP server: one small request a connection, and one answer or stream to it.
 
 A connection counts from the moment it is accepted, before a word of TLS, and each step of it has
 its time: a flood of slow or silent clients takes no place for long.  Who may stay when the port is
@@ -20,7 +20,7 @@ from http import HTTPStatus
 from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from reflet.errors import RefletError
+from reflet.errors import RefletError, TransportError
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
 from reflet.node.server.connections import (
     ConnectionPlace,
@@ -31,6 +31,7 @@ from reflet.node.server.connections import (
 )
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import Failure, TaskOwner
+from reflet.transport.upgrades.byte_streams import KEEPALIVE, ByteStream, SocketBytes
 
 LONGEST_REQUEST: Final = 16 * 1024  # bytes of a request's head
 REQUEST_TIMEOUT: Final = 10.0  # seconds for a request to arrive, or a piece to be read
@@ -46,6 +47,7 @@ class Question:
 
     *subject* and *groups* are those of a client certificate, empty when none was shown.  *peer*
     is whom the connection is counted for.  *is_reader* says that the API server lets them ask.
+    *command* are the values that the query has of that name, which may come more than once.
     """
 
     path: tuple[str, ...]
@@ -55,6 +57,7 @@ class Question:
     groups: tuple[str, ...] = ()
     peer: str = ""
     is_reader: bool = False
+    command: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,18 @@ class Answer:
     retry_after: int = 0
 
 
-Answering = Callable[[Question], Awaitable[Answer]]
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """From here on the connection speaks another protocol, as *serve* does.
+
+    *serve* returns when all is said, and must end when the line does.
+    """
+
+    headers: tuple[tuple[str, str], ...]
+    serve: Callable[[ByteStream], Awaitable[None]]
+
+
+Answering = Callable[[Question], Awaitable[Answer | Upgrade]]
 
 
 def text(status: int, words: str, *, retry_after: int = 0) -> Answer:
@@ -146,8 +160,11 @@ class HttpAnswers:
             return  # whoever it was does not speak TLS, or is gone
         try:
             answer = await self._answer(reader, writer, place)
-            await _write_while_heard(reader, writer, answer)
-        except (ConnectionError, TimeoutError, ssl.SSLError):
+            if isinstance(answer, Upgrade):
+                await _switch(reader, writer, answer)
+            else:
+                await _write_while_heard(reader, writer, answer)
+        except (ConnectionError, TimeoutError, TransportError, ssl.SSLError):
             pass  # whoever asked is gone
         except (OSError, RefletError) as error:
             logger.warning("an answer is not finished: %s", error)
@@ -178,7 +195,7 @@ class HttpAnswers:
 
     async def _answer(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, place: ConnectionPlace
-    ) -> Answer:
+    ) -> Answer | Upgrade:
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT):
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -193,6 +210,18 @@ class HttpAnswers:
         except Exception:
             logger.exception("a request failed: /%s", "/".join(question.path))
             return text(500, "the agent failed to answer; its log says why")
+
+
+async def _switch(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, upgrade: Upgrade
+) -> None:
+    connection = writer.get_extra_info("socket")
+    for level, option, value in KEEPALIVE:  # who is gone without a word must not stay for ever
+        connection.setsockopt(level, option, value)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in upgrade.headers)
+    writer.write(f"HTTP/1.1 101 Switching Protocols\r\n{lines}\r\n".encode())
+    await _drained(writer)
+    await upgrade.serve(SocketBytes(reader, writer, "the connection"))
 
 
 async def _write_while_heard(
@@ -257,20 +286,22 @@ def _question(head: bytes, subject: str, groups: tuple[str, ...], peer: str) -> 
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
         return text(400, "this is no request")
     method, target, _ = parts
-    if method != "GET":
-        return text(405, "only GET is answered here")
     headers: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
         if colon:
-            headers[name.strip().lower()] = value.strip()
+            key = name.strip().lower()
+            headers[key] = ", ".join(filter(None, (headers.get(key), value.strip())))
+    if method != "GET" and not (method == "POST" and "upgrade" in headers):
+        return text(405, "only GET is answered here, and POST that asks for an upgrade")
     try:
         address = urlsplit(target)
     except ValueError:
         return text(400, "this is no address")
     path = tuple(unquote(part) for part in address.path.split("/") if part)
-    query = dict(parse_qsl(address.query, keep_blank_values=True))
-    return Question(path, query, headers, subject, groups, peer)
+    pairs = parse_qsl(address.query, keep_blank_values=True)
+    commands = tuple(value for name, value in pairs if name == "command")
+    return Question(path, dict(pairs), headers, subject, groups, peer, command=commands)
 
 
 def _subject(writer: asyncio.StreamWriter) -> tuple[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""What the agent answers about itself: health, metrics, pods and logs, and which page is where.
+"""What the agent answers: health, metrics, pods, logs and streams, and which page is where.
 
 ``/livez``, ``/readyz`` and ``/healthz`` have the API server's own form: a line for each check, and
 ``/readyz/CHECK`` is one of them.
@@ -25,8 +25,8 @@ from reflet.managers.manager import ObjectManager
 from reflet.node.identity.node_lease import LEASE_DURATION, NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
 from reflet.node.pods.workers import PodWorkers
-from reflet.node.server.http_answers import Answer, Question, text
-from reflet.node.server.log_service import LogService
+from reflet.node.server.http_answers import Answer, Question, Upgrade, text
+from reflet.node.server.pod_services import PodServices
 from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.status_manager import LocalStatuses, StatusSink
 from reflet.pleg.relist import Pleg
@@ -55,24 +55,22 @@ class AgentPages:
     statuses: StatusSink
     registration: Callable[[], NodeRegistration | None]
     heartbeat: Callable[[], NodeLease | None]
-    logs: LogService
+    pod_services: PodServices
     permanent: PermanentTasks
     metrics: MetricText
     clock: Clock
 
-    async def answer(self, question: Question) -> Answer:
+    async def answer(self, question: Question) -> Answer | Upgrade:
         """Answer one question."""
         match question.path:
             case ("livez" | "readyz" | "healthz", *_):
                 return self._health().answer(question)
             case ("metrics",):
                 return Answer(200, self.metrics.text().encode(), CONTENT_TYPE)
-            case ("containerLogs", *_):
-                return await self.logs.answer(question)
             case ("pods",):
                 return self._pods(tells_all=question.is_reader)
             case _:
-                return text(404, "there are /livez /readyz /metrics /pods and /containerLogs")
+                return await self.pod_services.answer(question)
 
     def _health(self) -> Health:
         return Health(

@@ -4,8 +4,8 @@
 
     port      who may ask                        what
     plain     everybody who can reach it         health, numbers, and pods without what they said
-              on loopback, whom the API          pods with what they said; logs, unless there is
-              server lets                        the other port
+              on loopback, whom the API          pods with what they said; logs, commands and
+              server lets                        ports, unless there is the other port
     TLS       whom the API server lets           everything
 
 A token is looked at on loopback and over TLS alone: nobody should get used to sending one in the
@@ -23,15 +23,22 @@ from ipaddress import ip_address
 from typing import Final, Self
 
 from reflet.node.descriptor_budget import MOST_CONNECTIONS
-from reflet.node.server.http_answers import Answer, Answering, HttpAnswers, Question, text
+from reflet.node.server.http_answers import (
+    Answer,
+    Answering,
+    HttpAnswers,
+    Question,
+    Upgrade,
+    text,
+)
 from reflet.node.server.review import ReaderReview
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import Failure
 
-LOGS: Final = "containerLogs"
+PRIVATE: Final = frozenset({"containerLogs", "exec", "portForward"})
 PODS: Final = "pods"
 IN_THE_CLEAR: Final = (
-    "logs are not sent in the clear over a network: give the agent --tls-cert-file and "
+    "this is not sent in the clear over a network: give the agent --tls-cert-file and "
     "--tls-private-key-file, and ask its port with TLS"
 )
 
@@ -101,17 +108,17 @@ class AgentPorts:
     async def __aexit__(self, *failure: *Failure) -> None:
         await self._closing.__aexit__(*failure)
 
-    async def _answer_anybody(self, question: Question) -> Answer:
+    async def _answer_anybody(self, question: Question) -> Answer | Upgrade:
         is_near = _is_loopback(question.peer)
-        if question.path[:1] == (LOGS,):
+        if question.path and question.path[0] in PRIVATE:
             if self._secure is not None:
-                return text(404, f"logs are answered over TLS, at port {self._secure.port}")
+                return text(404, f"this is answered over TLS, at port {self._secure.port}")
             return await self._answer_readers(question) if is_near else text(403, IN_THE_CLEAR)
         if question.path == (PODS,) and is_near and "authorization" in question.headers:
             return await self._answer_readers(question)
         return await self._pages(question)
 
-    async def _answer_readers(self, question: Question) -> Answer:
+    async def _answer_readers(self, question: Question) -> Answer | Upgrade:
         refusal = await self._review.refusal(question)
         if refusal is not None:
             return refusal

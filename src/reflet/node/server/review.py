@@ -38,8 +38,11 @@ RIGHTS: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
 )
 PROXY: Final = ("proxy",)
 
-ReviewKey = tuple[str, tuple[str, ...], bytes, tuple[str, ...]]
-"""Who asks, by name and groups or by the hash of a token, and which rights they need."""
+# By whatever method they are asked for: a kubelet lets whoever may get nodes/proxy run commands.
+CREATED: Final = frozenset({"exec", "portForward"})
+
+ReviewKey = tuple[str, tuple[str, ...], bytes, str, tuple[str, ...]]
+"""Who asks, by name and groups or by the hash of a token, and which verb and rights they need."""
 
 BURST: Final = 30
 EVERY: Final = 0.2  # seconds in which one more comes
@@ -90,7 +93,7 @@ class ReaderReview:
 
     As the kubelet does: a client certificate's common name is the user and its organizations
     are the groups; without one, a token is shown in a TokenReview.  The right is ``get`` of a
-    subresource of this node, by a SubjectAccessReview.
+    subresource of this node, ``create`` for commands and ports, by a SubjectAccessReview.
 
     Tokens cost the server work that anybody can cause, so each peer may have so many reviewed
     (429).  Those who may read, and those who may not, are remembered apart: whoever shows a
@@ -113,7 +116,9 @@ class ReaderReview:
         token = "" if question.subject else _token(question)
         if not question.subject and not token:
             return text(401, "say who you are, with a token of the cluster or a client certificate")
-        key = (question.subject, question.groups, sha256(token.encode()).digest(), tuple(rights))
+        verb = "create" if question.path and question.path[0] in CREATED else "get"
+        shown = sha256(token.encode()).digest()
+        key = (question.subject, question.groups, shown, verb, tuple(rights))
         now = self._clock.monotonic()
         known = self._readers.find(key, now) or self._others.find(key, now)
         if known is not None:
@@ -133,7 +138,7 @@ class ReaderReview:
     async def _reviewed(
         self, key: ReviewKey, question: Question, token: str, rights: Sequence[str]
     ) -> Answer | None:
-        answer = await self._review(question, token, rights)
+        answer = await self._review(question, token, key[3], rights)
         known = _Known(answer, self._clock.monotonic() + CACHE)
         kept, other = self._readers, self._others
         if answer is not None:
@@ -142,10 +147,12 @@ class ReaderReview:
         other.forget(key)
         return answer
 
-    async def _review(self, question: Question, token: str, rights: Sequence[str]) -> Answer | None:
+    async def _review(
+        self, question: Question, token: str, verb: str, rights: Sequence[str]
+    ) -> Answer | None:
         if question.subject:
             groups = [*question.groups, EVERYBODY]
-            return await self._access({"user": question.subject, "groups": groups}, rights)
+            return await self._access({"user": question.subject, "groups": groups}, verb, rights)
         status = await self._ask("tokenreviews", "authentication.k8s.io", {"token": token})
         if not status.get("authenticated"):
             return text(401, "the token is not good for this cluster")
@@ -156,12 +163,14 @@ class ReaderReview:
             "groups": user.get("groups", []),
             "extra": user.get("extra", {}),
         }
-        return await self._access(who, rights)
+        return await self._access(who, verb, rights)
 
-    async def _access(self, who: Mapping[str, Any], rights: Sequence[str]) -> Answer | None:
+    async def _access(
+        self, who: Mapping[str, Any], verb: str, rights: Sequence[str]
+    ) -> Answer | None:
         for right in rights:
             attributes = {
-                "verb": "get",
+                "verb": verb,
                 "resource": "nodes",
                 "subresource": right,
                 "version": "v1",
@@ -175,7 +184,7 @@ class ReaderReview:
             if status.get("allowed"):
                 return None
         wanted = " or ".join(f"nodes/{right}" for right in rights)
-        return text(403, f"{who['user']} may not get {wanted} of {self._node}")
+        return text(403, f"{who['user']} may not {verb} {wanted} of {self._node}")
 
     async def _ask(self, plural: str, group: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         resource = await self._cluster.find(plural)

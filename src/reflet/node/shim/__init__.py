@@ -4,6 +4,7 @@ In the shim's process:
 
 - ``service``: its socket, who is heard, and when it ends
 - ``shim``: containers started, looked after and ended
+- ``commands``: commands in containers, on streams that the agent made
 - ``strays``: processes that left their container
 - ``log_pumps``, ``log_files``: from a container's pipes into files of the CRI's form, turned over
 

@@ -102,6 +102,26 @@ class ExecSync(Message, frozen=True):
     timeout: float
 
 
+class ExecStream(Message, frozen=True, kw_only=True):
+    """Run a command in a container, on these streams, until it ends or ``StopExec`` names it.
+
+    *streams* are paths of pipes, or three times that of a terminal; without one it is empty.
+    Answered by ``Executed``, without output.
+    """
+
+    id: str
+    arguments: tuple[str, ...]
+    command: str
+    streams: tuple[str, str, str]
+    terminal: bool = False
+
+
+class StopExec(Message, frozen=True):
+    """Kill a command that was started by ``ExecStream``.  Answered by ``Done``."""
+
+    command: str
+
+
 class SignalContainer(Message, frozen=True):
     """Send a signal to a container's first process.  Answered by ``Done``."""
 
@@ -132,6 +152,8 @@ ContainerRequest = (
     | ListChanges
     | ListRecords
     | ExecSync
+    | ExecStream
+    | StopExec
     | SignalContainer
     | StopContainer
     | RemoveContainer

@@ -26,6 +26,7 @@ from signal import SIGKILL
 from typing import Final, NoReturn, assert_never
 
 from reflet.node.shim import protocol
+from reflet.node.shim.commands import RunningCommands, Streams
 from reflet.node.shim.container_records import ContainerRecord, records_below, termination_message
 from reflet.node.shim.log_files import LogFile, utc_now
 from reflet.node.shim.log_pumps import STREAMS, CommandOutput, LogPump
@@ -77,6 +78,7 @@ class Shim:
         self._pods = pods
         self._limits = tuple((kind, *resource.getrlimit(kind)) for kind in LIMITS)
         self._kept: dict[str, _Kept] = {}
+        self._commands = RunningCommands()
         self._tasks = TaskOwner("shim")
         self._permanent = PermanentTasks()
         self._listeners: set[Listener] = set()
@@ -131,6 +133,10 @@ class Shim:
                 return protocol.ContainerRecords(tuple(self.records(uid)))
             case protocol.ExecSync(id=container, arguments=arguments, timeout=timeout):
                 return await self.execute(container, arguments, timeout)
+            case protocol.ExecStream():
+                return await self._commands.run(request, self._start_command)
+            case protocol.StopExec(command=command):
+                return protocol.Done(self._commands.stop(command))
             case protocol.SignalContainer(id=container, signal=number):
                 return protocol.Done(self.signal(container, number))
             case protocol.StopContainer(id=container, grace=grace):
@@ -217,23 +223,12 @@ class Shim:
 
         Raises ShimRefused when the container does not run, or the command cannot be run in it.
         """
-        kept = self._of(container)
-        if kept.child is None:
-            raise protocol.ShimRefused(f"container {kept.record.name} does not run")
-        first = kept.child.pid
-        environment = kept.environment if kept.environment is not None else environment_of(first)
         with contextlib.ExitStack() as opened:
             nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
             opened.callback(os.close, nothing)
             output = opened.enter_context(CommandOutput(LONGEST_OUTPUT))
             streams = (nothing, output.end, output.end)
-            plan = self._plan(kept.record, arguments, environment, streams)
-            joins = first if kept.record.is_isolated else None
-            try:
-                identity = await start_container(replace(plan, joins=joins), lambda _: None)
-            except NotStarted as error:
-                raise protocol.ShimRefused(str(error)) from error
-            child = Child(identity, keeps_group=True)
+            child = await self._started_beside(container, arguments, streams)
             code: int | None = None
             try:
                 async with asyncio.timeout(timeout):
@@ -245,6 +240,34 @@ class Shim:
                 child.kill()  # for whoever no longer waits for it; what has ended is not hit
                 child.close()
             return protocol.Executed(code, output.text())
+
+    async def _start_command(self, order: protocol.ExecStream, streams: Streams) -> Child:
+        return await self._started_beside(
+            order.id, order.arguments, streams, has_terminal=order.terminal
+        )
+
+    async def _started_beside(
+        self,
+        container: str,
+        arguments: tuple[str, ...],
+        streams: Streams,
+        *,
+        has_terminal: bool = False,
+    ) -> Child:
+        kept = self._of(container)
+        if kept.child is None:
+            raise protocol.ShimRefused(f"container {kept.record.name} does not run")
+        first = kept.child.pid
+        environment = kept.environment if kept.environment is not None else environment_of(first)
+        plan = replace(
+            self._plan(kept.record, arguments, environment, streams),
+            joins=first if kept.record.is_isolated else None,
+            has_terminal=has_terminal,
+        )
+        try:
+            return Child(await start_container(plan, lambda _: None), keeps_group=True)
+        except NotStarted as error:
+            raise protocol.ShimRefused(str(error)) from error
 
     def changes_since(self, tag: str) -> protocol.ContainerList | protocol.Unchanged:
         """Every container, unless nothing has changed since the list of *tag*."""

@@ -144,6 +144,19 @@ class ShimClient:
         request = protocol.ExecSync(container, tuple(arguments), timeout)
         return await self._ask_for(Executed, request, takes=timeout)
 
+    async def run_command(self, order: protocol.ExecStream) -> int | None:
+        """Run a command on streams, however long it takes; what it returned, None if killed.
+
+        Whoever no longer waits has it killed.  ShimRefused when it cannot be run.
+        """
+        try:
+            return (await self._ask_for(Executed, order, takes=None)).exit_code
+        except asyncio.CancelledError:
+            if self._writer is not None:  # nobody waits for the answer
+                stop = protocol.Asked(next(self._numbers), protocol.StopExec(order.command))
+                self._writer.write(protocol.encoded(stop))
+            raise
+
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""
         return (await self._ask_for(protocol.Done, protocol.SignalContainer(container, number))).did
@@ -177,15 +190,17 @@ class ShimClient:
     # inside
 
     async def _ask_for(
-        self, kind: type[A], request: protocol.ContainerRequest, *, takes: float = 0.0
+        self, kind: type[A], request: protocol.ContainerRequest, *, takes: float | None = 0.0
     ) -> A:
         answer = await self._ask(request, takes=takes)
         if not isinstance(answer, kind):
             raise _unexpected(answer)
         return answer
 
-    async def _ask(self, request: protocol.ContainerRequest, *, takes: float = 0.0) -> ShimAnswer:
-        """Ask for what may take that many seconds, and a while for the answer."""
+    async def _ask(
+        self, request: protocol.ContainerRequest, *, takes: float | None = 0.0
+    ) -> ShimAnswer:
+        """Ask for what may take that many seconds, and a while for the answer; None for ever."""
         writer = self._writer
         if writer is None:
             raise ShimUnavailable(
@@ -199,7 +214,7 @@ class ShimClient:
         try:
             writer.write(protocol.encoded(protocol.Asked(number, request)))
             await writer.drain()
-            async with asyncio.timeout(takes + ANSWER_TIMEOUT):
+            async with asyncio.timeout(None if takes is None else takes + ANSWER_TIMEOUT):
                 return await answer
         except ConnectionError as error:
             raise ShimUnavailable(f"the shim was lost: {error}") from error

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -18,6 +18,7 @@ from reflet.node.identity.node_lease import LEASE_DURATION
 from reflet.node.pods.workers import STUCK_AFTER
 from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.pages import AgentPages
+from reflet.node.server.pod_services import PodServices
 from reflet.node.status.status_manager import LocalStatuses
 from reflet.pods.pod_sources import PodSeen
 from reflet.runtime.metrics import CONTENT_TYPE, MetricText
@@ -77,9 +78,14 @@ class PaperManager:
         return object()
 
 
-class Logs:
+class Named:
+    """Stands for any of the services."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
     async def answer(self, question: Question) -> Answer:
-        return text(200, f"the log of {question.path[-1]}")
+        return text(200, f"the {self._what} of {question.path[-1]}")
 
 
 class Pages:
@@ -99,7 +105,7 @@ class Pages:
             "statuses": LocalStatuses(),
             "registration": lambda: None,
             "heartbeat": lambda: None,
-            "logs": Logs(),
+            "pod_services": PodServices(*map(cast("Any", Named), ("log", "command", "port"))),
             "permanent": self.permanent,
             "metrics": MetricText(),
             "clock": node.clock,
@@ -109,7 +115,9 @@ class Pages:
     async def answer(self, path: str, *, is_reader: bool = False) -> Answer:
         parts = tuple(part for part in path.partition("?")[0].split("/") if part)
         query = {"verbose": ""} if path.endswith("?verbose") else {}
-        return await self._pages.answer(Question(parts, query, {}, is_reader=is_reader))
+        answer = await self._pages.answer(Question(parts, query, {}, is_reader=is_reader))
+        assert isinstance(answer, Answer)
+        return answer
 
     async def ask(self, path: str, *, is_reader: bool = False) -> tuple[int, str]:
         answer = await self.answer(path, is_reader=is_reader)
@@ -295,9 +303,11 @@ async def test_numbers_are_those_that_were_reported(tmp_path: Path) -> None:
     assert answer == Answer(200, b"# TYPE b gauge\nb 3\n", CONTENT_TYPE)
 
 
-async def test_a_log_is_asked_of_those_who_have_logs(tmp_path: Path) -> None:
+async def test_what_is_about_one_pod_is_asked_of_those_who_have_it(tmp_path: Path) -> None:
     async with pages_of(tmp_path) as pages:
         assert await pages.ask("/containerLogs/shop/web/main") == (200, "the log of main\n")
+        assert await pages.ask("/exec/shop/web/main") == (200, "the command of main\n")
+        assert await pages.ask("/portForward/shop/web") == (200, "the port of web\n")
 
 
 async def test_a_pod_is_shown_with_the_latest_status_that_only_we_know(tmp_path: Path) -> None:
@@ -377,4 +387,7 @@ async def test_whoever_is_lost_is_told_what_there_is(tmp_path: Path, path: str) 
     async with pages_of(tmp_path) as pages:
         answer = await pages.ask(path)
 
-    assert answer == (404, "there are /livez /readyz /metrics /pods and /containerLogs\n")
+    assert answer == (
+        404,
+        "there are /livez /readyz /metrics /pods /containerLogs /exec and /portForward\n",
+    )

@@ -128,6 +128,7 @@ async def test_logs_in_the_clear_are_for_loopback_alone(peer: str, status: int) 
 
     answer = await ports()._answer_anybody(question)
 
+    assert isinstance(answer, Answer)
     assert answer.status == status
 
 
@@ -155,7 +156,7 @@ async def test_beside_a_secure_port_the_plain_one_has_no_logs(context: ssl.SSLCo
         health = await asked(agent.plain_url, "livez")
         port = agent.secure_url.rpartition(":")[2]
 
-    assert logs == f"404 logs are answered over TLS, at port {port}"
+    assert logs == f"404 this is answered over TLS, at port {port}"
     assert health == "200 this is livez"
 
 

@@ -209,6 +209,13 @@ async def test_every_page_needs_the_right_that_the_kubelet_asks_for(
     assert answer == f"403 ann may not get {wanted} of worker-1"
 
 
+@pytest.mark.parametrize("path", ["exec/default/web/main", "portForward/default/web"])
+async def test_commands_and_ports_need_the_right_to_create(stage: Stage, path: str) -> None:
+    stage.server.granted = set()
+
+    assert await stage.with_token("good", path) == "403 ann may not create nodes/proxy of worker-1"
+
+
 @pytest.mark.parametrize(("right", "asked"), [("pods", ["pods"]), ("proxy", ["pods", "proxy"])])
 async def test_one_of_two_rights_is_enough(stage: Stage, right: str, asked: list[str]) -> None:
     stage.server.granted = {right}

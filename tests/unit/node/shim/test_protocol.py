@@ -40,6 +40,8 @@ REQUESTS: list[ShimRequest] = [
     protocol.ListChanges("tag"),
     protocol.ListRecords("u1"),
     protocol.ExecSync("c1", ("echo", "s3cret"), 1.0),
+    protocol.ExecStream(id="c1", arguments=("s3cret",), command="x", streams=("", "/o", "/e")),
+    protocol.StopExec("x"),
     protocol.SignalContainer("c1", 15),
     protocol.StopContainer("c1", 30.0),
     protocol.RemoveContainer("c1"),

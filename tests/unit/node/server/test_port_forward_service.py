@@ -1,0 +1,84 @@
+"""Forwarding on the node: pairs of streams, what is refused, and how much fits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from reflet.api.core.pods import Pod
+from reflet.api.meta import ObjectMeta
+from reflet.errors import TransportError
+from reflet.node.server.http_answers import Question, Upgrade
+from reflet.node.server.port_forward_service import PortForwardService
+from reflet.pleg.runtime_status import RuntimeState
+from reflet.transport.upgrades.spdy import SpdySession
+from tests.byte_lines import MemoryLine
+
+POD = Pod(metadata=ObjectMeta(name="web", namespace="shop", uid="u1"))
+HEADERS = {"upgrade": "SPDY/3.1", "x-stream-protocol-version": "portforward.k8s.io"}
+
+
+@asynccontextmanager
+async def forwarding(
+    state: RuntimeState = RuntimeState.RUNNING, *, most: int = 4
+) -> AsyncIterator[SpdySession]:
+    """A client of a service whose pod's one container is in that state."""
+
+    async def records(_: str) -> Any:
+        return [SimpleNamespace(state=state)]
+
+    service = PortForwardService(find_pod=lambda *_: POD, records=records, most=most)
+    answer = await service.answer(Question(("portForward", "shop", "web"), {}, HEADERS))
+    assert isinstance(answer, Upgrade)
+    here, there = MemoryLine.pair()
+    client = SpdySession(here, is_client=True)
+    tasks = [asyncio.ensure_future(answer.serve(there)), asyncio.ensure_future(client.run())]
+    try:
+        yield client
+    finally:
+        await client.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def complaint(client: SpdySession, port: str) -> str:
+    """What the service says about a connection to that port."""
+    about = {"port": port, "requestid": "0"}
+    errors = await client.open({"streamtype": "error", **about})
+    data = await client.open({"streamtype": "data", **about})
+    assert await data.read() == b""
+    return (await errors.read()).decode()
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "http", "-1", "", "٨٠"])
+async def test_what_is_no_port_is_refused(port: str) -> None:
+    async with forwarding() as client:
+        said = await complaint(client, port)
+
+    assert said == f"error forwarding port {port} to pod web, uid u1: this is no port"
+
+
+async def test_a_pod_that_does_not_run_has_no_ports() -> None:
+    async with forwarding(RuntimeState.EXITED) as client:
+        assert (await complaint(client, "80")).endswith("the pod does not run")
+
+
+async def test_only_so_many_connections_fit() -> None:
+    async with forwarding(most=0) as client:
+        said = await complaint(client, "80")
+
+    assert said.endswith("0 connections are forwarded, and no more fit")
+
+
+@pytest.mark.parametrize("kinds", [("data", "data"), ("stdin",)])
+async def test_streams_that_are_no_pair_are_reset(kinds: tuple[str, ...]) -> None:
+    async with forwarding() as client:
+        for kind in kinds:
+            stream = await client.open({"streamtype": kind, "port": "80", "requestid": "0"})
+
+        with pytest.raises(TransportError, match="reset"):
+            await stream.read()
