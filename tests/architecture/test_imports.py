@@ -37,7 +37,10 @@ MAY_USE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "managers": frozenset({"informer", "resolution", "store", "runtime", "api", "errors"}),
         # A client of the server, through its front door like anybody else.
         "play": frozenset(
-            {"cluster", "informer", "client", "store", "runtime", "api", "gotext", "errors"}
+            {
+                *("cluster", "controllers", "informer", "client", "store", "runtime"),
+                *("api", "gotext", "errors"),
+            }
         ),
         # Runtimes have words of their own, so not even those of the API server.
         "pleg": frozenset({"runtime", "gotext", "errors"}),

@@ -137,7 +137,7 @@ async def test_what_cannot_be_decided_is_told_and_does_not_end_play(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told = _Told()
-    monkeypatch.setattr(logging.getLogger("reflet.play.controller"), "handlers", [told])
+    monkeypatch.setattr(logging.getLogger("reflet.controllers.reconciler"), "handlers", [told])
     async with playing(Play("pods")) as (_, cluster):
         pods = cluster.resource(Pod)
         await pods.create(pod("odd", "dance"))
@@ -145,9 +145,8 @@ async def test_what_cannot_be_decided_is_told_and_does_not_end_play(
         await pods.patch("odd", {"metadata": {"annotations": {"reflet.dev/play": "run"}}})
 
         await until(cluster, "pods", "odd", is_ready)
-    assert told.words[0].startswith(
-        "play of pods, default/odd: 'dance' in the script 'dance' is no"
-    )
+    assert told.words[0].startswith("play pods: default/odd failed")
+    assert "'dance' in the script 'dance' is no step" in told.words[0]
 
 
 async def test_each_namespace_gets_its_account_and_the_authority_again_when_they_go() -> None:

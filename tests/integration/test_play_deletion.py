@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import pytest
@@ -226,3 +227,30 @@ async def test_a_namespace_with_jobs_that_hold_their_pods_goes_too() -> None:
         await cluster.resource("namespaces").delete("shop")
 
         await until_gone(cluster, "namespaces", "shop")
+
+
+async def test_controllers_take_the_end_of_a_namespace_calmly(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    template = {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "main", "image": "nginx"}]},
+    }
+    selector = {"matchLabels": {"app": "web"}}
+    web = {"metadata": {"name": "web"}, "spec": {"selector": selector, "template": template}}
+    async with playing(Play("all")) as (_, cluster):
+        await made(cluster, "namespaces", {"metadata": {"name": "shop"}})
+        deployments = cluster.resource("deployments", namespace="shop", raw=True)
+        await deployments.create(web)
+        await until(
+            cluster,
+            "deployments",
+            "web",
+            lambda it: it.status.get("readyReplicas") == 1,
+            namespace="shop",
+        )
+
+        await cluster.resource("namespaces").delete("shop")
+
+        await until_gone(cluster, "namespaces", "shop")
+    assert [each.message for each in caplog.records if each.levelno >= logging.WARNING] == []

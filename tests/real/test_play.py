@@ -1,7 +1,4 @@
-"""Play beside a real kube-apiserver: what it writes is what the real server takes, too.
-
-What the controllers of Kubernetes write instead was compared by hand, see docs/adr/0019.
-"""
+"""Play beside a real kube-apiserver: what it writes is what the real server takes, too."""
 
 from __future__ import annotations
 

@@ -6,53 +6,27 @@ Decisions are lists of these; nobody else of the room writes to the server.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, assert_never
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from reflet.api.options import (
-    CreateOptions,
-    DeleteOptions,
-    PatchOptions,
-    PatchType,
-    PropagationPolicy,
-    UpdateOptions,
-)
+from reflet.api.options import CreateOptions, DeleteOptions, PropagationPolicy, UpdateOptions
 from reflet.api.resource_versions import number_of
 from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import Client
-from reflet.errors import NotFound
+from reflet.errors import Forbidden, NotFound
 
-Document = Mapping[str, Any]
+Document: TypeAlias = Mapping[str, Any]
 MANAGER: Final = "reflet-play"
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
-    """Make an object; with *name* and *subresource*, a part of the object of that name."""
-
-    resource: Resource
-    document: Document
-    name: str | None = None
-    subresource: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """Replace an object, or its status, if it is still the version that was decided upon."""
+class Save:
+    """Make an object, or replace the version that was decided upon: if the document names one."""
 
     resource: Resource
     document: Document
     subresource: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """Merge into an object: for fields that others do not write."""
-
-    resource: Resource
-    of: Document
-    patch: Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,73 +34,58 @@ class Delete:
     """Delete an object, if it is still the one with that uid."""
 
     resource: Resource
-    of: Document
+    document: Document
     policy: PropagationPolicy | None = None
     grace: int | None = None
 
 
-Action = Create | Update | Patch | Delete
+Action: TypeAlias = Save | Delete
 
 
-@dataclass(frozen=True, slots=True)
-class NextActions:
-    """What is to be done now, in this order, and in how many seconds to look again.
-
-    *at_once* are independent of each other, and done before *actions*.
-    """
+class Plan(NamedTuple):
+    """What is to be done now, all at once, and in how many seconds to look again."""
 
     actions: Sequence[Action] = ()
     again: float | None = None
-    at_once: Sequence[Action] = field(default=())
 
 
-def status_update(resource: Resource, document: Document, status: Document) -> list[Action]:
+def status_saved(resource: Resource, document: Document, status: Document) -> list[Action]:
     """Write the status, if it says something new."""
     if document.get("status", {}) == status:
         return []
-    return [Update(resource, {**document, "status": status}, "status")]
+    return [Save(resource, {**document, "status": status}, "status")]
 
 
-def soonest(*delays: float | None) -> float | None:
-    """The shortest of some delays; None is never."""
-    return min((delay for delay in delays if delay is not None), default=None)
+def with_metadata(document: Document, **changed: Any) -> dict[str, Any]:
+    """The document with other metadata."""
+    return {**document, "metadata": {**document["metadata"], **changed}}
 
 
 async def perform(client: Client, action: Action) -> int:
     """Do it, and give the version that the server has now; 0 where it does not say.
 
-    What is gone already need not be deleted.
+    What has gone meanwhile, or goes with its namespace, needs nothing: the view will show it.
     """
-    metadata = (action.document if isinstance(action, Create | Update) else action.of)["metadata"]
+    metadata, made = action.document["metadata"], None
     objects = client.resource(action.resource, namespace=metadata.get("namespace"), raw=True)
-    match action:
-        case Create():
-            made = await objects.create(
-                action.document,
-                CreateOptions(field_manager=MANAGER),
-                name=action.name,
-                subresource=action.subresource,
-            )
-        case Update():
-            made = await objects.replace(
-                action.document,
-                UpdateOptions(field_manager=MANAGER),
-                subresource=action.subresource,
-            )
-        case Patch():
-            made = await objects.patch(
-                metadata["name"], action.patch, PatchType.MERGE, PatchOptions(field_manager=MANAGER)
-            )
-        case Delete():
-            options = DeleteOptions(
-                propagation_policy=action.policy,
-                grace_period_seconds=action.grace,
-                uid=metadata["uid"],
-            )
-            try:
+    try:
+        match action:
+            case Delete(policy=policy, grace=grace):
+                options = DeleteOptions(
+                    propagation_policy=policy, grace_period_seconds=grace, uid=metadata["uid"]
+                )
                 made = await objects.delete(metadata["name"], options)
-            except NotFound:
-                return 0
-        case _:
-            assert_never(action)
+            case Save(document=document, subresource=part) if "resourceVersion" in metadata:
+                update = UpdateOptions(field_manager=MANAGER)
+                made = await objects.replace(document, update, subresource=part)
+            case Save(document=document, subresource=part):
+                name = metadata["name"] if part else None
+                create = CreateOptions(field_manager=MANAGER)
+                made = await objects.create(document, create, name=name, subresource=part)
+    except NotFound:
+        return 0
+    except Forbidden as error:
+        if "because it is being terminated" not in error.message:
+            raise
+        return 0
     return number_of(made.metadata.resource_version) or 0 if isinstance(made, AnyObject) else 0

@@ -1,212 +1,223 @@
-"""``garbage`` of play: objects go with their owners, in whichever way the owner was deleted.
+"""Those who look at every kind: ``garbage`` of play, and who tells ``namespaces`` what is left.
 
-Every kind that the server serves is followed, custom kinds as soon as they come.  An owner that
-the view does not show is asked for before anybody is deleted for its absence.
+Objects go with their owners, in whichever way the owner was deleted.  Every kind that the server
+serves is followed, custom kinds as soon as they come.  An owner that the view does not show is
+asked for before anybody is deleted for its absence.
 
 Upstream: pkg/controller/garbagecollector/garbagecollector.go, attemptToDeleteItem,
-processDeletingDependentsItem and orphanDependents
+processDeletingDependentsItem, orphanDependents and GetDeletableResources
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from functools import partial
+from typing import Final, Literal, TypeAlias
 
-from reflet.api.meta import OwnerReference
+from reflet.api.meta import ObjectMeta, OwnerReference
 from reflet.api.options import PropagationPolicy
-from reflet.api.resource_versions import rank
-from reflet.api.resources import EVENTS, Resource
+from reflet.api.resources import (
+    CUSTOM_RESOURCE_DEFINITIONS,
+    EVENTS,
+    GROUPED_EVENTS,
+    NAMESPACES,
+    Resource,
+)
+from reflet.controllers.reconciler import Controller
 from reflet.errors import NotFound
 from reflet.informer.handlers.changes import Change
-from reflet.play.actions import Action, Delete, NextActions, Patch
-from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import PlayedController
+from reflet.play.actions import Action, Delete, Plan, Save, with_metadata
+from reflet.play.cluster_view import SeenObject
+from reflet.play.running_play import RunningPlay
+from reflet.store.keys import key_of
 
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
-KNOWN_TO_BE_GONE: Final = 1000  # uids of owners that are remembered
+NOT_STORED: Final = frozenset({"Binding", "ComponentStatus"})
 
-OwnerState = Literal["solid", "waiting", "absent", "unknown"]
+OwnerState: TypeAlias = Literal["solid", "waiting", "absent", "unknown"]
 """Is there, waits for its dependents, is not there, or nobody can tell."""
+Found: TypeAlias = tuple[Resource, SeenObject]
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
-    """An object, what became of each of its owners, and who depends on it."""
+def decide_deletion(
+    item: Found, owners: Sequence[OwnerState], dependents: Sequence[Found]
+) -> list[Action]:
+    """What has to be done about an object because of its owners, or of its dependents.
 
-    resource: Resource
-    seen: SeenObject
-    owners: Sequence[tuple[OwnerReference, OwnerState]]
-    dependents: Sequence[tuple[Resource, SeenObject]]
-
-
-def decide_deletion(item: GraphNode) -> list[Action]:
-    """What has to be done about an object because of its owners, or of its dependents."""
-    metadata, document = item.seen.metadata, item.seen.document
+    *owners* says what became of each owner, in the order of the references.
+    """
+    resource, seen = item
+    metadata = seen.metadata
     if metadata.deletion_timestamp is not None:
         if ORPHAN in metadata.finalizers:
-            freed = [_without_owners(*each, {metadata.uid}) for each in item.dependents]
-            return [*freed, _without_finalizer(item, ORPHAN)]
-        if FOREGROUND in metadata.finalizers and not _blocking(item):
+            # The finalizer goes when they have: who is not freed yet must not be collected.
+            freed = [_without_owners(*each, {metadata.uid}) for each in dependents]
+            return [*freed] or [_without_finalizer(item, ORPHAN)]
+        if FOREGROUND in metadata.finalizers and not any(
+            reference.block_owner_deletion and reference.uid == metadata.uid
+            for _, dependent in dependents
+            for reference in dependent.metadata.owner_references
+        ):
             return [_without_finalizer(item, FOREGROUND)]
         return []
-    states = {state for _, state in item.owners}
-    if not states or "unknown" in states:
+    if not owners or "unknown" in owners:
         return []
-    if "solid" in states:
-        dropped = {each.uid for each, state in item.owners if state != "solid"}
-        return [_without_owners(item.resource, item.seen, dropped)] if dropped else []
-    if "waiting" in states and item.dependents:
+    if "solid" in owners:
+        pairs = zip(metadata.owner_references, owners, strict=True)
+        dropped = {each.uid for each, state in pairs if state != "solid"}
+        return [_without_owners(resource, seen, dropped)] if dropped else []
+    if FOREGROUND in metadata.finalizers or ("waiting" in owners and dependents):
         # Whoever waits for this one waits for what depends on it too.
-        return [Delete(item.resource, document, policy="Foreground")]
-    return [Delete(item.resource, document, policy=_policy(metadata.finalizers))]
+        return [Delete(resource, seen.document, policy="Foreground")]
+    policy: PropagationPolicy = "Orphan" if ORPHAN in metadata.finalizers else "Background"
+    return [Delete(resource, seen.document, policy=policy)]
 
 
-def _policy(finalizers: Iterable[str]) -> PropagationPolicy:
-    if ORPHAN in finalizers:
-        return "Orphan"
-    return "Foreground" if FOREGROUND in finalizers else "Background"
+def _without_owners(resource: Resource, seen: SeenObject, uids: set[str]) -> Save:
+    references = seen.document["metadata"]["ownerReferences"]
+    kept = [each for each in references if each["uid"] not in uids]
+    return Save(resource, with_metadata(seen.document, ownerReferences=kept))
 
 
-def _blocking(item: GraphNode) -> bool:
-    return any(
-        reference.block_owner_deletion and reference.uid == item.seen.metadata.uid
-        for _, dependent in item.dependents
-        for reference in dependent.metadata.owner_references
-    )
+def _without_finalizer(item: Found, name: str) -> Save:
+    kept = [each for each in item[1].metadata.finalizers if each != name]
+    return Save(item[0], with_metadata(item[1].document, finalizers=kept))
 
 
-def _without_owners(resource: Resource, seen: SeenObject, uids: set[str]) -> Patch:
-    document = seen.document
-    kept = [each for each in document["metadata"]["ownerReferences"] if each["uid"] not in uids]
-    return _patched(resource, seen, {"ownerReferences": kept or None})
+def is_deletable(resource: Resource) -> bool:
+    """Whether the server keeps objects of a resource; Events are shown under two names."""
+    is_answered = resource.kind in NOT_STORED or resource.kind.endswith("Review")
+    return not is_answered and resource.full_name != GROUPED_EVENTS.full_name
 
 
-def _without_finalizer(item: GraphNode, name: str) -> Patch:
-    kept = [each for each in item.seen.metadata.finalizers if each != name]
-    return _patched(item.resource, item.seen, {"finalizers": kept or None})
-
-
-def _patched(resource: Resource, seen: SeenObject, changed: dict[str, object]) -> Patch:
-    meant = {"uid": seen.metadata.uid, "resourceVersion": seen.metadata.resource_version}
-    return Patch(resource, seen.document, {"metadata": {**meant, **changed}})
-
-
-# The graph, as the view shows it
-
-
-@dataclass(slots=True)
 class GarbageCollector:
-    """Finds owners and dependents, and remembers the owners that are gone."""
+    """Follows every kind; *ending* is told the namespaces that are going and have changed.
 
-    resources: dict[str, Resource] = field(default_factory=dict)
-    # From the uid of an owner that is gone to a version that is newer than its end.  An object
-    # that is newer still may have come with an owner that came back: a server can be restored.
-    _gone: dict[str, float] = field(default_factory=dict)
+    Its keys are ``resource|key``, and the names of definitions of kinds.
+    """
 
-    def controller(self) -> PlayedController:
-        """The controller; whom it watches is up to who follows the resources."""
-        return PlayedController("garbage", {}, self.decide)
+    def __init__(self, play: RunningPlay, ending: Controller | None, *, collects: bool) -> None:
+        self._play = play
+        self._view = play.view
+        self._ending = ending
+        self._collects = collects
+        self._followed: set[str] = set()
+        self._following = asyncio.Lock()  # what was served a moment ago must not undo what is now
+        self._own: Controller | None = None
 
-    def keys(
-        self, view: ClusterView, resource: Resource, change: Change[SeenObject]
-    ) -> Iterable[str]:
+    async def start(self) -> None:
+        """Follow what there is, and begin."""
+        self._own = await self._play.controller(CUSTOM_RESOURCE_DEFINITIONS, self._look)
+        async with self._following:
+            await self._follow()
+
+    async def _look(self, key: str) -> Plan:
+        name, mark, rest = key.partition("|")
+        if not mark:
+            async with self._following:
+                await self._follow()
+            return Plan()
+        resource = self._view.resources.get(name)
+        seen = None if resource is None else self._view.seen_at(resource, rest)
+        if resource is None or seen is None:
+            return Plan()
+        references = seen.metadata.owner_references
+        owners = [await self._state(resource, seen.metadata, each) for each in references]
+        is_asked = seen.metadata.deletion_timestamp is not None or "waiting" in owners
+        dependents = list(self._dependents(seen.metadata.uid)) if is_asked else []
+        return Plan(decide_deletion((resource, seen), owners, dependents))
+
+    # Every kind
+
+    async def _follow(self) -> None:
+        """Follow what is served now, and leave what no longer is."""
+        served = {
+            each.full_name: each
+            for each in reversed(await self._play.cluster.resources(refresh=True))
+            if is_deletable(each)
+        }
+        for name in served.keys() - self._followed:
+            self._followed.add(name)
+            mirror = await self._play.mirror(served[name])
+            mirror.add_handler(partial(self._told, served[name]), name="play garbage")
+        for name in self._followed - served.keys():
+            self._followed.discard(name)
+            await self._play.leave(self._view.resources[name])
+
+    def _told(self, resource: Resource, change: Change[SeenObject]) -> None:
+        metadata = change.object.metadata
+        if self._ending is not None:
+            name = metadata.namespace or (
+                resource.full_name == NAMESPACES.full_name and metadata.name
+            )
+            namespace = self._view.seen_at(NAMESPACES, name) if name else None
+            if namespace is not None and namespace.metadata.deletion_timestamp is not None:
+                self._ending.queue.add(namespace.metadata.name)
+        if self._collects and self._own is not None and resource.full_name != EVENTS.full_name:
+            for key in self._keys(resource, change):
+                self._own.queue.add(key)
+
+    # The graph of owners
+
+    def _keys(self, resource: Resource, change: Change[SeenObject]) -> Iterable[str]:
         """Who has to be looked at after a change: the object, its owners, its dependents."""
-        seen = change.object
-        if resource.full_name == EVENTS.full_name:
-            return
-        metadata = seen.metadata
-        if change.type == "DELETED":
-            self._remember(metadata.uid, metadata.resource_version)
-            yield from (_key(*each) for each in self._dependents(view, metadata.uid))
-        elif metadata.deletion_timestamp is not None and _is_held(metadata.finalizers):
-            yield _key(resource, seen)
-            yield from (_key(*each) for each in self._dependents(view, metadata.uid))
-        elif metadata.owner_references:
-            yield _key(resource, seen)
-        if change.type == "DELETED" or metadata.deletion_timestamp is not None or change.old:
-            yield from self._waiting_owners(view, seen)
-            if change.old is not None:
-                yield from self._waiting_owners(view, change.old)
+        metadata = change.object.metadata
+        is_held = not {FOREGROUND, ORPHAN}.isdisjoint(metadata.finalizers)
+        old = () if change.old is None else change.old.metadata.owner_references
+        if is_held or metadata.owner_references != old:
+            yield _key(resource, change.object)
+        if change.type == "DELETED" or (metadata.deletion_timestamp is not None and is_held):
+            yield from (_key(*each) for each in self._dependents(metadata.uid))
+        for state in (change.object, change.old):
+            for reference in () if state is None else state.metadata.owner_references:
+                owner = self._owner(metadata, reference)
+                if owner is not None and owner[1].metadata.deletion_timestamp is not None:
+                    yield _key(*owner)
 
-    async def decide(self, view: ClusterView, key: str) -> NextActions:
-        """Look at one object."""
-        name, _, rest = key.partition("|")
-        resource = self.resources.get(name)
-        found = None if resource is None else view.seen_at(resource, rest)
-        if resource is None or found is None:
-            return NextActions()
-        owners = [
-            (reference, await self._state(view, resource, found, reference))
-            for reference in found.metadata.owner_references
-        ]
-        dependents = list(self._dependents(view, found.metadata.uid))
-        actions = decide_deletion(GraphNode(resource, found, owners, dependents))
-        if len(actions) > 1:  # the dependents first, all at once; then the finalizer
-            return NextActions(actions[-1:], at_once=actions[:-1])
-        return NextActions(actions)
-
-    def _remember(self, uid: str, version: str) -> None:
-        self._gone[uid] = rank(version)
-        if len(self._gone) > KNOWN_TO_BE_GONE:
-            del self._gone[next(iter(self._gone))]
-
-    def _dependents(self, view: ClusterView, uid: str) -> Iterable[tuple[Resource, SeenObject]]:
-        for resource in self.resources.values():
-            for seen in view.seen(resource, "owner", uid):
+    def _dependents(self, uid: str) -> Iterable[Found]:
+        for resource in self._view.resources.values():
+            for seen in self._view.seen(resource, "owner", uid):
                 yield resource, seen
-
-    def _waiting_owners(self, view: ClusterView, seen: SeenObject) -> Iterable[str]:
-        for reference in seen.metadata.owner_references:
-            resource = self._resource(reference)
-            owner = None if resource is None else self._owner(view, resource, seen, reference)
-            if resource is not None and owner is not None and owner.metadata.deletion_timestamp:
-                yield _key(resource, owner)
 
     def _resource(self, reference: OwnerReference) -> Resource | None:
         group = reference.api_version.rpartition("/")[0]
-        for resource in self.resources.values():
-            if resource.kind == reference.kind and resource.group == group:
+        for resource in self._view.resources.values():
+            if (resource.kind, resource.group) == (reference.kind, group):
                 return resource
         return None
 
-    def _owner(
-        self, view: ClusterView, resource: Resource, seen: SeenObject, reference: OwnerReference
-    ) -> SeenObject | None:
-        namespace = f"{seen.metadata.namespace}/" if resource.namespaced else ""
-        owner = view.seen_at(resource, f"{namespace}{reference.name}")
-        return owner if owner is not None and owner.metadata.uid == reference.uid else None
+    def _owner(self, of: ObjectMeta, reference: OwnerReference) -> Found | None:
+        resource = self._resource(reference)
+        if resource is not None:
+            key = f"{of.namespace}/{reference.name}" if resource.namespaced else reference.name
+            owner = self._view.seen_at(resource, key)
+            if owner is not None and owner.metadata.uid == reference.uid:
+                return resource, owner
+        return None
 
     async def _state(
-        self, view: ClusterView, of: Resource, seen: SeenObject, reference: OwnerReference
+        self, of: Resource, metadata: ObjectMeta, reference: OwnerReference
     ) -> OwnerState:
-        version = seen.metadata.resource_version
-        if rank(version) <= self._gone.get(reference.uid, 0):
-            return "absent"
         resource = self._resource(reference)
         if resource is None or (resource.namespaced and not of.namespaced):
             return "unknown"
-        owner = self._owner(view, resource, seen, reference)
-        if owner is None:
-            namespace = seen.metadata.namespace if resource.namespaced else None
-            objects = view.client.resource(resource, namespace=namespace, raw=True)
+        owner = self._owner(metadata, reference)
+        if owner is not None:
+            found = owner[1].metadata
+        else:
+            namespace = metadata.namespace if resource.namespaced else None
+            objects = self._play.cluster.resource(resource, namespace=namespace, raw=True)
             try:
-                found = await objects.get(reference.name)
+                found = (await objects.get(reference.name)).metadata
             except NotFound:
-                found = None
-            if found is None or found.metadata.uid != reference.uid:
-                self._remember(reference.uid, version)
                 return "absent"
-            owner = SeenObject(found)
-        metadata = owner.metadata
-        is_waiting = metadata.deletion_timestamp is not None and FOREGROUND in metadata.finalizers
+            if found.uid != reference.uid:
+                return "absent"
+        is_waiting = found.deletion_timestamp is not None and FOREGROUND in found.finalizers
         return "waiting" if is_waiting else "solid"
 
 
-def _is_held(finalizers: Iterable[str]) -> bool:
-    return any(each in {FOREGROUND, ORPHAN} for each in finalizers)
-
-
 def _key(resource: Resource, seen: SeenObject) -> str:
-    return f"{resource.full_name}|{seen.key}"
+    return f"{resource.full_name}|{key_of(seen)}"

@@ -16,36 +16,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from reflet.errors import ConfigurationError, ParseError
 from reflet.gotext.durations import parse_duration
 from reflet.play.actions import Document
 
 ANNOTATION: Final = "reflet.dev/play"
-STEADY: Final = frozenset({"run", "unready", "pending"})
 
 
-@dataclass(frozen=True, slots=True)
-class Steady:
-    """Stays as it is: ``run``, ``unready`` or ``pending``."""
+class ScriptStep(NamedTuple):
+    """``run``, ``unready``, ``pending``, or ``exit`` with a code after so many seconds."""
 
     how: str
-
-
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """Ends with a code, so many seconds after its start."""
-
-    code: int
+    code: int = 0
     after: float = 0.0
 
 
-Step = Steady | Exit
-Script = tuple[Step, ...]
+Script: TypeAlias = tuple[ScriptStep, ...]
 
-RUN: Final[Script] = (Steady("run"),)
-COMPLETE: Final[Script] = (Exit(0),)
+RUN: Final[Script] = (ScriptStep("run"),)
+COMPLETE: Final[Script] = (ScriptStep("exit"),)
 
 
 def parse_script(text: str) -> Script:
@@ -53,24 +44,23 @@ def parse_script(text: str) -> Script:
     return tuple(_step(step.split(), text) for step in text.split(","))
 
 
-def _step(words: list[str], text: str) -> Step:
-    match words:
-        case [how] if how in STEADY:
-            return Steady(how)
-        case ["exit", code, *rest] if code.isdecimal() and int(code) < 256:
-            if not rest:
-                return Exit(int(code))
-            if rest[0] == "after" and len(rest) == 2:
-                try:
-                    return Exit(int(code), parse_duration(rest[1]))
-                except (ParseError, ValueError):
-                    pass  # said below, with the whole step
-        case _:
-            pass
+def _step(words: list[str], text: str) -> ScriptStep:
+    cause: Exception | None = None
+    try:
+        match words:
+            case ["run" | "unready" | "pending" as how]:
+                return ScriptStep(how)
+            case ["exit", code, *rest] if code.isdecimal() and int(code) < 256:
+                if not rest:
+                    return ScriptStep("exit", int(code))
+                if rest[0] == "after" and len(rest) == 2:
+                    return ScriptStep("exit", int(code), parse_duration(rest[1]))
+    except (ParseError, ValueError) as error:
+        cause = error
     raise ConfigurationError(
         f"{' '.join(words)!r} in the script {text!r} is no step: expected run, unready, pending, "
         "exit CODE or exit CODE after DURATION"
-    )
+    ) from cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +79,7 @@ def script_of(pod: Document, container: Document, outcomes: Iterable[Outcome]) -
     for outcome in outcomes:
         if fnmatchcase(container.get("image", ""), outcome.image):
             return parse_script(outcome.script)
-    is_init = container in pod["spec"].get("initContainers", ())
-    if is_init:
+    if container in pod["spec"].get("initContainers", ()):
         return RUN if container.get("restartPolicy") == "Always" else COMPLETE
     told = pod["metadata"].get("annotations", {}).get(ANNOTATION, "")
     if told:

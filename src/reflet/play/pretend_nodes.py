@@ -8,30 +8,25 @@ Upstream: pkg/kubelet/kubelet_node_status.go; pkg/scheduler/schedule_one.go
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable
+from ipaddress import IPv4Address
+from typing import Final
 
 from reflet.api.resources import CONFIG_MAPS, NODES, PODS, SECRETS
 from reflet.gotext.times import time_text
-from reflet.play.actions import Action, Create, Delete, Document, NextActions, Update, status_update
+from reflet.play.actions import Delete, Document, Plan, Save, status_saved
 from reflet.play.cluster_view import ClusterView, SeenObject
-from reflet.play.controller import PlayedController, itself
 from reflet.play.pod_lifecycle import FINISHED, Surrounding, ended_status, next_status
 from reflet.play.pod_scripts import ANNOTATION, Outcome, script_of
+from reflet.play.running_play import Player
 from reflet.play.scheduling import chosen_node
+from reflet.store.keys import key_of
 
-NODE_MARK: Final = {ANNOTATION: "node"}
 SCHEDULER: Final = "default-scheduler"
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
-_CAPACITY: Final = {"cpu": "64", "ephemeral-storage": "1Ti", "memory": "256Gi", "pods": "10000"}
-_CONDITIONS: Final = (
-    ("MemoryPressure", "False", "KubeletHasSufficientMemory"),
-    ("DiskPressure", "False", "KubeletHasNoDiskPressure"),
-    ("PIDPressure", "False", "KubeletHasSufficientPID"),
-    ("Ready", "True", "KubeletReady"),
-)
-_FIRST_POD: Final = 10 * 2**24 + 244 * 2**16  # 10.244.0.0
+_CAPACITY: Final = {"cpu": "64", "memory": "256Gi", "pods": "10000"}
+_FIRST_POD: Final = IPv4Address("10.244.0.0")
+_ADDRESSES: Final = 12 * 2**16  # up to 10.255.255.255
 
 
 def is_pretended(node: Document) -> bool:
@@ -42,157 +37,107 @@ def is_pretended(node: Document) -> bool:
 # Nodes
 
 
-def node_controller(count: int) -> PlayedController:
+def node_player(count: int) -> Player:
     """Makes so many nodes, and keeps every pretend node ready."""
+    names = tuple(f"play-{number}" for number in range(count))
 
-    names = [f"play-{number}" for number in range(count)]
+    def absent(name: str) -> Plan:
+        about = {"hostname": name, "os": "linux", "arch": "amd64"}
+        labels = {f"kubernetes.io/{key}": value for key, value in about.items()}
+        metadata = {"name": name, "labels": labels, "annotations": {ANNOTATION: "node"}}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
+        return Plan([Save(NODES, node)] if name in names else ())
 
-    async def decide(view: ClusterView, key: str) -> NextActions:
-        node = view.get(NODES, key)
-        if node is None:
-            return NextActions([Create(NODES, _new_node(key))] if key in names else ())
-        return NextActions(node_actions(node, time_text(view.now())))
-
-    return PlayedController("nodes", {NODES: itself}, decide, first=names)
-
-
-def _new_node(name: str) -> Document:
-    labels = {
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels, "annotations": NODE_MARK},
-    }
+    return Player(NODES, keep_ready, absent=absent, first=names)
 
 
-def node_actions(node: Document, now: str) -> list[Action]:
+def keep_ready(view: ClusterView, node: Document) -> Plan:
     """Let a pretend node be ready, and take away what says that it is not."""
     if not is_pretended(node):
-        return []
-    before = node.get("status", {})
-    if not any(
-        each["type"] == "Ready" and each["status"] == "True"
-        for each in before.get("conditions") or ()
-    ):
-        times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
-        status: dict[str, Any] = {
-            **before,
-            "capacity": before.get("capacity") or _CAPACITY,
-            "allocatable": before.get("allocatable") or _CAPACITY,
-            "addresses": before.get("addresses") or _addresses(node["metadata"]["name"]),
-            "conditions": [
-                {"type": kind, "status": value, "reason": reason, "message": "", **times}
-                for kind, value, reason in _CONDITIONS
-            ],
-        }
-        return status_update(NODES, node, status)
-    taints = node.get("spec", {}).get("taints") or ()
-    kept = [taint for taint in taints if taint["key"] != _NOT_READY]
-    if len(kept) == len(taints):
-        return []
-    return [Update(NODES, {**node, "spec": {**node["spec"], "taints": kept}})]
-
-
-def _addresses(name: str) -> list[Document]:
+        return Plan()
+    before, now = node.get("status", {}), time_text(view.now())
+    conditions = before.get("conditions") or ()
+    if any((each["type"], each["status"]) == ("Ready", "True") for each in conditions):
+        taints = node.get("spec", {}).get("taints") or ()
+        kept = [taint for taint in taints if taint["key"] != _NOT_READY]
+        if len(kept) == len(taints):
+            return Plan()
+        return Plan([Save(NODES, {**node, "spec": {**node["spec"], "taints": kept}})])
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+    ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "", **times}
+    name = node["metadata"]["name"]
     number = name.rpartition("-")[2]
     last = int(number) % 250 + 2 if number.isdecimal() else 1
-    return [
-        {"type": "InternalIP", "address": f"192.168.0.{last}"},
-        {"type": "Hostname", "address": name},
-    ]
+    addresses = [("InternalIP", f"192.168.0.{last}"), ("Hostname", name)]
+    status = {
+        "capacity": _CAPACITY,
+        "allocatable": _CAPACITY,
+        "addresses": [{"type": kind, "address": address} for kind, address in addresses],
+        **before,
+        "conditions": [ready],
+    }
+    return Plan(status_saved(NODES, node, status))
 
 
 # Pods
 
 
-class PodAddresses:
-    """Gives each pod an address that no other has had."""
-
-    def __init__(self) -> None:
-        self._next: Iterator[int] | None = None
-
-    def new(self, view: ClusterView) -> str:
-        """An address above all that pods have already."""
-        if self._next is None:
-            taken = (_number(pod.get("status", {}).get("podIP", "")) for pod in view.all(PODS))
-            self._next = itertools.count(max(taken, default=_FIRST_POD) + 1)
-        number = next(self._next)
-        return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
+def address_of(pod: Document) -> str:
+    """An address of 10.244.0.0 and above that no other pod has: no two have the same version."""
+    return str(_FIRST_POD + int(pod["metadata"]["resourceVersion"]) % _ADDRESSES)
 
 
-def _number(address: str) -> int:
-    parts = address.split(".")
-    if len(parts) != 4 or parts[0] != "10":
-        return _FIRST_POD
-    return sum(int(part) << shift for part, shift in zip(parts, (24, 16, 8, 0), strict=True))
-
-
-def pod_controller(outcomes: Iterable[Outcome]) -> PlayedController:
+def pod_player(outcomes: Iterable[Outcome]) -> Player:
     """Binds pods to pretend nodes, lets them run and end, and finishes their deletion."""
-    addresses, told = PodAddresses(), tuple(outcomes)
+    told = tuple(outcomes)
 
-    async def decide(view: ClusterView, key: str) -> NextActions:
-        pod = view.get(PODS, key)
-        if pod is None:
-            return NextActions()
-        node_name = pod["spec"].get("nodeName")
-        if not node_name:
-            return NextActions(_scheduled(view, pod))
-        node = view.get(NODES, node_name)
+    def decide(view: ClusterView, pod: Document) -> Plan:
+        spec, before = pod["spec"], pod.get("status", {})
+        if not spec.get("nodeName"):
+            return _scheduled(view, pod)
+        node = view.get(NODES, spec["nodeName"])
         if node is None or not is_pretended(node):
-            return NextActions()
+            return Plan()
         if "deletionTimestamp" in pod["metadata"]:
-            return NextActions(_ended(view, pod))
-        if pod.get("status", {}).get("phase") in FINISHED:
-            return NextActions()
-        host = next(
-            (each["address"] for each in node.get("status", {}).get("addresses") or ()),
-            "192.168.0.1",
+            return _ended(view, pod)
+        if before.get("phase") in FINISHED:
+            return Plan()
+        hosts = node.get("status", {}).get("addresses") or ({"address": "192.168.0.1"},)
+        host = hosts[0]["address"]
+        address = before.get("podIP") or (host if spec.get("hostNetwork") else address_of(pod))
+        around = Surrounding(
+            now=view.now(),
+            host_ip=host,
+            pod_ip=address,
+            scripts=lambda container: script_of(pod, container, told),
+            missing=lambda container: missing_object(view, pod, container),
         )
-        is_on_host = pod["spec"].get("hostNetwork")
-        address = pod.get("status", {}).get("podIP") or (
-            host if is_on_host else addresses.new(view)
-        )
-        status, again = next_status(
-            pod,
-            Surrounding(
-                now=view.now(),
-                host_ip=host,
-                pod_ip=address,
-                scripts=lambda container: script_of(pod, container, told),
-                missing=lambda container: missing_object(view, pod, container),
-            ),
-        )
-        return NextActions(status_update(PODS, pod, status), again)
+        status, again = next_status(pod, around)
+        return Plan(status_saved(PODS, pod, status), again)
 
-    def users(view: ClusterView, seen: SeenObject) -> Iterable[str]:
-        for other in view.seen(PODS, "namespace", seen.metadata.namespace):
-            if other.document.get("status", {}).get("phase") == "Pending":
-                yield other.key
-
-    def unbound(view: ClusterView, _: SeenObject) -> Iterable[str]:
-        return [
-            other.key for other in view.seen(PODS) if not other.document["spec"].get("nodeName")
-        ]
-
-    watches = {PODS: itself, NODES: unbound, CONFIG_MAPS: users, SECRETS: users}
-    return PlayedController("pods", watches, decide)
+    watches = {NODES: _unbound, CONFIG_MAPS: _pending, SECRETS: _pending}
+    return Player(PODS, decide, watches=watches)
 
 
-def _scheduled(view: ClusterView, pod: Document) -> list[Action]:
+def _pending(view: ClusterView, seen: SeenObject) -> Iterable[str]:
+    for other in view.seen(PODS, "namespace", seen.metadata.namespace):
+        if other.document.get("status", {}).get("phase") == "Pending":
+            yield key_of(other)
+
+
+def _unbound(view: ClusterView, _: SeenObject) -> Iterable[str]:
+    return [key_of(each) for each in view.seen(PODS) if not each.document["spec"].get("nodeName")]
+
+
+def _scheduled(view: ClusterView, pod: Document) -> Plan:
     spec, metadata = pod["spec"], pod["metadata"]
-    if (
-        spec.get("schedulingGates")
-        or spec.get("schedulerName", SCHEDULER) != SCHEDULER
-        or "deletionTimestamp" in metadata
-    ):
-        return []
+    is_ours = spec.get("schedulerName", SCHEDULER) == SCHEDULER
+    if not is_ours or spec.get("schedulingGates") or "deletionTimestamp" in metadata:
+        return Plan()
     nodes = [node for node in view.all(NODES) if is_pretended(node)]
-    node, why = chosen_node(pod, nodes, view.pods_on)
+    names = [each["metadata"]["name"] for each in nodes]
+    pods_on = {name: len(view.seen(PODS, "node", name)) for name in names}
+    node, why = chosen_node(pod, nodes, pods_on)
     if node:
         binding = {
             "apiVersion": "v1",
@@ -200,63 +145,51 @@ def _scheduled(view: ClusterView, pod: Document) -> list[Action]:
             "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
             "target": {"apiVersion": "v1", "kind": "Node", "name": node},
         }
-        return [Create(PODS, binding, metadata["name"], "binding")]
+        return Plan([Save(PODS, binding, "binding")])
     status = pod.get("status", {})
-    others = [each for each in status.get("conditions") or () if each["type"] != "PodScheduled"]
-    held = [each for each in status.get("conditions") or () if each["type"] == "PodScheduled"]
-    if held and held[0].get("message") == why:
-        return []
+    conditions = status.get("conditions") or ()
+    if any(each.get("message") == why for each in conditions):
+        return Plan()
     condition = {
         "type": "PodScheduled",
         "status": "False",
         "reason": "Unschedulable",
         "message": why,
-        "observedGeneration": metadata.get("generation", 1),
         "lastProbeTime": None,
         "lastTransitionTime": time_text(view.now()),
     }
-    return status_update(PODS, pod, {**status, "conditions": [*others, condition]})
+    others = [each for each in conditions if each["type"] != "PodScheduled"]
+    return Plan(status_saved(PODS, pod, {**status, "conditions": [*others, condition]}))
 
 
-def _ended(view: ClusterView, pod: Document) -> list[Action]:
+def _ended(view: ClusterView, pod: Document) -> Plan:
     """Stop what runs, and say so where a finalizer lets somebody see it; then let the pod go."""
-    actions: list[Action] = []
-    is_held = bool(pod["metadata"].get("finalizers"))
-    if is_held and pod.get("status", {}).get("phase") not in FINISHED:
-        return status_update(PODS, pod, ended_status(pod, view.now()))
-    if pod["metadata"].get("deletionGracePeriodSeconds"):
-        actions.append(Delete(PODS, pod, grace=0))
-    return actions
+    metadata, phase = pod["metadata"], pod.get("status", {}).get("phase")
+    if metadata.get("finalizers") and phase not in FINISHED:
+        return Plan(status_saved(PODS, pod, ended_status(pod, view.now())))
+    is_going = bool(metadata.get("deletionGracePeriodSeconds"))
+    return Plan([Delete(PODS, pod, grace=0)] if is_going else ())
+
+
+_SOURCES: Final = (
+    ("configMapRef", "configMapKeyRef", CONFIG_MAPS),
+    ("secretRef", "secretKeyRef", SECRETS),
+)
 
 
 def missing_object(view: ClusterView, pod: Document, container: Document) -> str:
     """The kubelet's words for the first ConfigMap, Secret or key that a container lacks."""
     namespace = pod["metadata"]["namespace"]
-    wanted = [
-        (each[name].get("name", ""), "", name.startswith("secret"), each[name].get("optional"))
-        for each in container.get("envFrom") or ()
-        for name in ("configMapRef", "secretRef")
-        if name in each
-    ]
-    wanted += [
-        (
-            source[name].get("name", ""),
-            source[name]["key"],
-            name[0] == "s",
-            source[name].get("optional"),
-        )
-        for each in container.get("env") or ()
-        if (source := each.get("valueFrom") or {})
-        for name in ("configMapKeyRef", "secretKeyRef")
-        if name in source
-    ]
-    for name, key, is_secret, is_optional in wanted:
-        if is_optional:
-            continue
-        found = view.get(SECRETS if is_secret else CONFIG_MAPS, f"{namespace}/{name}")
-        if found is None:
-            return f'{"secret" if is_secret else "configmap"} "{name}" not found'
-        if key and key not in {**found.get("data", {}), **found.get("binaryData", {})}:
-            what = "Secret" if is_secret else "ConfigMap"
-            return f"couldn't find key {key} in {what} {namespace}/{name}"
+    sources = [each.get("valueFrom") or {} for each in container.get("env") or ()]
+    for source in (*(container.get("envFrom") or ()), *sources):
+        for whole, part, resource in _SOURCES:
+            wanted = source.get(whole) or source.get(part)
+            if wanted is None or wanted.get("optional"):
+                continue
+            name, key = wanted.get("name", ""), wanted.get("key")
+            found = view.get(resource, f"{namespace}/{name}")
+            if found is None:
+                return f'{resource.kind.lower()} "{name}" not found'
+            if key and key not in {**found.get("data", {}), **found.get("binaryData", {})}:
+                return f"couldn't find key {key} in {resource.kind} {namespace}/{name}"
     return ""

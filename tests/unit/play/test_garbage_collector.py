@@ -3,102 +3,81 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reflet.api.meta import OwnerReference
-from reflet.api.resources import CONFIG_MAPS, SECRETS, Resource
+from reflet.api.resources import CONFIG_MAPS, EVENTS, GROUPED_EVENTS, SECRETS
 from reflet.api.unstructured import AnyObject
-from reflet.play.actions import Action, Delete, Patch
+from reflet.play.actions import Delete
 from reflet.play.cluster_view import SeenObject
-from reflet.play.garbage_collector import GraphNode, OwnerState, decide_deletion
+from reflet.play.garbage_collector import Found, OwnerState, decide_deletion, is_deletable
+from tests.unit.play.documents_scene import GOING
 
 
 def seen(name: str, **metadata: Any) -> SeenObject:
-    document = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": "shop", "uid": name, **metadata},
-    }
+    own = {"name": name, "namespace": "shop", "uid": name, **metadata}
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": own}
     return SeenObject(AnyObject.from_dict(document))
 
 
-def dependent(name: str, owner: str, *, blocks: bool = True) -> tuple[Resource, SeenObject]:
+def dependent(name: str, owner: str, *, blocks: bool = True) -> Found:
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": owner, "uid": owner}
     return SECRETS, seen(name, ownerReferences=[{**reference, "blockOwnerDeletion": blocks}])
 
 
-def node(
-    *states: OwnerState, dependents: Sequence[tuple[Resource, SeenObject]] = (), **metadata: Any
-) -> GraphNode:
+def decided(*states: OwnerState, dependents: Sequence[Found] = (), **metadata: Any) -> list[str]:
     owners = [{"apiVersion": "v1", "kind": "A", "name": str(i), "uid": str(i)} for i in range(3)]
-    return GraphNode(
-        CONFIG_MAPS,
-        seen("it", ownerReferences=owners[: len(states)], **metadata),
-        [(OwnerReference(uid=str(number)), state) for number, state in enumerate(states)],
-        dependents,
-    )
-
-
-def words(actions: Sequence[Action]) -> list[str]:
+    item = (CONFIG_MAPS, seen("it", ownerReferences=owners[: len(states)], **metadata))
     said = []
-    for action in actions:
-        match action:
-            case Delete():
-                said.append(f"delete {action.policy}")
-            case Patch(patch={"metadata": {"finalizers": kept}}):
-                said.append(f"finalizers of {action.of['metadata']['name']}: {kept}")
-            case Patch(patch={"metadata": {"ownerReferences": kept}}):
-                uids = kept and [each["uid"] for each in kept]
-                said.append(f"owners of {action.of['metadata']['name']}: {uids}")
-            case _:
-                raise AssertionError(action)
+    for action in decide_deletion(item, states, dependents):
+        found = action.document["metadata"]
+        uids = "".join(each["uid"] for each in found.get("ownerReferences", ()))
+        if isinstance(action, Delete):
+            said.append(f"delete {action.policy}")
+        else:
+            said.append(f"{found['name']}: owners {uids!r}, held by {found.get('finalizers', [])}")
     return said
 
 
 def test_an_object_goes_when_its_last_owner_has_gone() -> None:
-    assert words(decide_deletion(node("absent"))) == ["delete Background"]
-    assert words(decide_deletion(node("absent", "absent"))) == ["delete Background"]
+    assert decided("absent") == ["delete Background"]
+    assert decided("absent", "absent") == ["delete Background"]
 
 
 def test_an_object_without_owners_or_with_one_that_is_there_stays() -> None:
-    assert decide_deletion(node()) == []
-    assert decide_deletion(node("solid")) == []
+    assert decided() == []
+    assert decided("solid") == []
 
 
 def test_an_owner_that_has_gone_is_forgotten_while_another_is_there() -> None:
-    assert words(decide_deletion(node("absent", "solid", "waiting"))) == ["owners of it: ['1']"]
+    assert decided("absent", "solid", "waiting") == ["it: owners '1', held by []"]
 
 
 def test_nothing_is_deleted_while_nobody_can_tell_whether_an_owner_is_there() -> None:
-    assert decide_deletion(node("absent", "unknown")) == []
+    assert decided("absent", "unknown") == []
 
 
 def test_an_owner_that_waits_has_its_dependents_deleted_the_same_way_down() -> None:
-    middle = node("waiting", dependents=[dependent("leaf", "it")])
-
-    assert words(decide_deletion(middle)) == ["delete Foreground"]
-    assert words(decide_deletion(node("waiting"))) == ["delete Background"]
+    assert decided("waiting", dependents=[dependent("leaf", "it")]) == ["delete Foreground"]
+    assert decided("waiting") == ["delete Background"]
 
 
 def test_a_finalizer_says_how_an_object_is_to_be_deleted() -> None:
-    assert words(decide_deletion(node("absent", finalizers=["orphan"]))) == ["delete Orphan"]
-
-
-GOING = "2025-01-01T00:00:00Z"
+    assert decided("absent", finalizers=["orphan"]) == ["delete Orphan"]
 
 
 def test_an_object_that_waits_is_released_when_no_dependent_blocks_it() -> None:
-    finalizers = ["foregroundDeletion", "example.com/hold"]
-    held = {"deletionTimestamp": GOING, "finalizers": finalizers}
+    held: dict[str, Any] = {**GOING, "finalizers": ["foregroundDeletion", "example.com/hold"]}
 
-    blocked = decide_deletion(node(dependents=[dependent("leaf", "it")], **held))
-    free = decide_deletion(node(dependents=[dependent("leaf", "it", blocks=False)], **held))
-
-    assert blocked == []
-    assert words(free) == ["finalizers of it: ['example.com/hold']"]
+    assert decided(dependents=[dependent("leaf", "it")], **held) == []
+    assert decided(dependents=[dependent("leaf", "it", blocks=False)], **held) == [
+        "it: owners '', held by ['example.com/hold']"
+    ]
 
 
 def test_an_orphaning_object_is_forgotten_by_its_dependents_before_it_is_released() -> None:
-    held = {"deletionTimestamp": GOING, "finalizers": ["orphan"]}
+    held: dict[str, Any] = {**GOING, "finalizers": ["orphan"]}
 
-    decided = decide_deletion(node(dependents=[dependent("leaf", "it")], **held))
+    assert decided(dependents=[dependent("leaf", "it")], **held) == ["leaf: owners '', held by []"]
+    assert decided(**held) == ["it: owners '', held by []"]
 
-    assert words(decided) == ["owners of leaf: None", "finalizers of it: None"]
+
+def test_events_are_followed_under_one_of_their_two_names() -> None:
+    assert (is_deletable(EVENTS), is_deletable(GROUPED_EVENTS)) == (True, False)

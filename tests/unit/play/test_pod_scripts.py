@@ -7,9 +7,8 @@ from reflet.play.pod_scripts import (
     ANNOTATION,
     COMPLETE,
     RUN,
-    Exit,
     Outcome,
-    Steady,
+    ScriptStep,
     parse_script,
     script_of,
 )
@@ -19,7 +18,11 @@ from tests.unit.play.documents_scene import pod
 def test_a_script_has_one_step_for_each_start() -> None:
     steps = parse_script("exit 1, exit 2 after 1m30s, unready, pending, run")
 
-    assert steps == (Exit(1), Exit(2, 90.0), Steady("unready"), Steady("pending"), Steady("run"))
+    assert steps == (
+        ScriptStep("exit", 1),
+        ScriptStep("exit", 2, 90.0),
+        *(ScriptStep("unready"), ScriptStep("pending"), ScriptStep("run")),
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,8 +42,8 @@ def test_the_image_decides_before_the_annotation_of_the_pod() -> None:
     told = pod(metadata={"annotations": {ANNOTATION: "unready"}})
     container = told["spec"]["containers"][0]
 
-    assert script_of(told, container, [Outcome("nginx:*", "exit 3")]) == (Exit(3),)
-    assert script_of(told, container, [Outcome("redis:*", "exit 3")]) == (Steady("unready"),)
+    assert script_of(told, container, [Outcome("nginx:*", "exit 3")]) == (ScriptStep("exit", 3),)
+    assert script_of(told, container, [Outcome("redis:*", "exit 3")]) == (ScriptStep("unready"),)
 
 
 def test_pods_of_jobs_complete_and_others_run() -> None:

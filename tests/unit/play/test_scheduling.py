@@ -20,13 +20,13 @@ def required(*expressions: dict[str, Any], field: str = "matchExpressions") -> d
 def test_the_node_with_the_fewest_pods_takes_it() -> None:
     counts = {"one": 2, "two": 1}
 
-    assert chosen_node(pod(), [node("one"), node("two")], counts.__getitem__) == ("two", "")
+    assert chosen_node(pod(), [node("one"), node("two")], counts) == ("two", "")
 
 
 def test_a_pod_that_fits_nowhere_is_told_of_in_the_schedulers_words() -> None:
     nodes = [node("one"), node("two", unschedulable=True), node("three")]
 
-    assert chosen_node(pod(nodeSelector={"disk": "ssd"}), nodes, lambda _: 0) == (
+    assert chosen_node(pod(nodeSelector={"disk": "ssd"}), nodes, {}) == (
         "",
         (
             "0/3 nodes are available: 1 node(s) were unschedulable, "
@@ -67,6 +67,7 @@ def test_selectors_cordons_and_taints_keep_pods_away(
         ("DoesNotExist", [], False),
         ("Gt", ["3"], True),
         ("Lt", ["4"], False),
+        ("Lt", ["5"], True),
     ],
 )
 def test_required_affinity_is_looked_at(operator: str, values: list[str], fits: bool) -> None:
