@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -59,6 +60,17 @@ def node_options(root: Path, **changes: Any) -> NodeOptions:
         "backoff_ceiling": 2.0,
     }
     return NodeOptions(**(settings | changes))
+
+
+def free_port() -> int:
+    """A port of the loopback address that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def declared(*ports: int) -> dict[str, Any]:
+    """The part of a container that says on which ports it listens."""
+    return {"ports": [{"containerPort": port} for port in ports]}
 
 
 def pod_document(

@@ -23,6 +23,7 @@ from tests.node_scenes import (
     Scene,
     agent_process,
     can_isolate,
+    free_port,
     is_running,
     pod_document,
     until,
@@ -52,11 +53,6 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Page).serve_forever()
 """Answers with 200, or with what it was told at /say/NUMBER."""
 
 QUICKLY = {"periodSeconds": 1, "timeoutSeconds": 5}
-
-
-def free_port() -> int:
-    with socket.create_server((HERE, 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 def page(name: str, port: int, **container: Any) -> dict[str, Any]:

@@ -25,7 +25,15 @@ from reflet.testing.pytest_plugin import RunningServer
 from reflet.transport.upgrades.spdy_frames import Data, SpdyCodec, SynStream
 from reflet.transport.upgrades.websocket_frames import Opcode, WebSocketMessage, encode_frame
 from tests.integration.node_agents import scene_on
-from tests.node_scenes import PATIENCE, Scene, is_running, pod_document, until
+from tests.node_scenes import (
+    PATIENCE,
+    Scene,
+    declared,
+    free_port,
+    is_running,
+    pod_document,
+    until,
+)
 
 pytestmark = pytest.mark.time_limit(2 * PATIENCE)
 
@@ -33,8 +41,9 @@ official: Any = kubernetes.config.new_client_from_config  # which has no types
 
 LISTEN = """
 import socket
-listening = socket.create_server(("127.0.0.1", 0))
-print(listening.getsockname()[1], flush=True)
+import sys
+listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("listens", flush=True)
 while True:
     connection, _ = listening.accept()
     data = b""
@@ -49,7 +58,8 @@ while True:
 async def web_on(server: RunningServer, root: Path) -> AsyncIterator[Scene]:
     """An agent with one pod that sleeps."""
     async with scene_on(server, root) as scene:
-        document = pod_document("web", ["sh", "-c", "echo one; echo two; exec sleep 60"])
+        command = ["sh", "-c", "echo one; echo two; exec sleep 60"]
+        document = pod_document("web", command, container=declared(1))
         await scene.pods.create(document)
         await scene.pod("web", is_running)
         yield scene
@@ -217,10 +227,12 @@ async def test_a_port_is_forwarded_with_half_closed_connections(
     server: RunningServer, tmp_path: Path
 ) -> None:
     async with scene_on(server, tmp_path) as scene:
-        await scene.pods.create(pod_document("echo", ["python3", "-c", LISTEN]))
+        port = free_port()
+        command = ["python3", "-c", LISTEN, str(port)]
+        await scene.pods.create(pod_document("echo", command, container=declared(port)))
         pod = await scene.pod("echo", is_running)
         await until(lambda: scene.log(pod))
-        async with scene.cluster.port_forward("echo", int(scene.log(pod))) as forwarded:
+        async with scene.cluster.port_forward("echo", port) as forwarded:
             answers = [await reversed_at(forwarded.host, forwarded.port) for _ in range(3)]
 
     assert answers == [b"cba"] * 3
@@ -248,6 +260,22 @@ async def test_a_port_that_nobody_has_is_told_and_the_connection_reset(
             await reversed_at(forwarded.host, forwarded.port)
 
     assert "failed to connect to localhost:1: " in str(errors[0])
+
+
+async def test_what_else_listens_on_the_machine_is_not_reached_through_a_pod(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    errors: list[Exception] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        async with (
+            web_on(server, tmp_path) as scene,
+            scene.cluster.port_forward("web", port, on_error=errors.append) as forwarded,
+        ):
+            with pytest.raises(ConnectionResetError):
+                await reversed_at(forwarded.host, forwarded.port)
+
+    assert "it is no containerPort of the pod" in str(errors[0])
 
 
 async def test_a_port_of_a_pod_that_is_gone_is_nobodys(

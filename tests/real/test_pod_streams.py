@@ -23,16 +23,25 @@ import reflet
 import reflet.blocking
 from reflet.cluster import Cluster
 from reflet.errors import BadRequest, Forbidden, InternalError, NotFound
-from tests.node_scenes import NODE, PATIENCE, agent_process, pod_document, until, until_async
+from tests.node_scenes import (
+    NODE,
+    PATIENCE,
+    agent_process,
+    declared,
+    free_port,
+    pod_document,
+    until,
+    until_async,
+)
 from tests.real.kube_server import HOST, KubeServer
 
 pytestmark = pytest.mark.time_limit(4 * PATIENCE)
 
 NAMESPACE: Final = "pod-streams"
 ECHO: Final = """
-import socket, threading
-listening = socket.create_server(("127.0.0.1", 0))
-print("port", listening.getsockname()[1], flush=True)
+import socket, sys, threading
+listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("listens", flush=True)
 def serve(connection):
     data = b""
     while piece := connection.recv(65536):
@@ -52,6 +61,7 @@ class Scene:
         self.restricted = kube.write_kubeconfig(
             folder / "restricted.config", "restricted", namespace=NAMESPACE
         )
+        self.port = free_port()  # where the second pod listens
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -80,11 +90,6 @@ class Scene:
             text=True,
         )
 
-    @property
-    def port(self) -> int:
-        """Where the second pod listens."""
-        return int(self.kubectl("logs", "echo").stdout.split()[1])
-
     @asynccontextmanager
     async def cluster(self) -> AsyncIterator[Cluster]:
         async with reflet.connect(kubeconfig=str(self.config)) as cluster:
@@ -109,15 +114,16 @@ def scene(kube: KubeServer, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with agent_process(identity, folder, *flags) as agent:
         pods: dict[str, list[str]] = {
             "web": ["sh", "-c", "echo one; echo two; exec sleep 600"],
-            "echo": ["python3", "-c", ECHO],
+            "echo": ["python3", "-c", ECHO, str(scene.port)],
         }
         for name, command in pods.items():
-            document = json.dumps(pod_document(name, command))
+            ports = declared(1, scene.port)
+            document = json.dumps(pod_document(name, command, container=ports))
             made = scene.kubectl("apply", "-f", "-", given=document)
             assert made.returncode == 0, made.stderr
         asyncio.run(until(lambda: "logs over TLS at" in agent.said))
         asyncio.run(until(lambda: "two" in scene.kubectl("logs", "web").stdout))
-        asyncio.run(until(lambda: "port" in scene.kubectl("logs", "echo").stdout))
+        asyncio.run(until(lambda: "listens" in scene.kubectl("logs", "echo").stdout))
         yield scene
         scene.kubectl("delete", "pods", "--all")
 

@@ -1,7 +1,8 @@
 """``/portForward/NAMESPACE/POD``: what ``kubectl port-forward`` asks a node for.
 
 Each connection is two SPDY streams of one request id: its bytes, and what went wrong.  The ports
-of a pod are those of this machine's loopback, since processes share its network.
+of a pod are those of this machine's loopback, since processes share its network.  So only ports that
+the pod declares are forwarded: whoever may look into one pod must not reach what else listens here.
 
 Upstream: cri-streaming/pkg/streaming/portforward/httpstream.go, httpStreamHandler
 """
@@ -20,6 +21,7 @@ from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import FindPod, Records
 from reflet.node.server.upgrading import SPDY, agreed_protocol
 from reflet.pleg.runtime_status import RuntimeState
+from reflet.resolution.places import containers_of
 from reflet.runtime.tasks import TaskOwner
 from reflet.transport.upgrades.byte_streams import ByteStream, SocketBytes
 from reflet.transport.upgrades.channels import Channel
@@ -114,6 +116,10 @@ class PortForwardService:
             raise _Refused(f"{self._most} connections are forwarded, and no more fit")
         if not await self._runs(pod):
             raise _Refused("the pod does not run")
+        if port not in declared_ports(pod):
+            raise _Refused(
+                "it is no containerPort of the pod, which shares this machine's network: declare it"
+            )
         problem: Exception | None = None
         for host in LOOPBACKS:
             try:
@@ -136,6 +142,16 @@ class PortForwardService:
         except RefletError as error:
             raise _Refused(f"nobody can say now whether the pod runs: {error}") from error
         return any(record.state is RuntimeState.RUNNING for record in records)
+
+
+def declared_ports(pod: Pod) -> frozenset[int]:
+    """The TCP ports that the containers of a pod say they listen on."""
+    return frozenset(
+        port.container_port
+        for placed in containers_of(pod.spec)
+        for port in placed.container.ports
+        if port.protocol in {"", "TCP"}
+    )
 
 
 class _Refused(Exception):

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from reflet.api.core.pods import Pod
+from reflet.api.core.containers import Container, ContainerPort
+from reflet.api.core.pods import Pod, PodSpec
 from reflet.api.meta import ObjectMeta
 from reflet.errors import TransportError
 from reflet.node.server.http_answers import Question, Upgrade
@@ -19,7 +20,11 @@ from reflet.pleg.runtime_status import RuntimeState
 from reflet.transport.upgrades.spdy import SpdySession
 from tests.byte_lines import MemoryLine
 
-POD = Pod(metadata=ObjectMeta(name="web", namespace="shop", uid="u1"))
+PORT = ContainerPort(container_port=80, protocol="TCP")
+POD = Pod(
+    metadata=ObjectMeta(name="web", namespace="shop", uid="u1"),
+    spec=PodSpec(containers=(Container(name="web", ports=(PORT,)),)),
+)
 HEADERS = {"upgrade": "SPDY/3.1", "x-stream-protocol-version": "portforward.k8s.io"}
 
 
@@ -65,6 +70,13 @@ async def test_what_is_no_port_is_refused(port: str) -> None:
 async def test_a_pod_that_does_not_run_has_no_ports() -> None:
     async with forwarding(RuntimeState.EXITED) as client:
         assert (await complaint(client, "80")).endswith("the pod does not run")
+
+
+async def test_a_port_that_the_pod_does_not_declare_is_another_programs() -> None:
+    async with forwarding() as client:
+        said = await complaint(client, "8080")
+
+    assert "it is no containerPort of the pod" in said
 
 
 async def test_only_so_many_connections_fit() -> None:
