@@ -1,8 +1,8 @@
 """``/portForward/NAMESPACE/POD``: what ``kubectl port-forward`` asks a node for.
 
 Each connection is two SPDY streams of one request id: its bytes, and what went wrong.  The ports
-of a pod are those of this machine's loopback, since processes share its network.  So only ports that
-the pod declares are forwarded: whoever may look into one pod must not reach what else listens here.
+of a pod are those of this machine's loopback, since processes share its network.  So only ports
+that the pod declares are forwarded: who may look into one pod must not reach what else listens.
 
 Upstream: cri-streaming/pkg/streaming/portforward/httpstream.go, httpStreamHandler
 """
