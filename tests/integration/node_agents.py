@@ -16,7 +16,15 @@ from typing import Any
 import reflet
 from reflet.api.core.nodes import Node
 from reflet.testing.pytest_plugin import RunningServer
-from tests.node_scenes import PATIENCE, Scene, running_agent, until
+from tests.node_scenes import (
+    PATIENCE,
+    Scene,
+    declared,
+    is_running,
+    pod_document,
+    running_agent,
+    until,
+)
 
 
 @asynccontextmanager
@@ -52,3 +60,14 @@ def _page(url: str | urllib.request.Request) -> tuple[int, str]:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
+
+
+@asynccontextmanager
+async def web_on(server: RunningServer, root: Path) -> AsyncIterator[Scene]:
+    """An agent with one pod that sleeps."""
+    async with scene_on(server, root) as scene:
+        command = ["sh", "-c", "echo one; echo two; exec sleep 60"]
+        document = pod_document("web", command, container=declared(1))
+        await scene.pods.create(document)
+        await scene.pod("web", is_running)
+        yield scene
