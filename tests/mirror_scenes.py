@@ -28,7 +28,7 @@ from tests.witnesses import Reader, State, Witness, differences, indexers, is_be
 CONFIG_MAPS: Final = Resource(version="v1", plural="configmaps", kind="ConfigMap")
 WIDGETS: Final = Resource(group="example.com", version="v1", plural="widgets", kind="Widget")
 
-WIDGET_DEFINITION: Final = {
+WIDGET_DEFINITION: Final[dict[str, Any]] = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "metadata": {"name": "widgets.example.com"},

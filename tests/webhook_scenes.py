@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import ssl
 import tempfile
 import threading
@@ -41,7 +42,7 @@ class Asked:
     path: str
     headers: Mapping[str, str]
     review: Document
-    connection: object
+    connection: socket.socket
 
     @property
     def request(self) -> Document:

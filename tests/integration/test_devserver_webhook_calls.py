@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import socket
 import threading
 from collections.abc import Iterator
 
@@ -169,7 +170,7 @@ def test_connections_are_kept_for_the_next_write(client: Client, config_maps: st
         connections = {asked.connection for asked in hooks.asked}
         client.request("DELETE", f"{VALIDATING}/one")
         for connection in connections:
-            connection.shutdown(2)  # type: ignore[attr-defined]
+            connection.shutdown(socket.SHUT_RDWR)
     assert (len(hooks.asked), len(connections)) == (3, 1)
 
 

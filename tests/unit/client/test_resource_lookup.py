@@ -118,7 +118,7 @@ async def test_a_missing_object_does_not_make_the_client_look_the_resource_up_ag
 
 
 async def test_a_definition_that_comes_back_in_another_version_is_found_again() -> None:
-    second = {**WIDGET_DEFINITION["spec"]["versions"][0], "name": "v2"}  # type: ignore[index]
+    second = {**WIDGET_DEFINITION["spec"]["versions"][0], "name": "v2"}
     async with DevServer(tls=False) as server, on(server) as cluster:
         definitions = cluster.resource(DEFINITIONS)
         await definitions.create(WIDGET_DEFINITION)
@@ -126,7 +126,7 @@ async def test_a_definition_that_comes_back_in_another_version_is_found_again() 
         await widgets.create(SMALL)
 
         await definitions.delete("widgets.example.com")
-        spec = {**WIDGET_DEFINITION["spec"], "versions": [second]}  # type: ignore[dict-item]
+        spec = {**WIDGET_DEFINITION["spec"], "versions": [second]}
         await definitions.create({**WIDGET_DEFINITION, "spec": spec})
         with pytest.raises(NotFound):
             await widgets.list()
@@ -136,7 +136,7 @@ async def test_a_definition_that_comes_back_in_another_version_is_found_again() 
 
 
 async def test_a_resource_without_namespaces_has_none_once_it_is_found() -> None:
-    spec = {**WIDGET_DEFINITION["spec"], "scope": "Cluster"}  # type: ignore[dict-item]
+    spec = {**WIDGET_DEFINITION["spec"], "scope": "Cluster"}
     async with DevServer(tls=False) as server, on(server) as cluster:
         await cluster.resource(DEFINITIONS).create({**WIDGET_DEFINITION, "spec": spec})
         widgets = cluster.resource("widgets.example.com")
