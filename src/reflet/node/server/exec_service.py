@@ -85,6 +85,7 @@ class ExecService:
         self._records = records
         self._run = run
         self._most = most
+        self._full = f"{most} commands run, and no more fit: ask again later"
         self._running = 0
 
     async def answer(self, question: Question) -> Answer | Upgrade:
@@ -99,8 +100,7 @@ class ExecService:
         if isinstance(agreed, Answer):
             return agreed
         if self._running >= self._most:
-            words = f"{self._most} commands run, and no more fit: ask again later"
-            return text(429, words, retry_after=WHEN_FULL)
+            return text(429, self._full, retry_after=WHEN_FULL)
         return Upgrade(agreed.headers, partial(self._serve, wanted, agreed))
 
     async def _wanted(self, question: Question) -> Wanted | Answer:
@@ -129,7 +129,9 @@ class ExecService:
         return text(404, f'container not found ("{container}")')
 
     async def _serve(self, wanted: Wanted, agreed: Agreed, line: ByteStream) -> None:
-        self._running += 1
+        # Looked at again: of many who ask at the same moment all are agreed with.
+        is_full = self._running >= self._most
+        self._running += not is_full
         opened = _websocket_channels if agreed.is_websocket else _spdy_channels
         pipes = (
             command_terminal(wanted.streams)
@@ -137,15 +139,16 @@ class ExecService:
             else command_pipes(self._folder, wanted.streams)
         )
         try:
-            async with (
-                opened(line, agreed.protocol, wanted) as (channels, reading),
-                pipes as streams,
-            ):
-                status = await self._run_until_left(wanted, channels, streams, reading)
+            async with opened(line, agreed.protocol, wanted) as (channels, reading):
+                if is_full:
+                    status: dict[str, Any] | None = _failure(self._full)
+                else:
+                    async with pipes as streams:
+                        status = await self._run_until_left(wanted, channels, streams, reading)
                 if status is not None:
                     await channels[STATUS].write(json.dumps(status).encode())
         finally:
-            self._running -= 1
+            self._running -= not is_full
 
     async def _run_until_left(
         self,

@@ -1,0 +1,66 @@
+"""Commands on the node: how many run when many ask at the same moment."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from reflet.api.core.pods import Pod
+from reflet.api.meta import ObjectMeta
+from reflet.node.server.exec_service import ExecService
+from reflet.node.server.http_answers import Question, Upgrade
+from reflet.pleg.runtime_status import RuntimeState
+from reflet.transport.upgrades.spdy import SpdySession
+from tests.byte_lines import MemoryLine
+
+POD = Pod(metadata=ObjectMeta(name="web", namespace="shop", uid="u1"))
+HEADERS = {"upgrade": "SPDY/3.1", "x-stream-protocol-version": "v4.channel.k8s.io"}
+
+
+async def status_of(upgrade: Upgrade) -> dict[str, Any]:
+    """Ask for a command as kubectl does, and say how it ended."""
+    here, there = MemoryLine.pair()
+    client = SpdySession(here, is_client=True)
+    tasks = [asyncio.ensure_future(upgrade.serve(there)), asyncio.ensure_future(client.run())]
+    try:
+        errors = await client.open({"streamtype": "error"})
+        await client.open({"streamtype": "stdout"})
+        status: dict[str, Any] = json.loads(await errors.read())
+        return status
+    finally:
+        await client.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_of_many_who_ask_at_the_same_moment_only_so_many_run(tmp_path: Path) -> None:
+    others_are_refused = asyncio.Event()
+    most_at_once = running = 0
+
+    async def run(_: object) -> int:
+        nonlocal running, most_at_once
+        running += 1
+        most_at_once = max(most_at_once, running)
+        await others_are_refused.wait()
+        running -= 1
+        return 0
+
+    async def records(_: str) -> Any:
+        return [SimpleNamespace(id="c1", name="main", state=RuntimeState.RUNNING)]
+
+    service = ExecService(
+        tmp_path / "pipes", find_pod=lambda *_: POD, records=records, run=run, most=1
+    )
+    path = ("exec", "shop", "web", "main")
+    question = Question(path, {"output": "true"}, HEADERS, command=("true",))
+    agreed = [await service.answer(question) for _ in range(3)]
+    asked = [asyncio.ensure_future(status_of(each)) for each in agreed if isinstance(each, Upgrade)]
+    refused, _ = await asyncio.wait(asked[1:])
+    others_are_refused.set()
+
+    assert [each.result()["status"] for each in refused] == ["Failure"] * 2
+    assert all("no more fit" in each.result()["message"] for each in refused)
+    assert (await asked[0])["status"] == "Success"
+    assert most_at_once == 1
