@@ -12,8 +12,9 @@
 - ``handlers/``: who is told, at whose pace (sharedProcessor, processorListener)
 - ``queues/``: queues between a reflector and a store (DeltaFIFO, RealFIFO)
 
-An event goes ``reflector.loop`` → ``reflector.delivery`` → ``namespace_parts`` → ``shared_informer`` →
-``process_deltas`` → the store → ``handlers.handler_set`` → ``handlers.registration`` → the handler.
+An event goes ``reflector.loop`` → ``reflector.delivery`` → ``namespace_parts`` →
+``shared_informer`` → ``process_deltas`` → the store → ``handlers.handler_set`` →
+``handlers.registration`` → the handler.
 Nothing here knows HTTP, JSON or any client.
 """
 

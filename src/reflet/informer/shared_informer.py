@@ -25,8 +25,8 @@ from reflet.informer.handlers.changes import Change, Handler
 from reflet.informer.handlers.handler_queue import BACKLOG_LIMIT
 from reflet.informer.handlers.handler_set import HandlerSet
 from reflet.informer.handlers.registration import Registration
-from reflet.informer.options import QueueKind, ReflectorOptions
 from reflet.informer.namespace_parts import Part, oldest, sources_by_namespace
+from reflet.informer.options import QueueKind, ReflectorOptions
 from reflet.informer.process_deltas import Intake, KeyedIntake, OrderedIntake, Updater
 from reflet.informer.reflector.endings import PROGRAMMING_ERRORS
 from reflet.informer.reflector.loop import ListFailed
