@@ -34,6 +34,7 @@ from reflet.errors import ConfigurationError, MisuseError, NotFound, RefletError
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.tasks import Failure
+from reflet.runtime.waits import timeout_by
 
 LEASE_DURATION: Final = 15.0  # seconds, as these all: client-go's for core components
 RENEW_DEADLINE: Final = 10.0
@@ -157,13 +158,13 @@ class LeaderElection:
         error = failure[1]
         # Not only when the timer said so: a block that let nobody else run has outstayed it.
         was_lost = not self.is_leading
+        self._is_lost = True
         is_own_end = error is None
         if self._has_cancelled:
             is_own_end = await self._took_back_cancellation(error)
         if self._keeping is not None:
             self._keeping.cancel()
             await asyncio.wait((self._keeping,))
-        self._is_lost = True
         self._report_leading(0)
         if self._release and self.holder == self.identity:
             await self._give_back()
@@ -189,11 +190,14 @@ class LeaderElection:
             logger.warning("%s: not renewed for %g s", self.name, self._renew_deadline)
         except Exception:
             logger.exception("%s: renewing the Lease failed", self.name)
-        self._lose()
+        finally:
+            # However it ended, but by leaving the block: nobody renews any more.
+            if not self._is_lost:
+                self._lose()
 
     async def _renewed(self) -> bool:
         """Renew once, in a while; False when another leads, TimeoutError without an answer."""
-        async with asyncio.timeout(self._leads_until - self._clock.monotonic()):
+        async with timeout_by(self._clock, self._leads_until - self._clock.monotonic()):
             await self._clock.sleep(self._retry_period)
             while not await self._acquired_or_renewed():
                 if self.holder != self.identity:
@@ -217,11 +221,13 @@ class LeaderElection:
 
     async def _acquired_or_renewed(self) -> bool:
         """Try once; whether this candidate leads afterwards."""
+        # Half of it: a connection that answers no more must not cost the leadership.
+        limit = self._renew_deadline / 2
         try:
-            async with asyncio.timeout(self._renew_deadline):
+            async with timeout_by(self._clock, limit):
                 return await self._tried()
         except (RefletError, OSError) as error:  # TimeoutError is one too
-            words = str(error) or f"no answer for {self._renew_deadline:g} s"
+            words = str(error) or f"no answer for {limit:g} s"
             logger.info("%s: the Lease was neither taken nor renewed: %s", self.name, words)
             return False
         finally:
@@ -287,7 +293,7 @@ class LeaderElection:
 
     async def _give_back(self) -> None:
         try:
-            async with asyncio.timeout(self._renew_deadline):
+            async with timeout_by(self._clock, self._renew_deadline):
                 seen = await self._leases.get(self.name)
                 if seen.spec.holder_identity != self.identity:
                     return
