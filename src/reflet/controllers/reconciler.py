@@ -25,6 +25,7 @@ from reflet.informer.handlers.changes import Change, is_asynchronous
 from reflet.informer.mirror import Mirror
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
+from reflet.runtime.waits import timeout_by
 
 logger = logging.getLogger(__name__)
 
@@ -209,7 +210,7 @@ class Controller:
             return
         self._active[key] = began = self._clock.monotonic()
         try:
-            async with asyncio.timeout(self._timeout):
+            async with timeout_by(self._clock, self._timeout):
                 result = await self._call(key)
         except TerminalError as error:
             self._tell(key, error, "terminal_error", "not tried again")

@@ -84,7 +84,7 @@ class WorkQueue(Generic[K]):
         self._delayed: dict[K, tuple[float, int, int]] = {}  # due, number, priority
         self._due: list[tuple[float, int, K]] = []
         self._number = count()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Task[None] | None = None  # until the first of them is due
         self._given_out = 0
         self._getters: deque[asyncio.Future[None]] = deque()
         self._putters: deque[asyncio.Future[None]] = deque()
@@ -160,7 +160,8 @@ class WorkQueue(Generic[K]):
             return
         self._delayed[key] = (due, number, priority if known is None else max(priority, known[2]))
         heapq.heappush(self._due, (due, number, key))
-        self._set_timer()
+        if self._due[0][1] == number:
+            self._set_timer()
 
     def add_rate_limited(self, key: K, *, priority: int = 0) -> float:
         """Add after the delay that the rate limiter gives a key that has failed once more.
@@ -219,9 +220,7 @@ class WorkQueue(Generic[K]):
         self._is_shut_down = True
         self._delayed.clear()
         self._due.clear()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._set_timer()
         self._numbers.close()
         for waiting in (self._getters, self._putters):
             while waiting:
@@ -263,13 +262,13 @@ class WorkQueue(Generic[K]):
             self._timer.cancel()
             self._timer = None
         if self._due:
-            moment = self._due[0][0]
-            wait = max(0.0, moment - self._clock.monotonic())
-            self._timer = asyncio.get_running_loop().call_later(wait, self._add_due, moment)
+            waiting = self._add_due(self._due[0][0])
+            self._timer = asyncio.get_running_loop().create_task(waiting, name=f"{self.name} later")
 
-    def _add_due(self, moment: float) -> None:
+    async def _add_due(self, moment: float) -> None:
+        await self._clock.sleep(max(0.0, moment - self._clock.monotonic()))
         self._timer = None
-        # A timer may fire a little early; what it was set for is due all the same.
+        # A sleep may end a little early; what it was for is due all the same.
         now = max(moment, self._clock.monotonic())
         while self._due and self._due[0][0] <= now:
             due, number, key = heapq.heappop(self._due)
@@ -292,7 +291,7 @@ class _Numbers:
         self._metrics = metrics
         self._clock = clock
         self._is_silent = metrics is NO_METRICS
-        self._timer: asyncio.TimerHandle | None = None
+        self._looking: asyncio.Task[None] | None = None
 
     def added(self) -> None:
         self._metrics.count("reflet_workqueue_adds_total", name=self._name)
@@ -306,20 +305,29 @@ class _Numbers:
     def taken(self, keys: int, *, waited: float, working: dict[K, float]) -> None:
         self.depth(keys)
         self._metrics.observe("reflet_workqueue_queue_duration_seconds", waited, name=self._name)
-        if self._timer is None and not self._is_silent:
-            self._look(working)
+        if self._looking is None and not self._is_silent:
+            looking = self._look(working)
+            name = f"{self._name} numbers"
+            self._looking = asyncio.get_running_loop().create_task(looking, name=name)
 
     def ended(self, *, took: float) -> None:
         self._metrics.observe("reflet_workqueue_work_duration_seconds", took, name=self._name)
 
     def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
         self._is_silent = True
 
-    def _look(self, working: dict[K, float]) -> None:
+    async def _look(self, working: dict[K, float]) -> None:
         """Say how long the work takes that has not ended, as long as there is any."""
+        while working:
+            self._report_ages(working)
+            await self._clock.sleep(LOOK_EVERY)
+        self._report_ages(working)
+        self._looking = None
+
+    def _report_ages(self, working: dict[K, float]) -> None:
         now = self._clock.monotonic()
         ages = [now - began for began in working.values()]
         self._metrics.gauge("reflet_workqueue_unfinished_work_seconds", sum(ages), name=self._name)
@@ -328,10 +336,6 @@ class _Numbers:
             max(ages, default=0.0),
             name=self._name,
         )
-        self._timer = None
-        if working:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(LOOK_EVERY, self._look, working)
 
 
 async def _wait_in(waiting: deque[asyncio.Future[None]]) -> None:

@@ -42,6 +42,7 @@ from reflet.testing.scripted_source import (
     modified,
 )
 from reflet.testing.virtual_time import VirtualClock
+from tests.faults.hurry import RATE, HurriedClock
 from tests.unit.store.config_maps import config_map
 
 pytestmark = pytest.mark.virtual_time
@@ -209,6 +210,22 @@ async def test_a_call_that_takes_too_long_is_cancelled_and_tried_again() -> None
         await asyncio.sleep(60)
 
     assert ends == [(3, "cancelled"), (5, "done")]
+
+
+async def test_timeouts_and_retries_are_by_the_clock_that_is_given() -> None:
+    begun: list[float] = []
+
+    async def work(_: str) -> None:
+        begun.append(now())
+        await asyncio.sleep(1000)
+
+    clock = HurriedClock()
+    queue: WorkQueue[str] = WorkQueue(rate_limiter=ExponentialFailures(60.0), clock=clock)
+    options: ControllerOptions = {"timeout": 30, "queue": queue, "clock": clock}
+    async with mirror_of(A1) as mirror, running(Controller(mirror, work, **options)):
+        await asyncio.sleep(100 / RATE)
+
+    assert begun == pytest.approx([0, 90 / RATE])
 
 
 async def test_work_begins_when_everything_is_synced_and_not_before() -> None:
