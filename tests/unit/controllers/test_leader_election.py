@@ -302,13 +302,26 @@ async def test_a_block_that_lets_nobody_run_knows_by_the_clock_that_its_time_is_
         await lead()
 
 
-async def test_an_error_of_the_block_passes_and_the_lease_is_given_back() -> None:
+async def test_after_an_error_of_the_block_its_last_requests_have_time_to_arrive() -> None:
     leases = Leases()
     with pytest.raises(ValueError, match="mine"):
         async with candidate(leases, "one"):
             raise ValueError("mine")
 
-    assert leases.holder is None
+    async with candidate(leases, "two"):
+        assert 5 <= now() <= 7
+
+
+async def test_after_a_leadership_that_was_lost_its_last_requests_have_time_to_arrive() -> None:
+    leases = Leases()
+
+    def hang() -> None:
+        leases.answering = lambda: asyncio.sleep(max(0.0, 11 - now()))
+
+    assert await ended_at(candidate(leases, "one"), hang) == 10
+
+    async with candidate(leases, "two"):
+        assert 11 + 5 <= now() <= 11 + 7
 
 
 async def test_cancelling_the_block_from_outside_is_a_cancellation() -> None:
@@ -326,7 +339,8 @@ async def test_cancelling_the_block_from_outside_is_a_cancellation() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await leading
-    assert leases.holder is None
+    assert leases.lease is not None
+    assert leases.lease.spec.lease_duration_seconds == 5
 
 
 async def test_the_task_can_go_on_after_it_lost() -> None:
