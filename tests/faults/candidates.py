@@ -1,0 +1,212 @@
+"""Candidates that lead by turns, and the proof that no two of them ever do.
+
+Owns: the lives of the operator of examples/website_operator.py, each with a connection of its own,
+which end in peace or by a kill and begin again; and the record of who led and who wrote when.
+Must not know what is operated on, nor what goes wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import Counter
+from contextlib import AbstractAsyncContextManager
+from typing import Final, final
+
+import msgspec
+
+from examples.website_operator import NAME, operate
+from reflet.api.resources import EVENTS
+from reflet.client.client import Client
+from reflet.cluster import Cluster
+from reflet.controllers.leader_election import LeaderElection, LeadershipLost, leader
+from reflet.errors import TransportError
+from reflet.runtime.clock import Clock
+from reflet.transport.config.settings import ConnectionSettings
+from reflet.transport.interface import Request, Response, Stream
+from tests.faults.hurry import HurriedCluster
+
+LEASE_DURATION: Final = 30.0
+RENEW_DEADLINE: Final = 15.0
+"""Hurried seconds, as the other.  The difference is what a slow network may take, half a second of ours: the
+longest that a storm holds back a request, and a little more."""
+PAUSE: Final = 3.0  # hurried seconds between two lives
+
+
+@final
+class Terms:
+    """Who leads, and in which order the server took what the candidates wrote.
+
+    The server's order is that of its versions: what a candidate writes must come before the Lease
+    is another's.  Events may come later, they only say what was done.
+    """
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self._counts = counts
+        self._candidates: dict[str, LeaderElection] = {}
+        self._began: dict[str, int] = {}  # the version at which each first had the Lease
+        self._writes: list[tuple[int, str, str]] = []
+        self._seen: list[str] = []
+
+    @property
+    def leading(self) -> list[str]:
+        """Who leads at this moment, by their own account: one, or nobody."""
+        return [name for name, each in self._candidates.items() if each.is_leading]
+
+    def join(self, candidate: LeaderElection) -> None:
+        """Follow somebody who wants to lead."""
+        self._candidates[candidate.identity] = candidate
+
+    def leave(self, candidate: LeaderElection) -> None:
+        """Somebody is gone."""
+        del self._candidates[candidate.identity]
+
+    def look(self, writing: str = "") -> None:
+        """Two must not lead at this moment, nor one while another is about to write."""
+        leading = self.leading
+        if len(leading) > 1:
+            self._seen.append(f"{' and '.join(leading)} lead at the same time")
+        if writing and leading and writing not in leading:
+            self._seen.append(f"{writing} writes while {leading[0]} leads")
+
+    def note(self, who: str, path: str, answer: bytes) -> None:
+        """Remember what the server took."""
+        try:
+            document = msgspec.json.decode(answer)
+            version = int(document["metadata"]["resourceVersion"])
+        except (msgspec.DecodeError, KeyError):
+            return  # it came garbled, or the object is gone
+        if document["kind"] != "Lease":
+            self._writes.append((version, who, path))
+            self._counts["writes of the operator"] += 1
+        elif document["spec"].get("holderIdentity") == who and who not in self._began:
+            self._began[who] = version
+            self._counts["leaders"] += 1
+
+    def troubles(self) -> list[str]:
+        """What must never be."""
+        late = [
+            f"{who} wrote {path} at {version}, {other} has led since {began}"
+            for version, who, path in self._writes
+            for other, began in self._began.items()
+            if self._began[who] < began < version
+        ]
+        return [*self._seen, *late]
+
+    def forget(self) -> None:
+        """Let go of what was looked at."""
+        self._writes.clear()
+
+
+@final
+class _Wire:
+    """What one life asks, looked at; nothing leaves it once it is cut.  Is a ``Transport``."""
+
+    def __init__(self, inner: HurriedCluster, who: str, terms: Terms) -> None:
+        self._inner = inner
+        self._who = who
+        self._terms = terms
+        self._is_cut = False
+
+    def cut(self) -> None:
+        """Let nothing out any more: whoever used it was killed."""
+        self._is_cut = True
+
+    async def send(self, request: Request, /) -> Response:
+        """Send, and note whose write the server took."""
+        self._check()
+        is_act = request.method != "GET" and f"/{EVENTS.plural}" not in request.path
+        self._terms.look(self._who if is_act and not request.path.endswith(f"/{NAME}") else "")
+        response = await self._inner.transport.send(request)
+        if is_act and response.status < 300:
+            self._terms.note(self._who, request.path, response.body)
+        return response
+
+    def stream(
+        self, request: Request, /, *, silence: float | None = None
+    ) -> AbstractAsyncContextManager[Stream]:
+        """Stream."""
+        self._check()
+        return self._inner.transport.stream(request, silence=silence)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._inner.close()
+
+    def _check(self) -> None:
+        if self._is_cut:
+            raise TransportError("this candidate was killed")
+
+
+@final
+class Candidate:
+    """A place where the operator lives, again and again, as a pod that is restarted."""
+
+    def __init__(self, name: str, settings: ConnectionSettings, clock: Clock, terms: Terms) -> None:
+        self.name = name
+        self.requests: Counter[str] = Counter()
+        self.troubles: list[str] = []
+        self._settings = settings
+        self._clock = clock
+        self._terms = terms
+        self._election: LeaderElection | None = None
+        self._wire: _Wire | None = None
+        self._life: asyncio.Task[None] | None = None
+
+    @property
+    def is_leading(self) -> bool:
+        """Whether it leads."""
+        return self._election is not None and self._election.is_leading
+
+    async def run(self) -> None:
+        """Live until cancelled; that end is a peaceful one."""
+        for number in itertools.count(1):
+            await self._live(f"{self.name}-{number}")
+            await self._clock.sleep(PAUSE)
+
+    def stop(self) -> None:
+        """Let this life end in peace: it gives the Lease back."""
+        if self._life is not None:
+            self._life.cancel()
+
+    def kill(self) -> None:
+        """Let this life end as by SIGKILL: nothing more of it reaches the server."""
+        if self._wire is not None:
+            self._wire.cut()
+        self.stop()
+
+    async def _live(self, identity: str) -> None:
+        hurried = HurriedCluster(self._settings)
+        hurried.transport.requests = self.requests
+        cluster = _CandidateCluster(self._settings, _Wire(hurried, identity, self._terms))
+        election = leader(
+            cluster,
+            NAME,
+            identity=identity,
+            lease_duration=LEASE_DURATION,
+            renew_deadline=RENEW_DEADLINE,
+            on_new_leader=lambda _: self._terms.look(),
+            clock=self._clock,
+        )
+        self._election, self._wire = election, cluster.wire
+        self._terms.join(election)
+        async with cluster:
+            operating = operate(cluster, election, clock=self._clock)
+            life = self._life = asyncio.create_task(operating, name=f"operator {identity}")
+            try:
+                await asyncio.wait((life,))
+            finally:
+                life.cancel()
+                await asyncio.wait((life,))
+                self._terms.leave(election)
+        error = None if life.cancelled() else life.exception()
+        if not life.cancelled() and not isinstance(error, LeadershipLost):
+            self.troubles.append(f"the operator ended by {error!r}")
+
+
+@final
+class _CandidateCluster(Cluster):
+    def __init__(self, settings: ConnectionSettings, wire: _Wire) -> None:
+        Client.__init__(self, wire, namespace=settings.namespace)
+        self.settings = settings
+        self.wire = wire
