@@ -28,8 +28,8 @@ from tests.faults.hurry import HurriedCluster
 
 LEASE_DURATION: Final = 30.0
 RENEW_DEADLINE: Final = 15.0
-"""Hurried seconds, as the other.  The difference is what a slow network may take, half a second of ours: the
-longest that a storm holds back a request, and a little more."""
+"""Hurried seconds, as the other.  The difference is what a slow network may take, half a second of
+ours: longer than a storm holds back any request."""
 PAUSE: Final = 3.0  # hurried seconds between two lives
 
 
