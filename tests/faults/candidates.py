@@ -16,7 +16,7 @@ from typing import Final, final
 import msgspec
 
 from examples.website_operator import NAME, operate
-from reflet.api.resources import EVENTS
+from reflet.api.resources import EVENTS, LEASES
 from reflet.client.client import Client
 from reflet.cluster import Cluster
 from reflet.controllers.leader_election import LeaderElection, LeadershipLost, leader
@@ -32,6 +32,8 @@ RENEW_DEADLINE: Final = 45.0
 difference is what a slow network may take, half a second of ours: longer than a storm holds back
 any request."""
 PAUSE: Final = 3.0  # hurried seconds between two lives
+NO_ACTS: Final = (EVENTS, LEASES)
+"""What others than the leader write: it wants to lead, or says what it did when it led."""
 
 
 @final
@@ -39,7 +41,7 @@ class Terms:
     """Who leads, and in which order the server took what the candidates wrote.
 
     The server's order is that of its versions: what a candidate writes must come before the Lease
-    is another's.  Events may come later, they only say what was done.
+    is another's.
     """
 
     def __init__(self, counts: Counter[str]) -> None:
@@ -116,10 +118,11 @@ class _Wire:
     async def send(self, request: Request, /) -> Response:
         """Send, and note whose write the server took."""
         self._check()
-        is_act = request.method != "GET" and f"/{EVENTS.plural}" not in request.path
-        self._terms.look(self._who if is_act and not request.path.endswith(f"/{NAME}") else "")
+        kind = next((each for each in NO_ACTS if f"/{each.plural}" in request.path), None)
+        is_write = request.method != "GET" and kind is not EVENTS
+        self._terms.look(self._who if is_write and kind is None else "")
         response = await self._inner.transport.send(request)
-        if is_act and response.status < 300:
+        if is_write and response.status < 300:
             self._terms.note(self._who, request.path, response.body)
         return response
 

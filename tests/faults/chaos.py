@@ -98,6 +98,7 @@ class Chronicle:
     faults: int = 0
     requests: int = 0
     waited: list[float] = field(default_factory=list)
+    slowest: str = ""
     grown: int = 0
     last: list[str] = field(default_factory=list)
 
@@ -111,7 +112,8 @@ class Chronicle:
         counted = "".join(f"{count} {what}, " for what, count in self.counts.items())
         return (
             f"{self.storms} storms, {self.faults} faults, {self.writes} writes, "
-            f"{counted}{self.requests} requests, agreed after {longest:.1f} s at most, "
+            f"{counted}{self.requests} requests, agreed after {longest:.1f} s at most "
+            f"(the last was {self.slowest}), "
             f"memory {self.grown / 2**20:+.1f} MiB"
         )
 
@@ -341,10 +343,13 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
         await proxy.heal()
     await ground.heal()
     loop = asyncio.get_running_loop()
-    begun = loop.time()
+    begun, slowest = loop.time(), ""
     # Asked anew each time: some write what they did to the server.
-    while (apart := _apart(inhabitants, await ground.truth())) and loop.time() - begun < CALM:  # noqa: ASYNC110 - nobody tells when all have heard
+    while (apart := _apart(inhabitants, await ground.truth())) and loop.time() - begun < CALM:
+        slowest = apart[0].partition(":")[0]
         await asyncio.sleep(LOOK_EVERY)
+    if loop.time() - begun > max(chronicle.waited, default=0.0):
+        chronicle.slowest = slowest
     chronicle.waited.append(loop.time() - begun)
     assert not apart, f"after {CALM:g} seconds of calm: {apart}"
     seen = [f"{each.name}: {what}" for each in inhabitants for what in each.troubles()]
