@@ -101,7 +101,10 @@ class WebsiteOperator:
 async def operate(
     cluster: Cluster, candidate: LeaderElection | None = None, *, clock: Clock | None = None
 ) -> None:
-    """Look after all Websites, as the only one who does, until cancelled."""
+    """Look after all Websites, as the only one who does, until cancelled.
+
+    *candidate* and *clock* are for those who want others than the usual ones.
+    """
     async with (
         candidate or leader(cluster, NAME, clock=clock) as elected,
         EventRecorder(cluster, NAME, clock=clock) as events,

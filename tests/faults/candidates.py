@@ -26,11 +26,10 @@ from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.interface import Request, Response, Stream
 from tests.faults.hurry import HurriedCluster
 
-LEASE_DURATION: Final = 60.0
-RENEW_DEADLINE: Final = 45.0
-"""Hurried seconds, as the other: a leader keeps the Lease on a machine that is busy.  The
-difference is what a slow network may take, half a second of ours: longer than a storm holds back
-any request."""
+LEASE_DURATION: Final = 45.0
+RENEW_DEADLINE: Final = 30.0
+"""Hurried seconds, as the other.  The difference is what a slow network may take, half a second of
+ours: longer than a storm holds back any request."""
 PAUSE: Final = 3.0  # hurried seconds between two lives
 NO_ACTS: Final = (EVENTS, LEASES)
 """What others than the leader write: it wants to lead, or says what it did when it led."""

@@ -20,6 +20,7 @@ from examples.website_operator import ADDRESSES, FINALIZER, NAME
 from reflet.api.resources import CONFIG_MAPS, DEPLOYMENTS, LEASES, Resource
 from reflet.runtime.tasks import TaskOwner
 from tests.faults.candidates import Candidate, Terms
+from tests.faults.hurry import PatientClock
 from tests.faults.surroundings import NAMES, Surroundings, Truth
 
 WEBSITES: Final = Resource(group="example.com", version="v1", plural="websites", kind="Website")
@@ -57,12 +58,13 @@ class OperatorInhabitant:
         self.reflectors = CANDIDATES * STREAMS
         self._given = given
         self._terms = Terms(given.counts)
+        self._clock = PatientClock()
         self._home = given.namespaces[0]
         self._candidates = [
             Candidate(
                 f"candidate-{number}",
                 dataclasses.replace(given.roads[number % len(given.roads)], namespace=self._home),
-                given.clock,
+                self._clock,
                 self._terms,
             )
             for number in range(CANDIDATES)
@@ -78,6 +80,8 @@ class OperatorInhabitant:
             chance = random.Random(0)
             for _ in range(FIRST):
                 await self._come(chance)
+            clock = await undo.enter_async_context(TaskOwner("clock of the operator"))
+            clock.start(self._clock.run(), name="clock of the operator")
             tasks = await undo.enter_async_context(TaskOwner(self.name))
             for each in self._candidates:
                 tasks.start(each.run(), name=each.name)
