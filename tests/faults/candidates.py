@@ -91,7 +91,7 @@ class Terms:
             f"{who} wrote {path} at {version}, {other} has led since {began}"
             for version, who, path in self._writes
             for other, began in self._began.items()
-            if self._began[who] < began < version
+            if self._began.get(who, 0) < began < version
         ]
         return [*self._seen, *late]
 

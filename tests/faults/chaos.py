@@ -346,7 +346,7 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
     begun, slowest = loop.time(), ""
     # Asked anew each time: some write what they did to the server.
     while (apart := _apart(inhabitants, await ground.truth())) and loop.time() - begun < CALM:
-        slowest = apart[0].partition(":")[0]
+        slowest = next(iter(apart))
         await asyncio.sleep(LOOK_EVERY)
     if loop.time() - begun > max(chronicle.waited, default=0.0):
         chronicle.slowest = slowest
@@ -358,8 +358,10 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
         each.forget()
 
 
-def _apart(inhabitants: Sequence[Inhabitant], truth: Truth) -> list[str]:
-    return [f"{each.name}: {what}" for each in inhabitants for what in each.disagreements(truth)]
+def _apart(inhabitants: Sequence[Inhabitant], truth: Truth) -> dict[str, list[str]]:
+    """Who does not agree with the server, and about what."""
+    found = {each.name: each.disagreements(truth) for each in inhabitants}
+    return {name: disagreements for name, disagreements in found.items() if disagreements}
 
 
 def _check_requests(
