@@ -37,6 +37,8 @@ STORM: Final = 3.0  # seconds
 CALM: Final = 30.0
 """Seconds in which everybody must agree: fifteen hurried minutes, on a machine that is busy."""
 LOOK_EVERY: Final = 0.05  # seconds
+LONGEST_LOOK: Final = 0.2
+"""What counts of the time between two looks: when it is longer, nobody got to run."""
 LONGEST_PAUSE: Final = 0.08  # seconds between two steps of a storm
 
 REQUESTS_OF_A_PASS: Final = 4
@@ -343,11 +345,12 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
         await proxy.heal()
     await ground.heal()
     loop = asyncio.get_running_loop()
-    begun, slowest = loop.time(), ""
+    begun, slowest, left = loop.time(), "", CALM
     # Asked anew each time: some write what they did to the server.
-    while (apart := _apart(inhabitants, await ground.truth())) and loop.time() - begun < CALM:
-        slowest = next(iter(apart))
+    while (apart := _apart(inhabitants, await ground.truth())) and left > 0:
+        slowest, looked = next(iter(apart)), loop.time()
         await asyncio.sleep(LOOK_EVERY)
+        left -= min(loop.time() - looked, LONGEST_LOOK)
     if loop.time() - begun > max(chronicle.waited, default=0.0):
         chronicle.slowest = slowest
     chronicle.waited.append(loop.time() - begun)

@@ -39,7 +39,7 @@ from tests.witnesses import State
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 
-pytestmark = pytest.mark.time_limit(3 * chaos.SECONDS + 4 * chaos.CALM)
+pytestmark = pytest.mark.time_limit(3 * chaos.SECONDS + 6 * chaos.CALM)
 
 
 @final
