@@ -345,12 +345,14 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
         await proxy.heal()
     await ground.heal()
     loop = asyncio.get_running_loop()
-    begun, slowest, left = loop.time(), "", CALM
+    begun = looked = loop.time()
+    slowest, left = "", CALM
     # Asked anew each time: some write what they did to the server.
     while (apart := _apart(inhabitants, await ground.truth())) and left > 0:
-        slowest, looked = next(iter(apart)), loop.time()
+        slowest = next(iter(apart))
         await asyncio.sleep(LOOK_EVERY)
         left -= min(loop.time() - looked, LONGEST_LOOK)
+        looked = loop.time()
     if loop.time() - begun > max(chronicle.waited, default=0.0):
         chronicle.slowest = slowest
     chronicle.waited.append(loop.time() - begun)
