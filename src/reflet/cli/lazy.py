@@ -53,10 +53,10 @@ if TYPE_CHECKING:
         reference_table,
         struct_source,
         used_by,
-        why,
     )
     from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
+    from reflet.insight.why import diagnosis
     from reflet.manifests import applying, manifest_documents
     from reflet.manifests import files as manifest_files
     from reflet.node import agent as node_agent
@@ -71,6 +71,9 @@ if TYPE_CHECKING:
         gather_lint,
         gather_objects,
         gather_users,
+        gather_why,
+        gather_why_files,
+        gather_why_targets,
     )
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references, templates
@@ -101,14 +104,16 @@ _HOMES: Final = {
         "reflet.client": "client",
         "reflet.devserver.verbs": "loading",
         "reflet.informer.reflector": "reflector",
-        "reflet.insight": ("custom_structs explain rbac reference_table struct_source used_by why"),
+        "reflet.insight": "custom_structs explain rbac reference_table struct_source used_by",
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
+        "reflet.insight.why": "diagnosis",
         "reflet.manifests": "applying manifest_documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
         "reflet.play": "play",
         "reflet.podconfig": (
-            "gather gather_existence gather_files gather_lint gather_objects gather_users"
+            "gather gather_existence gather_files gather_lint gather_objects gather_users "
+            "gather_why gather_why_files gather_why_targets"
         ),
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",

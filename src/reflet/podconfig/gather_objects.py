@@ -31,8 +31,8 @@ MANY: Final = 100
 FEW: Final = 2
 
 # Helm keeps every release as a Secret of up to a megabyte, and no pod uses one.
-_HELM_RELEASES: Final = "sh.helm.release.v1."
-_NO_HELM_RELEASES: Final = "type!=helm.sh/release.v1"
+HELM_RELEASES: Final = "sh.helm.release.v1."
+NO_HELM_RELEASES: Final = "type!=helm.sh/release.v1"
 
 Answers: TypeAlias = dict[ObjectKey, ConfigMap | Secret | RefletError]
 
@@ -90,7 +90,7 @@ class _Reading:
 
     async def read_list(self, keys: list[ObjectKey]) -> None:
         """Read objects of one kind and namespace out of a list of them."""
-        listed = [key for key in keys if not key[2].startswith(_HELM_RELEASES)]
+        listed = [key for key in keys if not key[2].startswith(HELM_RELEASES)]
         try:
             self._take(await self._listed(listed))
         except Forbidden:
@@ -121,7 +121,7 @@ class _Reading:
             options = ListOptions()
         else:
             client = self._cluster.resource(Secret, namespace=namespace)
-            options = ListOptions(field_selector=_NO_HELM_RELEASES)
+            options = ListOptions(field_selector=NO_HELM_RELEASES)
         names = {name for _, _, name in keys}
 
         def take(item: ConfigMap | Secret) -> ConfigMap | Secret | None:
