@@ -98,7 +98,7 @@ async def cluster_state(
     for event in found.events:
         about = event.involved_object
         if about.kind == "Pod":
-            by_pod.setdefault((about.namespace, about.name), []).append(event)
+            by_pod.setdefault((event.metadata.namespace, about.name), []).append(event)
     inputs = rest.inputs(skip_invalid_names=skip_invalid_names)
     return ClusterState(
         pods=[

@@ -105,7 +105,8 @@ def _events(applied: AppliedManifests) -> dict[ObjectName, tuple[Event, ...]]:
     for item in applied.objects:
         if isinstance(item.object, Event):
             about = item.object.involved_object
-            name = ObjectName(kind=about.kind, namespace=about.namespace, name=about.name)
+            namespace = item.object.metadata.namespace
+            name = ObjectName(kind=about.kind, namespace=namespace, name=about.name)
             found[name] = (*found.get(name, ()), item.object)
     return found
 

@@ -35,7 +35,7 @@ def report(diagnosis: Diagnosis) -> Iterator[str]:
         ]
         yield from labelled(rows, indent=2)
     for number, reason in enumerate(diagnosis.reasons, start=1):
-        yield from _block(f"{number}. ", reason.reason.message, reason, pods=name.kind != "Pod")
+        yield from _block(f"{number}. ", reason.reason.message, reason)
     yield from _remainder(diagnosis)
 
 
@@ -65,8 +65,8 @@ def _stopping_text(stopping: Sequence[GroupedReason], it: str) -> str:
     keep = "keeps" if len(stopping) == 1 else "keep"
     if configured == len(stopping):
         return f"{number} {keep} {it} from starting"
-    where = f", {configured} of them in the configuration" if configured else ", not configuration"
-    return f"{number} {keep} {it} from running{where}"
+    of_them = f"{configured or 'none'} of them" if len(stopping) > 1 else "not"
+    return f"{number} {keep} {it} from running, {of_them} in the configuration"
 
 
 def _fine_text(diagnosis: Diagnosis, root: RootStand) -> str:
@@ -85,7 +85,7 @@ def overview(diagnosis: Diagnosis, *, verbose: bool = False) -> Iterator[str]:
         yield from paragraph(_headline(shown))
     for number, reason in enumerate(shown, start=1):
         who = _who(reason.affected, several=several)
-        yield from _block(f"{number}. ", f"{who}: {reason.reason.message}", reason, pods=True)
+        yield from _block(f"{number}. ", f"{who}: {reason.reason.message}", reason)
     yield from _remainder(diagnosis, several=several)
     if shown or diagnosis.unexplained:
         yield ""
@@ -121,43 +121,39 @@ def _who(affected: Sequence[Affected], *, several: bool) -> str:
 
 def _totals_text(diagnosis: Diagnosis, hidden: int) -> str:
     workloads = [each for each in diagnosis.roots if each.root.kind != "Pod"]
-    pods = diagnosis.pods()
-    said = []
-    if pods:
-        fine = diagnosis.pods(Stand.FINE)
-        said.append(f"{fine} of {counted(pods, 'pod')} {'is' if pods == 1 else 'are'} fine")
-        said += [
-            f"{number} {'is' if number == 1 else 'are'} {stand.value}"
-            for stand in (Stand.STARTING, Stand.WAITING, Stand.LEFT_BEHIND)
-            if (number := diagnosis.pods(stand))
-        ]
+    pods, number = diagnosis.pods(), len(workloads)
+    fine = [f"{diagnosis.pods(Stand.FINE)} of {counted(pods, 'pod')}"] if pods else []
     if workloads:
-        number = len(workloads)
-        fine = sum(not each.wrong for each in workloads)
-        said.append(
-            f"{fine} of {counted(number, 'workload')} {'is' if number == 1 else 'are'} fine"
-        )
-        idle = sum(each.idle for each in workloads)
-        said += [f"{idle} of them {'wants' if idle == 1 else 'want'} no pods now"] if idle else []
+        fine.append(f"{sum(not each.wrong for each in workloads)} of {counted(number, 'workload')}")
+    if not fine:
+        return "nothing to look at"
+    said = [f"{' and '.join(fine)} {'is' if pods + number == 1 else 'are'} fine"]
+    for stand in (Stand.STARTING, Stand.WAITING, Stand.LEFT_BEHIND):
+        others = diagnosis.pods(stand)
+        if others:
+            said.append(f"{counted(others, 'pod')} {'is' if others == 1 else 'are'} {stand.value}")
+    idle = sum(each.idle for each in workloads)
+    if idle:
+        said.append(f"{counted(idle, 'workload')} {'wants' if idle == 1 else 'want'} no pods now")
     if hidden:
         said.append(f"{counted(hidden, 'more remark')}: -v shows {'it' if hidden == 1 else 'them'}")
-    return ", ".join(said) or "nothing to look at"
+    return "; ".join(said)
 
 
 # What both have
 
 
-def _block(first: str, heading: str, reason: GroupedReason, *, pods: bool) -> Iterator[str]:
+def _block(first: str, heading: str, reason: GroupedReason) -> Iterator[str]:
     yield ""
     for line in paragraph(heading, first=first):
         yield styled(line, bold=True)
-    yield from labelled(_facts(reason, pods=pods), indent=len(first))
+    yield from labelled(_facts(reason), indent=len(first))
 
 
-def _facts(reason: GroupedReason, *, pods: bool) -> list[tuple[str, str]]:
+def _facts(reason: GroupedReason) -> list[tuple[str, str]]:
     facts: list[tuple[str, str]] = []
-    names = [name for each in reason.affected for name in each.pods]
-    if pods and names:
+    names = [name for each in reason.affected if each.root.kind != "Pod" for name in each.pods]
+    if names:
         more = len(names) - MOST_NAMES
         shown = ", ".join(names[:MOST_NAMES])
         facts.append(("pods", f"{shown} and {more} more" if more > 0 else shown))

@@ -154,8 +154,8 @@ class ClusterView:
                 self._owned.setdefault(owner.uid, []).append(workload)
         self._events: dict[NamedKey, list[Event]] = {}
         for event in state.events:
-            about = event.involved_object
-            self._events.setdefault((about.kind, about.namespace, about.name), []).append(event)
+            about, namespace = event.involved_object, event.metadata.namespace
+            self._events.setdefault((about.kind, namespace, about.name), []).append(event)
         self.nodes = None if state.nodes is None else _by_name(state.nodes)
         self.claims = None if state.claims is None else _by_key(state.claims)
         self.volumes = None if state.volumes is None else _by_name(state.volumes)

@@ -7,7 +7,7 @@ from typing import Any
 from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import Event
 from reflet.api.meta import ObjectMeta, ObjectReference
-from reflet.insight.why import has_started, runs_well, signals_of
+from reflet.insight.why.signals import has_started, runs_well, signals_of
 from tests.unit.resolution.scenes import pod_with
 
 
