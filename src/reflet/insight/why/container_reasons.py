@@ -38,6 +38,8 @@ _ABOUT_CONFIGURATION: Final = re.compile(
     r"(?:configmap|secret) \S+ not found|couldn't find key |non-existent config key", re.IGNORECASE
 )
 
+_COMMAND: Final = re.compile(r'exec: "[^"]*": .*|(?:executable file not found|exec format).*')
+
 _CODES: Final[Mapping[int, str]] = {
     0: "it ends, and its pod is to run on",
     126: "its command cannot be executed",
@@ -284,9 +286,7 @@ class _ContainerLook(NamedTuple):
         whose, name = self.whose, self.spec.name
         if "runAsNonRoot" in words:
             return Found(RunsAsRoot(whose=whose, container=name), about)
-        command = re.search(
-            r'exec: "[^"]*": .*|.*(?:executable file not found|exec format).*', words
-        )
+        command = _COMMAND.search(words)
         if command:
             return Found(CommandUnusable(whose=whose, container=name, words=command[0]), about)
         reason = ContainerNotStarted(whose=whose, container=name, how=first.reason, words=words)

@@ -61,7 +61,7 @@ def common_words(words: str, *names: str) -> str:
     """Return words without what differs from pod to pod: names, ids and addresses."""
     for name in names:
         if name:
-            words = words.replace(name, GAP)
+            words = re.sub(rf"(?<![a-z0-9-]){re.escape(name)}(?![a-z0-9-])", GAP, words)
     return " ".join(_ADDRESSES.sub(GAP, _IDS.sub(GAP, words)).split())
 
 
