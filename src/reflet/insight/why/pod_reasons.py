@@ -90,7 +90,7 @@ def look_at_pod(inputs: PodInputs, whose: ObjectName, view: ClusterView) -> PodS
     report = configuration_of(inputs, name)
     found, left, verdict = list(report.found), list(report.unexplained), Stand.FINE
     if not (runs_well(pod) and _is_ready(pod) and pod.metadata.deletion_timestamp is None):
-        look = _PodLook(pod, whose, view, left)
+        look = _PodLook(pod, whose, view, left, explained=any(each.reason.stops for each in found))
         verdict, reasons = look.verdict()
         wrong = verdict is Stand.WRONG
         for reason, explains in reasons:
@@ -116,12 +116,16 @@ def _is_ready(pod: Pod) -> bool:
 
 
 class _PodLook(NamedTuple):
-    """One pod that does not run as it should, and what is complained about."""
+    """One pod that does not run as it should, and what is complained about.
+
+    ``explained`` says that its configuration keeps it from starting.
+    """
 
     pod: Pod
     whose: ObjectName
     view: ClusterView
     signals: list[Signal]
+    explained: bool
 
     def verdict(self) -> tuple[Stand, list[Found]]:
         pod = self.pod
@@ -254,7 +258,7 @@ class _PodLook(NamedTuple):
             yield Found(ReadinessGateClosed(gates=closed))
 
     def _silence(self) -> Iterator[Found]:
-        if not has_started(self.pod) and not self._complains():
+        if not self.explained and not has_started(self.pod) and not self._complains():
             yield from self._silent(f"the kubelet of node {self.pod.spec.node_name}")
 
     def _silent(self, who: str) -> list[Found]:
