@@ -101,6 +101,8 @@ class WhyChoice:
                 state = await gather(cluster, self._asked(self.targets))
             except NotFound as error:
                 word = self.targets[0].name if self._bare else None
+                if not any(each.name for each in self.targets):
+                    raise
                 if word is None or not await _is_custom_type(cluster, word):
                     raise await self._missing(cluster, error) from error
                 state = await gather(cluster, self._asked([ObjectTarget(word, None)]))
@@ -115,10 +117,8 @@ class WhyChoice:
 
     async def _missing(self, cluster: Cluster, error: NotFound) -> Exception:
         """Return what to raise for a name that is not there."""
-        name = error.name
-        target = next((each for each in self.targets if each.name == name), None)
-        if target is None:
-            return error
+        named = [each for each in self.targets if each.name is not None]
+        target = next((each for each in named if each.name == error.name), named[0])
         missing_target = lazy.missing_targets.missing_target
         return await missing_target(cluster, f"{target.type}/{target.name}", bare=self._bare)
 

@@ -274,10 +274,8 @@ def test_a_cron_job_is_looked_at_by_the_template_of_its_next_job() -> None:
 
 
 def test_what_could_not_be_read_is_no_reason_once_the_pod_has_started() -> None:
-    failures = {("Secret", "shop", "db"): Forbidden("alice cannot get secrets")}
-    inputs = PodInputs(
-        pod=running(container=reading("password")), objects=ObjectsInHand(failures=failures)
-    )
+    hand = ObjectsInHand(failures={("Secret", "shop", "db"): Forbidden("you cannot get secrets")})
+    inputs = PodInputs(pod=running(container=reading("password")), objects=hand)
 
     diagnosis = diagnose(ClusterState(pods=[inputs]))
 
