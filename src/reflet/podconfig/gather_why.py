@@ -34,6 +34,7 @@ from reflet.insight.why.cluster_state import (
     StorageClassSeen,
     VolumeSeen,
 )
+from reflet.insight.why.reasons import ObjectName
 from reflet.podconfig.gather_many_objects import read_many_objects
 from reflet.podconfig.gather_why_targets import Lists, WhyTarget, look_at_targets
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
@@ -41,7 +42,7 @@ from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references import references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
-from reflet.resolution.templates import Workload, pod_of
+from reflet.resolution.templates import Workload, assumptions_of, pod_of
 from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
 
 _RUNTIME_CLASSES: Final = Resource(
@@ -120,8 +121,17 @@ async def cluster_state(
         targets=found.targets,
         now=now,
         left_out=lists.left_out(),
-        remarks=tuple(rest.remarks),
+        remarks=(*_assumptions(found.targets, [each for each, _ in made]), *rest.remarks),
     )
+
+
+def _assumptions(
+    targets: frozenset[ObjectName] | None, made: Sequence[Workload]
+) -> tuple[str, ...]:
+    """Say what is assumed of a pod that is not made yet, if that is all that was asked about."""
+    if targets is None or len(targets) != 1 or len(made) != 1:
+        return ()
+    return assumptions_of(made[0])
 
 
 class _Rest:
