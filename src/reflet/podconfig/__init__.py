@@ -2,6 +2,8 @@
 
 - ``gather``, ``gather_users``, ``gather_files``: what a pod's configuration is made from, and who
   may use an object, asked once of a server or of manifests; and what lint looks at
+- ``gather_why``, ``gather_why_targets``, ``gather_why_files``: pods, workloads and what it takes to
+  say why they do not run
 - ``pod_configuration``: a registered pod's environments and volumes, now and as they change
 - ``resolved_pod``: one such result, and how two of them differ
 - ``pod_wakeups``: which pods have to look again because something of theirs has changed
