@@ -14,7 +14,7 @@ from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
 from reflet.cli.output.progress import Progress, progress
-from reflet.errors import ConfigurationError, NotFound, ParseError
+from reflet.errors import ConfigurationError, NotFound, ParseError, RefletError
 
 if TYPE_CHECKING:
     from reflet.cluster import Cluster
@@ -126,7 +126,7 @@ class WhyChoice:
 async def _is_custom_type(cluster: Cluster, word: str) -> bool:
     try:
         await cluster.find(word)
-    except ParseError:
+    except RefletError:  # the answer to what was asked is better than any to this question
         return False
     return True
 

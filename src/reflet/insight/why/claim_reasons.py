@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from reflet.api.core.pods import Pod
-from reflet.insight.why.cluster_state import ClaimSeen, ClusterView
+from reflet.insight.why.cluster_state import ClaimSeen, StateView
 from reflet.insight.why.creation_reasons import AbsentObject
 from reflet.insight.why.placement_reasons import selector_text, selects
 from reflet.insight.why.reasons import ObjectName, Reason
@@ -69,7 +69,7 @@ class VolumeElsewhere(Reason, frozen=True, kw_only=True):
         return "make room on the nodes that reach the volume, or move the data to a new claim"
 
 
-def claim_reasons(pod: Pod, view: ClusterView, words: str) -> Iterator[Reason]:
+def claim_reasons(pod: Pod, view: StateView, words: str) -> Iterator[Reason]:
     """Yield what is wrong with the claims of a pod; *words* are the scheduler's."""
     bound = []
     for name in claims_of(pod):
@@ -101,7 +101,7 @@ def claims_of(pod: Pod) -> Iterator[str]:
             yield f"{pod.metadata.name}-{volume.name}"
 
 
-def _unbound(claim: ClaimSeen, view: ClusterView) -> Iterator[Reason]:
+def _unbound(claim: ClaimSeen, view: StateView) -> Iterator[Reason]:
     namespace, name = claim.metadata.namespace, claim.metadata.name
     wanted = claim.spec.storage_class_name
     words = ""
@@ -130,7 +130,7 @@ def _is_out_of_reach(words: str) -> bool:
     return "PersistentVolume's node affinity" in words or "volume node affinity conflict" in words
 
 
-def _elsewhere(claims: list[ClaimSeen], view: ClusterView) -> Reason:
+def _elsewhere(claims: list[ClaimSeen], view: StateView) -> Reason:
     there = []
     for claim in claims:
         volume = (view.volumes or {}).get(claim.spec.volume_name)

@@ -1,6 +1,6 @@
 """What is in hand of a cluster, or of files, and who owns whom.
 
-``ClusterState`` is what somebody has gathered, ``ClusterView`` finds things in it.  What is
+``ClusterState`` is what somebody has gathered, ``StateView`` finds things in it.  What is
 ``None`` was not looked at, which is not the same as not there.
 """
 
@@ -139,7 +139,7 @@ Owner: TypeAlias = Workload | Pod
 
 
 @final
-class ClusterView:
+class StateView:
     """Finds what a state holds: by owner, by name, and how old it is."""
 
     def __init__(self, state: ClusterState) -> None:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import ContainerStateTerminated, ContainerStatus, Pod
-from reflet.insight.why.cluster_state import READY_PATIENCE, ClusterView
+from reflet.insight.why.cluster_state import READY_PATIENCE, StateView
 from reflet.insight.why.reasons import ObjectName, Reason
 from reflet.insight.why.signals import Signal, common_words, statuses_of
 from reflet.resolution.places import containers_of
@@ -205,7 +205,7 @@ class Found(NamedTuple):
 
 
 def container_reasons(
-    pod: Pod, whose: ObjectName, signals: Iterable[Signal], view: ClusterView
+    pod: Pod, whose: ObjectName, signals: Iterable[Signal], view: StateView
 ) -> Iterator[Found]:
     """Yield why containers of a pod do not run or are not ready; *whose* pod it is.
 
@@ -240,7 +240,7 @@ class _ContainerLook(NamedTuple):
             self._image() or self._start() or self._liveness() or self._end() or self._readiness()
         )
 
-    def not_ready(self, view: ClusterView) -> Found | None:
+    def not_ready(self, view: StateView) -> Found | None:
         running = self.status.state.running
         late = running is not None and view.is_older(running.started_at, READY_PATIENCE)
         if self.is_init or self.status.ready or not late:

@@ -12,7 +12,7 @@ from msgspec import structs
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
 from reflet.insight.fixes import near_miss
-from reflet.insight.why.cluster_state import ClusterState, ClusterView, controller_of
+from reflet.insight.why.cluster_state import ClusterState, StateView, controller_of
 from reflet.insight.why.configuration_reasons import configuration_of
 from reflet.insight.why.creation_reasons import AbsentObject, ServerRefuses
 from reflet.insight.why.needs import claims_named, prerequisites
@@ -107,7 +107,7 @@ class _Examination:
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
-        self._view = ClusterView(state)
+        self._view = StateView(state)
         self._sightings: list[tuple[ObjectName, Sighting]] = []
         self._unknown: list[tuple[ObjectName, Sighting]] = []
         self._unexplained: dict[Signal, ObjectName] = {}

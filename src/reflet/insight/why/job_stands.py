@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from reflet.api.core.workloads import CronJob, Job
-from reflet.insight.why.cluster_state import ClusterView
+from reflet.insight.why.cluster_state import StateView
 from reflet.insight.why.creation_reasons import refusal
 from reflet.insight.why.pod_makers import (
     FAILED_CREATE,
@@ -67,7 +67,7 @@ class ScheduleInvalid(Reason, frozen=True, kw_only=True):
         return "correct spec.schedule or spec.timeZone"
 
 
-def look_at_job(job: Job, pods: Sequence[OwnPod], view: ClusterView) -> WorkloadStand:
+def look_at_job(job: Job, pods: Sequence[OwnPod], view: StateView) -> WorkloadStand:
     """Return how a Job stands, whose pods are in hand."""
     name = ObjectName.of("Job", job.metadata)
     ended = {each.type: each for each in job.status.conditions if each.status == "True"}
@@ -93,7 +93,7 @@ def look_at_job(job: Job, pods: Sequence[OwnPod], view: ClusterView) -> Workload
     )
 
 
-def look_at_cron_job(cron_job: CronJob, pods: Sequence[OwnPod], view: ClusterView) -> WorkloadStand:
+def look_at_cron_job(cron_job: CronJob, pods: Sequence[OwnPod], view: StateView) -> WorkloadStand:
     """Return how a CronJob stands; of its finished jobs, the last one counts."""
     name = ObjectName.of("CronJob", cron_job.metadata)
     jobs = [each for each in view.owned_by(cron_job) if isinstance(each, Job)]
@@ -131,7 +131,7 @@ def _is_finished(job: Job) -> bool:
 
 
 def _schedule_events(
-    cron_job: CronJob, name: ObjectName, view: ClusterView
+    cron_job: CronJob, name: ObjectName, view: StateView
 ) -> tuple[list[Sighting], list[Signal]]:
     """Return what events since the last start of a job say about the schedule."""
     started = cron_job.status.last_schedule_time or LONG_AGO

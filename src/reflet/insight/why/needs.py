@@ -11,7 +11,7 @@ from reflet.api.core.workloads import CronJob, Deployment, Job, ReplicaSet, Stat
 from reflet.api.selectors.labels import LabelSelector
 from reflet.insight.lint.existence_checks import named_objects
 from reflet.insight.why.claim_reasons import claims_of
-from reflet.insight.why.cluster_state import ClusterState, ClusterView, NamedKey, controller_of
+from reflet.insight.why.cluster_state import ClusterState, StateView, NamedKey, controller_of
 from reflet.insight.why.pod_makers import wanted_by
 from reflet.insight.why.reasons import ObjectName
 from reflet.insight.why.rollout_stands import revision_of
@@ -74,7 +74,7 @@ def roots_with(
     selector: LabelSelector, workloads: Sequence[Workload], pods: Sequence[Pod]
 ) -> frozenset[ObjectName]:
     """Return the workloads and pods to speak of that have labels, or whose pods have them."""
-    view = ClusterView(ClusterState(workloads=workloads))
+    view = StateView(ClusterState(workloads=workloads))
     found = [
         view.root_of(each.kind, each.metadata)
         for each in workloads
@@ -95,7 +95,7 @@ def below(
     """Return the pods and workloads that are targets or belong to one; all of them without any."""
     if targets is None:
         return pods, workloads
-    view = ClusterView(ClusterState(workloads=workloads, targets=targets))
+    view = StateView(ClusterState(workloads=workloads, targets=targets))
     return (
         [each for each in pods if view.root_of("Pod", each.metadata) in targets],
         [each for each in workloads if view.root_of(each.kind, each.metadata) in targets],

@@ -24,7 +24,7 @@ from reflet.api.frozen import Frozen
 from reflet.api.meta import Condition
 from reflet.api.quantities import Quantity
 from reflet.errors import ParseError
-from reflet.insight.why.cluster_state import SILENT_PATIENCE, ClusterView, QuotaSeen, controller_of
+from reflet.insight.why.cluster_state import SILENT_PATIENCE, StateView, QuotaSeen, controller_of
 from reflet.insight.why.creation_reasons import QuotaExceeded, refusal
 from reflet.insight.why.placement_reasons import requests_of
 from reflet.insight.why.reasons import ObjectName, Reason, Sighting, seen
@@ -111,7 +111,7 @@ def wanted_by(maker: Maker | Deployment) -> int:
 
 
 def made_by(
-    maker: Maker, pods: Sequence[OwnPod], view: ClusterView
+    maker: Maker, pods: Sequence[OwnPod], view: StateView
 ) -> tuple[list[Sighting], list[Signal]]:
     """Return why a maker has not all its pods, and the complaints that this does not explain."""
     name = ObjectName.of(maker.kind, maker.metadata)
@@ -176,7 +176,7 @@ def moment_of(event: Event) -> datetime:
     return series or event.last_timestamp or event.event_time or LONG_AGO
 
 
-def _full_quotas(maker: Maker, view: ClusterView) -> Iterator[Reason]:
+def _full_quotas(maker: Maker, view: StateView) -> Iterator[Reason]:
     asked = {**requests_of(pod_of(maker)), "pods": Quantity.parse("1")}
     for quota in view.quotas_of(maker.metadata.namespace):
         for resource, hard in quota.status.hard.items():

@@ -18,7 +18,7 @@ from reflet.insight.why.claim_reasons import claim_reasons
 from reflet.insight.why.cluster_state import (
     READY_PATIENCE,
     SILENT_PATIENCE,
-    ClusterView,
+    StateView,
     controller_of,
 )
 from reflet.insight.why.configuration_reasons import configuration_of
@@ -83,7 +83,7 @@ class PodStand(Frozen, frozen=True, kw_only=True):
     unknown: tuple[Sighting, ...] = ()
 
 
-def look_at_pod(inputs: PodInputs, whose: ObjectName, view: ClusterView) -> PodStand:
+def look_at_pod(inputs: PodInputs, whose: ObjectName, view: StateView) -> PodStand:
     """Return how a pod stands; *whose* it is, itself where nothing has made it."""
     pod = inputs.pod
     name = ObjectName.of("Pod", pod.metadata)
@@ -123,7 +123,7 @@ class _PodLook(NamedTuple):
 
     pod: Pod
     whose: ObjectName
-    view: ClusterView
+    view: StateView
     signals: list[Signal]
     explained: bool
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from reflet.api.core.workloads import Deployment, ReplicaSet
-from reflet.insight.why.cluster_state import SILENT_PATIENCE, ClusterView
+from reflet.insight.why.cluster_state import SILENT_PATIENCE, StateView
 from reflet.insight.why.creation_reasons import refusal
 from reflet.insight.why.pod_makers import (
     LONG_AGO,
@@ -43,7 +43,7 @@ class NoProgress(Reason, frozen=True, kw_only=True):
 
 
 def look_at_deployment(
-    deployment: Deployment, pods: Sequence[OwnPod], view: ClusterView
+    deployment: Deployment, pods: Sequence[OwnPod], view: StateView
 ) -> WorkloadStand:
     """Return how a Deployment stands, whose pods are in hand."""
     return _Rollout(deployment, pods, view).stand()
@@ -54,7 +54,7 @@ class _Rollout(NamedTuple):
 
     deployment: Deployment
     pods: Sequence[OwnPod]
-    view: ClusterView
+    view: StateView
 
     def stand(self) -> WorkloadStand:
         sets = [

@@ -14,7 +14,7 @@ from reflet.api.core.workloads import (
     ReplicationController,
     StatefulSet,
 )
-from reflet.insight.why.cluster_state import ClusterView
+from reflet.insight.why.cluster_state import StateView
 from reflet.insight.why.job_stands import look_at_cron_job, look_at_job
 from reflet.insight.why.pod_makers import (
     OwnPod,
@@ -27,9 +27,7 @@ from reflet.insight.why.rollout_stands import look_at_deployment
 from reflet.resolution.templates import CustomWorkload, Workload
 
 
-def look_at_workload(
-    workload: Workload, pods: Sequence[OwnPod], view: ClusterView
-) -> WorkloadStand:
+def look_at_workload(workload: Workload, pods: Sequence[OwnPod], view: StateView) -> WorkloadStand:
     """Return how a workload stands, whose pods are in hand."""
     match workload:
         case Deployment():
@@ -55,7 +53,7 @@ def look_at_workload(
 def _plain(
     maker: ReplicaSet | ReplicationController | StatefulSet | DaemonSet,
     pods: Sequence[OwnPod],
-    view: ClusterView,
+    view: StateView,
 ) -> WorkloadStand:
     found, left = made_by(maker, pods, view)
     wanted, ready = wanted_by(maker), sum(each.ready for each in pods)

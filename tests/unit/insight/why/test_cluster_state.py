@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reflet.api.core.workloads import Deployment, ReplicaSet
-from reflet.insight.why.cluster_state import ClusterState, ClusterView
+from reflet.insight.why.cluster_state import ClusterState, StateView
 from reflet.insight.why.reasons import ObjectName
 from tests.unit.insight.why.scenes import NOW, owned, pod, warning, workload
 
@@ -18,7 +18,7 @@ POD = pod(of=owned("ReplicaSet", "web-1"))
 
 
 def root_of(item: Any, **more: Any) -> str:
-    view = ClusterView(ClusterState(**more))
+    view = StateView(ClusterState(**more))
     return str(view.root_of(item.kind, item.metadata))
 
 
@@ -52,7 +52,7 @@ def test_an_owner_that_does_not_look_after_it_is_none() -> None:
 
 
 def test_what_a_workload_has_made() -> None:
-    view = ClusterView(ClusterState(workloads=[WEB, SET]))
+    view = StateView(ClusterState(workloads=[WEB, SET]))
 
     assert [each.metadata.name for each in view.owned_by(WEB)] == ["web-1"]
     assert view.owned_by(SET) == ()
@@ -60,7 +60,7 @@ def test_what_a_workload_has_made() -> None:
 
 def test_events_are_found_by_kind_and_name() -> None:
     event = warning("FailedCreate", about="web-1", kind="ReplicaSet")
-    view = ClusterView(ClusterState(events=[event]))
+    view = StateView(ClusterState(events=[event]))
 
     assert [*view.events_of("ReplicaSet", SET.metadata)] == [event]
     assert [*view.events_of("Deployment", SET.metadata)] == []
@@ -68,7 +68,7 @@ def test_events_are_found_by_kind_and_name() -> None:
 
 @pytest.mark.parametrize(("now", "older"), [(NOW, True), (None, False)])
 def test_what_has_no_time_has_no_age(now: Any, older: bool) -> None:
-    view = ClusterView(ClusterState(now=now))
+    view = StateView(ClusterState(now=now))
 
     assert view.is_older(NOW - timedelta(minutes=2), timedelta(minutes=1)) is older
     assert not view.is_older(NOW - timedelta(seconds=30), timedelta(minutes=1))
