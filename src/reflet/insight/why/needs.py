@@ -11,7 +11,7 @@ from reflet.api.core.workloads import CronJob, Deployment, Job, ReplicaSet, Stat
 from reflet.api.selectors.labels import LabelSelector
 from reflet.insight.lint.existence_checks import named_objects
 from reflet.insight.why.claim_reasons import claims_of
-from reflet.insight.why.cluster_state import ClusterState, StateView, NamedKey, controller_of
+from reflet.insight.why.cluster_state import ClusterState, NamedKey, StateView, controller_of
 from reflet.insight.why.pod_makers import wanted_by
 from reflet.insight.why.reasons import ObjectName
 from reflet.insight.why.rollout_stands import revision_of

@@ -24,7 +24,7 @@ from reflet.api.frozen import Frozen
 from reflet.api.meta import Condition
 from reflet.api.quantities import Quantity
 from reflet.errors import ParseError
-from reflet.insight.why.cluster_state import SILENT_PATIENCE, StateView, QuotaSeen, controller_of
+from reflet.insight.why.cluster_state import SILENT_PATIENCE, QuotaSeen, StateView, controller_of
 from reflet.insight.why.creation_reasons import QuotaExceeded, refusal
 from reflet.insight.why.placement_reasons import requests_of
 from reflet.insight.why.reasons import ObjectName, Reason, Sighting, seen
