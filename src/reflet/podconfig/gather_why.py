@@ -120,6 +120,7 @@ async def cluster_state(
         present=frozenset(rest.present),
         targets=found.targets,
         now=now,
+        unseen=lists.unseen(),
         left_out=lists.left_out(),
         remarks=(*_assumptions(found.targets, [each for each, _ in made]), *rest.remarks),
     )

@@ -96,6 +96,10 @@ class Lists:
         """Take back that something could not be listed: it was found out in another way."""
         self._failures.pop(resource, None)
 
+    def unseen(self) -> frozenset[str]:
+        """Return the kinds that could not be listed."""
+        return frozenset(each.kind for each in self._failures)
+
     def left_out(self) -> tuple[str, ...]:
         """Say what was not looked at, and why."""
         return tuple(

@@ -225,6 +225,7 @@ async def test_lists_that_are_forbidden_are_left_out_and_said_so() -> None:
         "replicasets: forbidden, it takes list of replicasets.apps",
         "events: forbidden, it takes list of events",
     }
+    assert state.unseen == {"ReplicaSet", "Event"}
 
 
 async def test_who_may_list_nothing_is_refused() -> None:

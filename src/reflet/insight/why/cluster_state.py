@@ -113,7 +113,8 @@ class ClusterState:
     a cluster may have more of both, ``refusals`` are pods and workloads that it would not take.
 
     ``targets`` are the objects that were asked about; without them, it is everything that nothing
-    else owns.  ``left_out`` says what was not looked at and why, ``remarks`` what is assumed.
+    else owns.  ``unseen`` are kinds that could not be looked at, ``left_out`` says so and why,
+    ``remarks`` say what is assumed.
     """
 
     pods: Sequence[PodInputs] = field(default=(), repr=False)
@@ -131,6 +132,7 @@ class ClusterState:
     refusals: tuple[RefusedObject, ...] = ()
     targets: frozenset[ObjectName] | None = None
     now: datetime | None = None
+    unseen: frozenset[str] = frozenset()
     left_out: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -189,6 +191,10 @@ class StateView:
     def events_of(self, kind: str, metadata: ObjectMeta) -> Iterator[Event]:
         """Yield the warnings about an object."""
         yield from self._events.get((kind, metadata.namespace, metadata.name), ())
+
+    def sees_pods(self) -> bool:
+        """Tell whether all pods of a workload are in hand, however many these are."""
+        return self.state.unseen.isdisjoint({"Pod", "ReplicaSet", "Job"})
 
     def is_older(self, moment: datetime | None, patience: timedelta) -> bool:
         """Tell whether something happened longer ago; of what has no time, nobody knows."""

@@ -186,7 +186,7 @@ class ContainerNotReady(Reason, frozen=True, kw_only=True):
     container: str
 
     def _sentence(self) -> str:
-        return f"container {self.container} runs and is not ready; no event says why"
+        return f"container {self.container} runs and is not ready; nothing says why"
 
     def _advice(self, example: ObjectName, /) -> str:
         return f"see its log: {_log_command(example, self.container)}"

@@ -153,7 +153,7 @@ class NobodyActs(Reason, frozen=True, kw_only=True):
     who: str
 
     def _sentence(self) -> str:
-        return f"{self.who} has not taken it up, and no event says why"
+        return f"{self.who} has not taken it up, and nothing says why"
 
     def _advice(self, example: ObjectName, /) -> str:
         return f"is it running? kubectl describe {example} {example.in_namespace}"

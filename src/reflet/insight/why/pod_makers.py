@@ -46,7 +46,7 @@ class PodsNotMade(Reason, frozen=True, kw_only=True):
     there: int
 
     def _sentence(self) -> str:
-        return f"{self.there} of {self.wanted} pods have been made, and no event says why"
+        return f"{self.there} of {self.wanted} pods have been made, and nothing says why"
 
     def _advice(self, example: ObjectName, /) -> str:
         return f"is its controller running? kubectl describe {example} {example.in_namespace}"
@@ -119,7 +119,7 @@ def made_by(
     there = len([each for each in own if each.pod.status.phase not in {"Failed", "Succeeded"}])
     wanted = wanted_by(maker)
     events = [*view.events_of(maker.kind, maker.metadata)]
-    if there >= wanted:
+    if there >= wanted and _is_known(maker):
         return [], []  # events outlive what they complain about
     signals = counted(signals_in(events, maker.metadata.uid))
     failure = next((each for each in maker.status.conditions if is_failure(each)), None)
@@ -129,15 +129,30 @@ def made_by(
         condition = Signal(source="condition", reason=failure.type, message=failure.message)
         reason = refusal(failure.message, name.namespace)
         return [seen(reason, name, (condition, *refused))], rest
-    if refused:
+    if refused and view.sees_pods():
         reason = refusal(_last(events, FAILED_CREATE), name.namespace)
         return [seen(reason, name, tuple(refused))], rest
     if isinstance(maker, StatefulSet) and any(not each.ready for each in own):
         return [], rest  # the next pod is made when those before it are ready
-    if not view.is_older(maker.metadata.creation_timestamp, SILENT_PATIENCE):
+    late = view.is_older(maker.metadata.creation_timestamp, SILENT_PATIENCE)
+    if not late or not view.sees_pods():
         return [], rest
     reasons = [*_full_quotas(maker, view)] or [*_silence(maker, name, wanted, there)]
     return [seen(each, name) for each in reasons], rest
+
+
+def _is_known(maker: Maker) -> bool:
+    """Tell whether it is known how many pods there are to be: of a DaemonSet, its status says."""
+    return not isinstance(maker, DaemonSet) or bool(maker.status.observed_generation)
+
+
+def ready_of(workload: Maker | Deployment, pods: Sequence[OwnPod], view: StateView) -> int:
+    """Return how many pods are ready; as the status has it, where they could not be looked at."""
+    if view.sees_pods() or isinstance(workload, Job):
+        return sum(each.ready for each in pods)
+    if isinstance(workload, DaemonSet):
+        return workload.status.number_ready
+    return workload.status.ready_replicas
 
 
 def _silence(maker: Maker, name: ObjectName, wanted: int, there: int) -> Iterator[Reason]:

@@ -88,7 +88,10 @@ def look_at_pod(inputs: PodInputs, whose: ObjectName, view: StateView) -> PodSta
     pod = inputs.pod
     name = ObjectName.of("Pod", pod.metadata)
     report = configuration_of(inputs, name)
-    found, left, verdict = list(report.found), list(report.unexplained), Stand.FINE
+    found, verdict = list(report.found), Stand.FINE
+    # Once there is a node, what the scheduler said before is past.
+    past = _UNSCHEDULED if pod.spec.node_name else frozenset[str]()
+    left = [signal for signal in report.unexplained if signal.reason not in past]
     if not (runs_well(pod) and _is_ready(pod) and pod.metadata.deletion_timestamp is None):
         look = _PodLook(pod, whose, view, left, explained=any(each.reason.stops for each in found))
         verdict, reasons = look.verdict()
@@ -183,19 +186,17 @@ class _PodLook(NamedTuple):
 
     def _failed(self) -> list[Found]:
         status = self.pod.status
-        about = self._about(lambda signal: signal.source == "pod")
         if not status.reason:
             return [*container_reasons(self.pod, self.whose, self.signals, self.view)]
+        # How its containers ended is a consequence.
+        every = tuple(self.signals)
         if status.reason == "Evicted":
             resource = _RESOURCE.search(status.message)
-            ends = self._about(
-                lambda signal: signal.reason in {"Evicted", "ContainerStatusUnknown"}
-            )
-            return [Found(Evicted(resource=resource["resource"] if resource else ""), ends)]
+            return [Found(Evicted(resource=resource["resource"] if resource else ""), every)]
         if status.reason in _SHUT_DOWN:
-            return [Found(NodeShutDown(node=self.pod.spec.node_name), about)]
+            return [Found(NodeShutDown(node=self.pod.spec.node_name), every)]
         words = common_words(status.message, self.pod.metadata.name)
-        return [Found(KubeletRefused(how=status.reason, words=words), about)]
+        return [Found(KubeletRefused(how=status.reason, words=words), every)]
 
     def _unplaced(self) -> tuple[Stand, list[Found]]:
         gates = tuple(each.name for each in self.pod.spec.scheduling_gates)

@@ -20,6 +20,7 @@ from reflet.insight.why.pod_makers import (
     is_owned,
     made_by,
     member_of,
+    ready_of,
     wanted_by,
 )
 from reflet.insight.why.reasons import ObjectName, Reason, Sighting, seen
@@ -106,7 +107,8 @@ class _Rollout(NamedTuple):
                 yield seen(NoProgress(whose=name, words=condition.message), name, (signal,))
                 return
         created = self.deployment.metadata.creation_timestamp
-        if not sets and not self.pods and self.view.is_older(created, SILENT_PATIENCE):
+        late = self.view.is_older(created, SILENT_PATIENCE) and self.view.sees_pods()
+        if late and not sets and not self.pods:
             observed = self.deployment.status.observed_generation
             wanted = wanted_by(self.deployment)
             silent: Reason = ControllerSilent(kind="Deployment")
@@ -117,11 +119,15 @@ class _Rollout(NamedTuple):
     def _summary(self, newest: ReplicaSet | None, wanted: int, found: Sequence[Sighting]) -> str:
         new = [each for each in self.pods if newest is not None and is_owned(each.pod, newest)]
         new_ready = sum(each.ready for each in new)
-        ready = sum(each.ready for each in self.pods)
+        ready = ready_of(self.deployment, self.pods, self.view)
         said = f"{ready} of {wanted} pods are ready"
         if not wanted:
             said = "scaled to 0"
-        elif ready > new_ready < wanted and (found or any(each.wrong for each in new)):
+        elif (
+            self.view.sees_pods()
+            and ready > new_ready < wanted
+            and (found or any(each.wrong for each in new))
+        ):
             old = ready - new_ready
             serve = "1 old pod still serves" if old == 1 else f"{old} old pods still serve"
             said = f"the new version does not come up; {serve}"

@@ -21,6 +21,7 @@ from reflet.insight.why.pod_makers import (
     WorkloadStand,
     made_by,
     member_of,
+    ready_of,
     wanted_by,
 )
 from reflet.insight.why.rollout_stands import look_at_deployment
@@ -56,10 +57,12 @@ def _plain(
     view: StateView,
 ) -> WorkloadStand:
     found, left = made_by(maker, pods, view)
-    wanted, ready = wanted_by(maker), sum(each.ready for each in pods)
+    wanted, ready = wanted_by(maker), ready_of(maker, pods, view)
     said = f"{ready} of {wanted} pods are ready"
     if isinstance(maker, DaemonSet):
-        if not wanted:
+        if not maker.status.observed_generation:
+            said = "no controller has looked at it yet"
+        elif not wanted:
             said = "no node is to have its pod"
         misplaced = maker.status.number_misscheduled
         said += f"; {misplaced} on nodes that are not to have one" if misplaced else ""

@@ -96,8 +96,8 @@ def test_a_type_without_a_name_is_told_from_a_pod(
     assert (code, capsys.readouterr().err) == (
         2,
         (
-            "error: there is no pod/deploy in namespace shop: deploy is a type, so name one of them, "
-            "as in deploy/NAME; there is deployment/web\n"
+            "error: there is no pod/deploy in namespace shop: deploy is a type, so name one of "
+            "them, as in deploy/NAME; there is deployment/web\n"
         ),
     )
 

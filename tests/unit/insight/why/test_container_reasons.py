@@ -252,7 +252,7 @@ def test_a_container_that_crashes_by_itself_is_not_killed_by_its_probe() -> None
 def test_a_container_that_is_not_ready_and_nobody_says_why() -> None:
     found = only_reason(pod(status=running_status(ready=False)))
 
-    assert found.reason.message == "container web runs and is not ready; no event says why"
+    assert found.reason.message == "container web runs and is not ready; nothing says why"
     assert found.fix == "see its log: kubectl logs pod/web-1 -c web -n shop"
 
 

@@ -129,7 +129,7 @@ def test_a_quota_of_a_resource_counts_with_what_the_next_pod_asks_for() -> None:
 def test_a_quota_with_room_explains_nothing() -> None:
     reason = only_reason(workloads=[replica_set()], quotas=[quota("1")])
 
-    assert reason.reason.message == "0 of 3 pods have been made, and no event says why"
+    assert reason.reason.message == "0 of 3 pods have been made, and nothing says why"
 
 
 def test_a_workload_that_no_controller_has_looked_at() -> None:

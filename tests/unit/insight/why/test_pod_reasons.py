@@ -100,7 +100,7 @@ def test_a_pod_that_nobody_may_place_yet_is_not_wrong() -> None:
 def test_a_pod_that_no_scheduler_has_looked_at() -> None:
     reason = only_reason(pod(nodeName="", schedulerName="ours"))
 
-    assert reason.reason.message == ("scheduler ours has not taken it up, and no event says why")
+    assert reason.reason.message == ("scheduler ours has not taken it up, and nothing says why")
 
 
 def test_events_of_the_scheduler_do_without_a_condition() -> None:
@@ -121,6 +121,14 @@ def test_the_last_word_of_the_scheduler_is_in_the_status() -> None:
 
     assert reason.reason.message == "no node takes the pod: 1 with too little cpu left"
     assert len(reason.explains) == 2
+
+
+def test_what_the_scheduler_said_before_there_was_a_node_is_past() -> None:
+    young = pod(status=CREATING, meta={"creationTimestamp": JUST_NOW})
+
+    diagnosis = diagnosed(young, events=[warning("FailedScheduling", "0/1 nodes are available")])
+
+    assert (diagnosis.reasons, diagnosis.unexplained) == ((), ())
 
 
 # On a node
@@ -160,7 +168,7 @@ def test_a_kubelet_that_does_nothing() -> None:
     reason = only_reason(pod(status=CREATING), nodes=[node()])
 
     assert reason.reason.message == (
-        "the kubelet of node node-1 has not taken it up, and no event says why"
+        "the kubelet of node node-1 has not taken it up, and nothing says why"
     )
 
 
@@ -309,6 +317,16 @@ def test_a_pod_that_was_evicted() -> None:
     reason = only_reason(pod(status=EVICTED))
 
     assert reason.reason.message == "the pod was evicted: its node was low on memory"
+
+
+def test_how_the_containers_of_an_evicted_pod_ended_is_a_consequence() -> None:
+    ended = {"terminated": {"exitCode": 137, "reason": "Error"}}
+    status = {**EVICTED, "containerStatuses": [{"name": "web", "state": ended}]}
+
+    diagnosis = diagnosed(pod(status=status))
+
+    assert [each.reason.type for each in diagnosis.reasons] == ["Evicted"]
+    assert diagnosis.unexplained == ()
 
 
 def test_an_evicted_pod_that_another_one_replaces_is_only_left_behind() -> None:

@@ -142,7 +142,7 @@ def test_a_deployment_without_replica_sets() -> None:
     diagnosis = diagnosed(workloads=[deployment(2)])
 
     assert [each.reason.message for each in diagnosis.reasons] == [
-        "0 of 2 pods have been made, and no event says why"
+        "0 of 2 pods have been made, and nothing says why"
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reflet.api.core.pods import PodTemplateSpec
-from reflet.api.core.workloads import DaemonSet, ReplicaSet, StatefulSet
+from reflet.api.core.workloads import DaemonSet, Deployment, ReplicaSet, StatefulSet
 from reflet.api.meta import ObjectMeta
 from reflet.insight.why.diagnosis import Diagnosis
 from reflet.resolution.templates import CustomWorkload, PlacedTemplate
@@ -134,3 +134,31 @@ def test_pods_of_a_workload_that_is_not_in_hand_are_told_under_its_name() -> Non
     diagnosis = diagnosed(broken)
 
     assert [str(each.root) for each in diagnosis.roots] == ["rollout/web"]
+
+
+def test_a_daemon_set_that_no_controller_has_looked_at_is_not_idle() -> None:
+    diagnosis = diagnosed(workloads=[workload(DaemonSet, "agent")])
+
+    assert summary(diagnosis) == "no controller has looked at it yet"
+    assert [each.reason.type for each in diagnosis.reasons] == ["ControllerSilent"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        (Deployment, {"readyReplicas": 2}),
+        (StatefulSet, {"readyReplicas": 2}),
+        (DaemonSet, {"desiredNumberScheduled": 3, "numberReady": 2}),
+    ],
+)
+@pytest.mark.parametrize("unseen", ["Pod", "ReplicaSet"])
+def test_who_may_not_look_at_pods_has_the_word_of_the_status(
+    kind: Any, status: dict[str, int], unseen: str
+) -> None:
+    spec = {} if kind is DaemonSet else {"replicas": 3}
+    web = workload(kind, "web", status={**OBSERVED, **status}, **spec)
+
+    diagnosis = diagnosed(workloads=[web], unseen=frozenset({unseen}))
+
+    assert summary(diagnosis) == "2 of 3 pods are ready"
+    assert (diagnosis.reasons, diagnosis.wrong) == ((), False)
