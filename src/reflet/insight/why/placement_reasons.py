@@ -30,7 +30,6 @@ _NAME: Final = "metadata.name"  # the only field of a node that can be selected 
 _MOST_OBSTACLES: Final = 4  # in one sentence
 
 _HEAD: Final = re.compile(r"^\d+/\d+ nodes are available: ?")
-_PREEMPTION: Final = re.compile(r"\s*preemption: .*$", re.DOTALL)
 _INSUFFICIENT: Final = re.compile(r"(?P<nodes>\d+) Insufficient (?P<resource>[^\s,]+?)(?=[,.]|$)")
 # What nodes tell themselves is not repeated in the scheduler's words, which change with versions.
 _TOLD_BY_NODES: Final = re.compile(
@@ -84,10 +83,11 @@ class NoNodeFits(Reason, frozen=True, kw_only=True):
 
 def no_node_fits(pod: Pod, nodes: Mapping[str, Node] | None, words: str) -> NoNodeFits:
     """Return why no node takes a pod; *words* are the scheduler's, *nodes* None if not known."""
-    said = _PREEMPTION.sub("", _HEAD.sub("", words.strip()))
+    # What follows the first sentence is about preemption.
+    said = _HEAD.sub("", words.strip()).partition(". ")[0].rstrip(".")
     lacking = tuple(sorted({found["resource"] for found in _INSUFFICIENT.finditer(said)}))
     if nodes is None:
-        return NoNodeFits(nodes=_counted_nodes(words), words=said.rstrip("."), lacking=())
+        return NoNodeFits(nodes=_counted_nodes(words), words=said, lacking=())
     asked = requests_of(pod)
     found: Counter[Obstacle] = Counter()
     for node in nodes.values():
@@ -95,7 +95,7 @@ def no_node_fits(pod: Pod, nodes: Mapping[str, Node] | None, words: str) -> NoNo
         if obstacle is not None:
             found[obstacle] += 1
     others = len(nodes) - sum(found.values())
-    rest = [part for part in said.rstrip(".").split(", ") if not _TOLD_BY_NODES.match(part)]
+    rest = [part for part in said.split(", ") if not _TOLD_BY_NODES.match(part)]
     return NoNodeFits(
         nodes=len(nodes),
         obstacles=tuple(found.most_common()),

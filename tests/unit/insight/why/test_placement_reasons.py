@@ -49,7 +49,11 @@ def test_a_label_that_no_node_has() -> None:
     "words",
     [
         "0/1 nodes are available: 1 node(s) had untolerated taint {gpu: true}. preemption: x",
-        "0/1 nodes are available: 1 node(s) had untolerated taint(s).",
+        (
+            "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to "
+            "deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for "
+            "scheduling."
+        ),
     ],
 )
 def test_a_taint_that_is_not_tolerated(words: str) -> None:
