@@ -43,7 +43,7 @@ WORDS = st.sampled_from(
 )
 STATUS_WORDS = st.sampled_from(["True", "False", "Unknown"])
 OWNERS = st.sampled_from(["", "ReplicaSet", "StatefulSet", "Job", "Rollout"])
-STATES = (
+STATES: st.SearchStrategy[Any] = (
     st.just({})
     | st.fixed_dictionaries(
         {"waiting": st.fixed_dictionaries({"reason": REASONS, "message": WORDS})}

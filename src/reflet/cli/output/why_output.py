@@ -30,7 +30,10 @@ def report(diagnosis: Diagnosis) -> Iterator[str]:
     yield from paragraph(f"{name.kind} {name.namespace}/{name.name}: {_verdict(diagnosis, root)}")
     if len(root.members) > 1:
         rows = [
-            (str(each.name), f"{each.role}, {each.ready} of {each.wanted} pods ready")
+            (
+                str(each.name),
+                f"{each.role}{', ' * bool(each.role)}{each.ready} of {each.wanted} pods ready",
+            )
             for each in root.members
         ]
         yield from labelled(rows, indent=2)
@@ -39,19 +42,29 @@ def report(diagnosis: Diagnosis) -> Iterator[str]:
     yield from _remainder(diagnosis)
 
 
+_NOT_WRONG: Final = {
+    Stand.WAITING: "it is kept back on purpose",
+    Stand.LEFT_BEHIND: "it has failed, and another one is there in its place",
+}
+
+
 def _verdict(diagnosis: Diagnosis, root: RootStand) -> str:
     reasons = diagnosis.reasons
     stopping = [each for each in reasons if each.reason.stops and each.wrong]
     others = len(reasons) - len(stopping)
-    it = "it" if root.root.kind == "Pod" or not root.summary else "its pods"
+    is_pod = root.root.kind == "Pod"
+    it = "it" if is_pod or not root.summary else "its pods"
     said = [root.summary] if root.summary else []
+    said += [words for stand, words in _NOT_WRONG.items() if is_pod and root.pods.get(stand.value)]
     if stopping:
         said.append(_stopping_text(stopping, it))
         if others:
             said[-1] += f", and {counted(others, 'more thing')} to fix"
-    elif others:
+    elif others and root.idle:
+        said.append(f"{counted(others, 'reason')} would keep {it} from starting")
+    elif others and not (is_pod and said):
         said.append(f"nothing keeps {it} from starting; {counted(others, 'thing')} to fix")
-    elif not root.wrong and (not root.summary or not root.pods) and not root.idle:
+    elif not root.wrong and (not root.summary or not root.pods) and not root.idle and not said:
         said.append(_fine_text(diagnosis, root))
     return "; ".join(said) or "no reason is known why it does not run"
 
@@ -222,7 +235,7 @@ def _remainder(diagnosis: Diagnosis, *, several: bool | None = None) -> Iterator
                 yield f"- and {more} more"
     if diagnosis.unknown:
         yield ""
-        yield "Could not be told here, and did not keep the pod from starting:"
+        yield "Could not be read here, and did not keep the pod from starting:"
         for reason in diagnosis.unknown:
             yield from paragraph(reason.reason.message, first="- ")
     if several is None and diagnosis.left_out:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,9 @@ from reflet.api.core.workloads import Deployment, ReplicaSet
 from reflet.cli.output.why_output import diagnosis_document, overview, report
 from reflet.insight.why.diagnosis import Diagnosis
 from reflet.insight.why.reasons import ObjectName
+from reflet.resolution.objects import ObjectsInHand
+from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.templates import pod_of
 from tests.unit.insight.why.scenes import (
     JUST_NOW,
     crashing,
@@ -110,10 +114,22 @@ reason keeps its pods from starting
             pod(status=waiting("CreateContainerConfigError", 'secret "db" not found')),
             "no reason is known why it does not run",
         ),
+        (
+            pod(nodeName="", schedulingGates=[{"name": "gate"}]),
+            "it is kept back on purpose",
+        ),
+        (
+            pod(
+                status={"phase": "Failed", "reason": "Evicted"},
+                of=owned("ReplicaSet", "web-1"),
+            ),
+            "it has failed, and another one is there in its place",
+        ),
     ],
 )
 def test_one_line_says_how_a_pod_stands(item: Any, verdict: str) -> None:
-    first, *_ = "\n".join(report(diagnosed(item))).split("\n\n")
+    asked = frozenset({ObjectName(kind="Pod", namespace="shop", name="web-1")})
+    first, *_ = "\n".join(report(diagnosed(item, targets=asked))).split("\n\n")
 
     assert " ".join(first.split()) == f"Pod shop/web-1: {verdict}"
 
@@ -132,6 +148,17 @@ def test_one_line_says_how_a_workload_stands(workloads: list[Any], verdict: str)
     first, *_ = "\n".join(report(diagnosed(workloads=workloads))).split("\n\n")
 
     assert " ".join(first.split()) == f"Deployment shop/web: {verdict}"
+
+
+def test_what_would_keep_pods_from_starting_is_said_of_what_has_none() -> None:
+    pods = {"containers": [{"name": "web", **READING}]}
+    idle = workload(Deployment, "web", replicas=0, status=OBSERVED, pods=pods)
+    made = PodInputs(pod=pod_of(idle), objects=ObjectsInHand())
+    template = replace(made, kind="Deployment", name="web")
+
+    first, *_ = report(diagnosed(workloads=[idle], templates=[template]))
+
+    assert first == ("Deployment shop/web: scaled to 0; 1 reason would keep its pods from starting")
 
 
 def many() -> Diagnosis:
