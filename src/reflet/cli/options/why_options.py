@@ -25,7 +25,10 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.argument(
-        "arguments", nargs=-1, metavar="[TYPE[/NAME] | TYPE NAME… | POD]…", type=ObjectWord("pods")
+        "arguments",
+        nargs=-1,
+        metavar="[TYPE[/NAME] | TYPE NAME… | POD]…",
+        type=ObjectWord("workloads"),
     ),
     click.option(
         "-l", "--selector", default="", help="Only what has these labels, or its pods: a=b,c!=d."
