@@ -303,11 +303,10 @@ class _ContainerLook(NamedTuple):
         if ended is not None and ended.exit_code not in _KILLED:
             return None
         for probe in ("Liveness", "Startup"):
-            about = self._about(lambda signal, probe=probe: _probe_of(signal) == probe)  # type: ignore[misc]  # bound at once
+            about = self._of_probe(probe)
             if about:
                 about = (*about, *self._about(_is_about_an_end))
-                reason = ProbeFails(whose=self.whose, container=self.spec.name, probe=probe.lower())
-                return Found(reason, about)
+                return Found(self._fails(probe), about)
         return None
 
     def _end(self) -> Found | None:
@@ -334,11 +333,14 @@ class _ContainerLook(NamedTuple):
         return self.status.state.terminated or self.status.last_state.terminated
 
     def _readiness(self) -> Found | None:
-        about = self._about(lambda signal: _probe_of(signal) == "Readiness")
-        if not about or self.status.ready:
-            return None
-        reason = ProbeFails(whose=self.whose, container=self.spec.name, probe="readiness")
-        return Found(reason, about)
+        about = self._of_probe("Readiness")
+        return Found(self._fails("Readiness"), about) if about and not self.status.ready else None
+
+    def _of_probe(self, probe: str) -> tuple[Signal, ...]:
+        return self._about(lambda signal: _probe_of(signal) == probe)
+
+    def _fails(self, probe: str) -> ProbeFails:
+        return ProbeFails(whose=self.whose, container=self.spec.name, probe=probe.lower())
 
 
 def _probe_of(signal: Signal) -> str:
