@@ -1,7 +1,7 @@
 """Candidates that lead by turns, and the proof that no two of them ever do.
 
 Owns: the lives of the operator of examples/website_operator.py, each with a connection of its own,
-which end in peace or by a kill and begin again; and the record of who led and who wrote when.
+which stall, end in peace or by a kill, and begin again; and the record of who led and who wrote when.
 Must not know what is operated on, nor what goes wrong.
 """
 
@@ -23,7 +23,7 @@ from reflet.controllers.leader_election import LeaderElection, LeadershipLost, l
 from reflet.errors import TransportError
 from reflet.runtime.clock import Clock
 from reflet.transport.config.settings import ConnectionSettings
-from reflet.transport.interface import Request, Response, Stream
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 from tests.faults.hurry import HurriedCluster
 
 LEASE_DURATION: Final = 45.0
@@ -102,17 +102,23 @@ class Terms:
 
 @final
 class _Wire:
-    """What one life asks, looked at; nothing leaves it once it is cut.  Is a ``Transport``."""
+    """What one life asks, looked at, unless it is cut or stalls.  Is a ``Transport``."""
 
-    def __init__(self, inner: HurriedCluster, who: str, terms: Terms) -> None:
+    def __init__(self, inner: HurriedCluster, who: str, clock: Clock, terms: Terms) -> None:
         self._inner = inner
         self._who = who
+        self._clock = clock
         self._terms = terms
         self._is_cut = False
+        self._stalls_until = 0.0
 
     def cut(self) -> None:
         """Let nothing out any more: whoever used it was killed."""
         self._is_cut = True
+
+    def stall(self, seconds: float) -> None:
+        """Lose every request and every answer for so long; streams go on."""
+        self._stalls_until = self._clock.monotonic() + seconds
 
     async def send(self, request: Request, /) -> Response:
         """Send, and note whose write the server took."""
@@ -120,9 +126,11 @@ class _Wire:
         kind = next((each for each in NO_ACTS if f"/{each.plural}" in request.path), None)
         is_write = request.method != "GET" and kind is not EVENTS
         self._terms.look(self._who if is_write and kind is None else "")
+        await self._endure()
         response = await self._inner.transport.send(request)
         if is_write and response.status < 300:
             self._terms.note(self._who, request.path, response.body)
+        await self._endure()
         return response
 
     def stream(
@@ -135,6 +143,11 @@ class _Wire:
     async def close(self) -> None:
         """Close the connection."""
         await self._inner.close()
+
+    async def _endure(self) -> None:
+        if self._clock.monotonic() < self._stalls_until:
+            await self._clock.sleep(ANSWER_TIMEOUT)
+            raise TransportError("no answer")
 
     def _check(self) -> None:
         if self._is_cut:
@@ -172,6 +185,11 @@ class Candidate:
         if self._life is not None:
             self._life.cancel()
 
+    def stall(self) -> None:
+        """Let this life reach nobody, for longer than a leader leads without an answer."""
+        if self._wire is not None:
+            self._wire.stall(2 * LEASE_DURATION)
+
     def kill(self) -> None:
         """Let this life end as by SIGKILL: nothing more of it reaches the server."""
         if self._wire is not None:
@@ -181,7 +199,8 @@ class Candidate:
     async def _live(self, identity: str) -> None:
         hurried = HurriedCluster(self._settings)
         hurried.transport.requests = self.requests
-        cluster = _CandidateCluster(self._settings, _Wire(hurried, identity, self._terms))
+        wire = self._wire = _Wire(hurried, identity, self._clock, self._terms)
+        cluster = _CandidateCluster(self._settings, wire)
         election = leader(
             cluster,
             NAME,
@@ -191,7 +210,7 @@ class Candidate:
             on_new_leader=lambda _: self._terms.look(),
             clock=self._clock,
         )
-        self._election, self._wire = election, cluster.wire
+        self._election = election
         self._terms.join(election)
         async with cluster:
             operating = operate(cluster, election, clock=self._clock)
@@ -212,4 +231,3 @@ class _CandidateCluster(Cluster):
     def __init__(self, settings: ConnectionSettings, wire: _Wire) -> None:
         Client.__init__(self, wire, namespace=settings.namespace)
         self.settings = settings
-        self.wire = wire
