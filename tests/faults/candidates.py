@@ -1,14 +1,15 @@
 """Candidates that lead by turns, and the proof that no two of them ever do.
 
 Owns: the lives of the operator of examples/website_operator.py, each with a connection of its own,
-which stall, end in peace or by a kill, and begin again; and the record of who led and who wrote when.
-Must not know what is operated on, nor what goes wrong.
+which stall, end in peace or by a kill, and begin again; and the record of who led and who wrote
+when.  Must not know what is operated on, nor what goes wrong.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import random
 from collections import Counter
 from contextlib import AbstractAsyncContextManager
 from typing import Final, final
@@ -26,13 +27,14 @@ from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 from tests.faults.hurry import HurriedCluster
 
-LEASE_DURATION: Final = 45.0
+LEASE_DURATION: Final = 50.0
 RENEW_DEADLINE: Final = 30.0
-"""Hurried seconds, as the other.  The difference is what a slow network may take, half a second of
-ours: longer than a storm holds back any request."""
+"""Hurried seconds, as the other.  The difference is what a slow network may take, two thirds of a
+second of ours: longer than a storm, and what is here, hold back any request."""
+SLOW, LONGEST_WAY = 0.3, 4.5
+"""The share of writes that are slow, and for how long they are on their way, in hurried seconds:
+longer than a candidate waits before it tries again."""
 PAUSE: Final = 3.0  # hurried seconds between two lives
-NO_ACTS: Final = (EVENTS, LEASES)
-"""What others than the leader write: it wants to lead, or says what it did when it led."""
 
 
 @final
@@ -40,7 +42,7 @@ class Terms:
     """Who leads, and in which order the server took what the candidates wrote.
 
     The server's order is that of its versions: what a candidate writes must come before the Lease
-    is another's.
+    is another's.  Events are no acts: they say what was done, and may come later.
     """
 
     def __init__(self, counts: Counter[str]) -> None:
@@ -111,6 +113,8 @@ class _Wire:
         self._terms = terms
         self._is_cut = False
         self._stalls_until = 0.0
+        self._chance = random.Random(who)
+        self._under_way: set[asyncio.Task[Response]] = set()
 
     def cut(self) -> None:
         """Let nothing out any more: whoever used it was killed."""
@@ -121,17 +125,37 @@ class _Wire:
         self._stalls_until = self._clock.monotonic() + seconds
 
     async def send(self, request: Request, /) -> Response:
-        """Send, and note whose write the server took."""
+        """Send, and note whose write the server took.
+
+        A write that has left arrives, even if nobody waits for the answer any more.
+        """
         self._check()
-        kind = next((each for each in NO_ACTS if f"/{each.plural}" in request.path), None)
-        is_write = request.method != "GET" and kind is not EVENTS
-        self._terms.look(self._who if is_write and kind is None else "")
+        is_write = request.method != "GET" and f"/{EVENTS.plural}" not in request.path
+        is_act = is_write and f"/{LEASES.plural}" not in request.path
+        self._terms.look(self._who if is_act else "")
         await self._endure()
-        response = await self._inner.transport.send(request)
-        if is_write and response.status < 300:
-            self._terms.note(self._who, request.path, response.body)
+        if is_write:
+            arriving = asyncio.create_task(self._arrive(request), name=f"write of {self._who}")
+            self._under_way.add(arriving)
+            arriving.add_done_callback(self._arrived)
+            await asyncio.wait((arriving,))
+            response = arriving.result()
+        else:
+            response = await self._inner.transport.send(request)
         await self._endure()
         return response
+
+    async def _arrive(self, request: Request) -> Response:
+        if self._chance.random() < SLOW:
+            await self._clock.sleep(LONGEST_WAY * self._chance.random())
+        response = await self._inner.transport.send(request)
+        if response.status < 300:
+            self._terms.note(self._who, request.path, response.body)
+        return response
+
+    def _arrived(self, arriving: asyncio.Task[Response]) -> None:
+        self._under_way.discard(arriving)
+        arriving.cancelled() or arriving.exception()  # nobody may be there to hear of it
 
     def stream(
         self, request: Request, /, *, silence: float | None = None
@@ -141,8 +165,12 @@ class _Wire:
         return self._inner.transport.stream(request, silence=silence)
 
     async def close(self) -> None:
-        """Close the connection."""
-        await self._inner.close()
+        """Close the connection, when all that has left has arrived."""
+        try:
+            if self._under_way:
+                await asyncio.wait(self._under_way)
+        finally:
+            await self._inner.close()
 
     async def _endure(self) -> None:
         if self._clock.monotonic() < self._stalls_until:
