@@ -11,6 +11,7 @@ import asyncio
 import itertools
 import random
 from collections import Counter
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Final, final
 
@@ -31,7 +32,7 @@ LEASE_DURATION: Final = 50.0
 RENEW_DEADLINE: Final = 30.0
 """Hurried seconds, as the other.  The difference is what a slow network may take, two thirds of a
 second of ours: longer than a storm, and what is here, hold back any request."""
-SLOW, LONGEST_WAY = 0.3, 4.5
+SLOW, LONGEST_WAY = 0.5, 4.5
 """The share of writes that are slow, and for how long they are on their way, in hurried seconds:
 longer than a candidate waits before it tries again."""
 PAUSE: Final = 3.0  # hurried seconds between two lives
@@ -115,6 +116,8 @@ class _Wire:
         self._stalls_until = 0.0
         self._chance = random.Random(who)
         self._under_way: set[asyncio.Task[Response]] = set()
+        self.at_next_act: Callable[[], None] | None = None
+        """What happens to the candidate as soon as its next write has left."""
 
     def cut(self) -> None:
         """Let nothing out any more: whoever used it was killed."""
@@ -138,6 +141,9 @@ class _Wire:
             arriving = asyncio.create_task(self._arrive(request), name=f"write of {self._who}")
             self._under_way.add(arriving)
             arriving.add_done_callback(self._arrived)
+            if is_act and self.at_next_act is not None:
+                self.at_next_act()
+                self.at_next_act = None
             await asyncio.wait((arriving,))
             response = arriving.result()
         else:
@@ -208,21 +214,31 @@ class Candidate:
             await self._live(f"{self.name}-{number}")
             await self._clock.sleep(PAUSE)
 
-    def stop(self) -> None:
-        """Let this life end in peace: it gives the Lease back."""
+    def disturb(self, chance: random.Random) -> None:
+        """Let this life end or stall, a leader's in the middle of its next write."""
+        if self._wire is None:
+            return
+        harm = chance.choice((self._stop, self._stall, self._kill))
+        if self.is_leading:
+            self._wire.at_next_act = harm
+        else:
+            harm()
+
+    def _stop(self) -> None:
+        """In peace: it gives the Lease back."""
         if self._life is not None:
             self._life.cancel()
 
-    def stall(self) -> None:
-        """Let this life reach nobody, for longer than a leader leads without an answer."""
+    def _stall(self) -> None:
+        """It reaches nobody, for longer than a leader leads without an answer."""
         if self._wire is not None:
             self._wire.stall(2 * LEASE_DURATION)
 
-    def kill(self) -> None:
-        """Let this life end as by SIGKILL: nothing more of it reaches the server."""
+    def _kill(self) -> None:
+        """As by SIGKILL: nothing more leaves it."""
         if self._wire is not None:
             self._wire.cut()
-        self.stop()
+        self._stop()
 
     async def _live(self, identity: str) -> None:
         hurried = HurriedCluster(self._settings)

@@ -117,8 +117,7 @@ class OperatorInhabitant:
             moves = (self._come, self._change, self._change, self._go, self._meddle, self._run)
             await chance.choice(moves)(chance)
         leading = [each for each in self._candidates if each.is_leading]
-        chosen = chance.choice(leading or self._candidates)
-        chance.choice((chosen.kill, chosen.stop, chosen.stall, lambda: None))()
+        chance.choice(leading or self._candidates).disturb(chance)
 
     async def _come(self, chance: random.Random) -> None:
         keys = [f"{each}/{name}" for each in self._given.namespaces for name in NAMES]
