@@ -28,13 +28,13 @@ from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 from tests.faults.hurry import HurriedCluster
 
-LEASE_DURATION: Final = 50.0
-RENEW_DEADLINE: Final = 30.0
-"""Hurried seconds, as the other.  The difference is what a slow network may take, two thirds of a
-second of ours: longer than a storm, and what is here, hold back any request."""
-SLOW, LONGEST_WAY = 0.5, 4.5
+LEASE_DURATION: Final = 60.0
+RENEW_DEADLINE: Final = 35.0
+"""Hurried seconds, as the other.  The difference is what a slow network may take, more than 0.8 of
+our seconds: longer than a storm, and what is here, hold back any request."""
+SLOW, LONGEST_WAY = 0.3, 12.0
 """The share of writes that are slow, and for how long they are on their way, in hurried seconds:
-longer than a candidate waits before it tries again."""
+longer than a leader takes to leave and a candidate waits before it tries again."""
 PAUSE: Final = 3.0  # hurried seconds between two lives
 
 
