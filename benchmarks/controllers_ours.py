@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
 
-from benchmarks.controllers_objects import API_VERSION, KIND
 from benchmarks.controllers_work import Calls, Task, work
 from benchmarks.measuring import answer
 from benchmarks.wire_clients import Target
@@ -35,8 +34,8 @@ class WidgetStatus(Frozen, frozen=True, kw_only=True):
 class Widget(TypedObject, frozen=True, kw_only=True):
     """The kind of ``controllers_objects``."""
 
-    api_version: Literal["bench.example.com/v1"] = constant(API_VERSION)
-    kind: Literal["Widget"] = constant(KIND)
+    api_version: Literal["bench.example.com/v1"] = constant("bench.example.com/v1")
+    kind: Literal["Widget"] = constant("Widget")
     metadata: ObjectMeta = ObjectMeta()
     spec: WidgetSpec = WidgetSpec()
     status: WidgetStatus = WidgetStatus()
