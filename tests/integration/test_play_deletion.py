@@ -9,6 +9,7 @@ import pytest
 
 from reflet.api import AnyObject, ConfigMap, DeleteOptions, PropagationPolicy
 from reflet.cluster import Cluster
+from reflet.devserver import Fault
 from reflet.devserver.storage.stored import Key
 from reflet.errors import NotFound
 from reflet.play import Play
@@ -103,6 +104,26 @@ async def test_orphans_stay_and_forget_their_owner() -> None:
 
         await until_gone(cluster, "configmaps", "owner")
         assert not (await cluster.resource(ConfigMap).get("orphan")).metadata.owner_references
+
+
+async def test_what_belonged_to_an_owner_goes_that_was_replaced_while_nobody_looked() -> None:
+    async with playing(Play("garbage")) as (server, cluster):
+        owner = await made(cluster, "configmaps", {"metadata": {"name": "owner"}})
+        await made(cluster, "secrets", owned("dependent", owner))
+        lost = owned("lost", owner)
+        lost["metadata"]["ownerReferences"][0] |= {"uid": "another"}
+        await made(cluster, "configmaps", lost)
+        await until_gone(cluster, "configmaps", "lost")  # so what came before it was seen
+
+        for verb in ("watch", "list"):
+            server.faults.add(Fault("status", status=500, verb=verb, resource="configmaps"))
+        server.faults.add(Fault("close", verb="watch", resource="configmaps", now=True))
+        await deleted(cluster, "owner", None)
+        await made(cluster, "configmaps", {"metadata": {"name": "owner"}})
+        server.faults.add(Fault("expire", verb="watch", now=True))
+        server.faults.clear()
+
+        await until_gone(cluster, "secrets", "dependent")
 
 
 async def test_a_job_leaves_its_pods_unless_the_deletion_says_otherwise() -> None:
