@@ -43,3 +43,10 @@ class MemoryLine:
         here, there = cls(), cls()
         here._other, there._other = there, here
         return here, there
+
+
+class FullLine(MemoryLine):
+    """A line whose other side does not read: what is written waits for ever."""
+
+    async def write(self, data: bytes, /) -> None:  # noqa: ARG002 - it goes nowhere
+        await asyncio.Event().wait()

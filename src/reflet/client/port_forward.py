@@ -29,6 +29,7 @@ from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
 from reflet.transport.upgrades.websocket import TunneledBytes, WebSocket
 
 TUNNEL: Final = "SPDY/3.1+portforward.k8s.io"
+LONGEST_COMPLAINT: Final = 4096  # bytes of what a node says about one connection
 
 OnError = Callable[[RefletError], None]
 """Is told why a connection could not be forwarded."""
@@ -181,14 +182,17 @@ async def _copy(source: SocketBytes | Channel, target: SocketBytes | Channel) ->
 
 
 class _Complaint:
-    """What the node says about one connection; anything is a failure."""
+    """What the node says about one connection; anything is a failure.
+
+    Of a node that has no end of it, the beginning is told.
+    """
 
     def __init__(self) -> None:
         self.said = b""
 
     async def read(self, errors: Channel) -> None:
-        while piece := await errors.read():
-            self.said += piece
+        while len(self.said) < LONGEST_COMPLAINT and (piece := await errors.read()):
+            self.said = (self.said + piece)[:LONGEST_COMPLAINT]
         if self.said:
             raise TransportError(self.said.decode(errors="replace").strip())
 

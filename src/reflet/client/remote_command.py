@@ -31,6 +31,7 @@ from reflet.transport.upgrades.websocket import WebSocket
 
 NON_ZERO: Final = "NonZeroExitCode"
 EXIT_CODE: Final = "ExitCode"
+LONGEST_STATUS: Final = 64 * 1024  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class RemoteProcess:
         """
         if self._returncode is None:
             said = b""
-            while piece := await self._status.read():
+            while len(said) <= LONGEST_STATUS and (piece := await self._status.read()):
                 said += piece
             self._returncode = exit_code(said, path=self._path)
         return self._returncode

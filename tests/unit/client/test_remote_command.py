@@ -29,7 +29,7 @@ async def test_output_input_size_and_end_are_on_their_channels() -> None:
         await process.stdin.write(b"in")
         await process.stdin.close()
         await process.resize(width=80, height=24)
-        heard = [await transport.server.receive() for _ in range(3)]
+        heard = [await transport.heard() for _ in range(3)]
         for message in (b"\x01out", b"\x02err", said(exit_status(7))):
             await transport.server.send(message)
         await transport.server.close()
@@ -50,6 +50,16 @@ async def test_an_end_without_a_status_is_an_error() -> None:
             await process.wait()
 
 
+async def test_a_status_without_an_end_is_an_error_and_fills_no_memory() -> None:
+    transport, streams = scene()
+    async with streams.exec("web", ["sh"]) as process:
+        for _ in range(3):
+            await transport.server.send(b"\x03" + b" " * 32 * 1024)
+
+        with pytest.raises(TransportError, match="before the command's end was told"):
+            await process.wait()
+
+
 async def test_a_line_that_breaks_is_an_error() -> None:
     transport, streams = scene()
     async with streams.exec("web", ["sh"]) as process:
@@ -64,7 +74,7 @@ async def test_leaving_ends_the_connection() -> None:
     async with streams.exec("web", ["sh"]):
         pass
 
-    assert await transport.server.receive() is None
+    assert await transport.heard() is None
 
 
 async def test_version_4_cannot_end_the_input() -> None:

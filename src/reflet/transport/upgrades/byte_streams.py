@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from reflet.errors import TransportError
 
 AT_ONCE: Final = 64 * 1024  # bytes
+FAREWELL: Final = 1.0  # seconds in which a last word is sent, to whoever still reads
 KEEPALIVE: Final = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
     (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20),
@@ -74,7 +75,7 @@ class SocketBytes:
         self._writer.close()
         try:
             with contextlib.suppress(OSError, TimeoutError):
-                async with asyncio.timeout(1.0):  # what was written may still be on its way
+                async with asyncio.timeout(FAREWELL):  # what was written may still be on its way
                     await self._writer.wait_closed()
         finally:
             self._writer.transport.abort()
