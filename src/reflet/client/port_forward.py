@@ -13,8 +13,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import socket
-import struct
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from typing import Final, Self
 from reflet.errors import ConfigurationError, RefletError, TransportError
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.transport.interface import Upgraded
-from reflet.transport.upgrades.byte_streams import SocketBytes
+from reflet.transport.upgrades.byte_streams import SocketBytes, reset
 from reflet.transport.upgrades.channels import Channel
 from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
 from reflet.transport.upgrades.websocket import TunneledBytes, WebSocket
@@ -113,7 +111,7 @@ class PortForwarder:
             await self._exchange(local, errors, data)
         except RefletError as error:
             self._tell(error)
-            _reset(writer)
+            reset(writer)
         finally:
             try:
                 with contextlib.suppress(TransportError):
@@ -203,11 +201,3 @@ async def _receive(data: Channel, local: SocketBytes, complaint: _Complaint) -> 
     # A node complains before it ends the bytes; an orderly end would hide that it did.
     if not complaint.said:
         await local.finish()
-
-
-def _reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection off, which no client takes for the end of an answer."""
-    linger = struct.pack("ii", 1, 0)
-    with contextlib.suppress(OSError):
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-    writer.transport.abort()

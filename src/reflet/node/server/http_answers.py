@@ -28,6 +28,7 @@ from reflet.node.server.connections import (
     accept_all,
     listening_sockets,
     peer_of,
+    until_left,
 )
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import Failure, TaskOwner
@@ -77,7 +78,8 @@ class Answer:
 class Upgrade:
     """From here on the connection speaks another protocol, as *serve* does.
 
-    *serve* returns when all is said, and must end when the line does.
+    *serve* returns when all is said, and must end when the line does.  When it cannot see that,
+    because it waits for others, or nothing moves for four hours, it is cancelled.
     """
 
     headers: tuple[tuple[str, str], ...]
@@ -221,7 +223,21 @@ async def _switch(
     lines = "".join(f"{name}: {value}\r\n" for name, value in upgrade.headers)
     writer.write(f"HTTP/1.1 101 Switching Protocols\r\n{lines}\r\n".encode())
     await _drained(writer)
-    await upgrade.serve(SocketBytes(reader, writer, "the connection"))
+    line = SocketBytes(reader, writer, "the connection")
+    serving = asyncio.create_task(_served(upgrade, line), name="upgraded connection")
+    leaving = asyncio.create_task(until_left(connection, line), name="look for who has left")
+    try:
+        await asyncio.wait((serving, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            await serving
+    finally:
+        for task in (serving, leaving):
+            task.cancel()
+        await asyncio.gather(serving, leaving, return_exceptions=True)
+
+
+async def _served(upgrade: Upgrade, line: SocketBytes) -> None:
+    await upgrade.serve(line)
 
 
 async def _write_while_heard(

@@ -13,6 +13,7 @@ from reflet.node.server.exec_service import ExecService
 from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import FindPod, LogService
 from reflet.node.server.port_forward_service import PortForwardService
+from reflet.node.server.stream_channels import StreamPlaces
 from reflet.runtime.clock import Clock
 
 
@@ -40,6 +41,7 @@ class PodServices:
         """
         shutil.rmtree(folder, ignore_errors=True)
         records, forwarded = runtime.records, budget.commands * FORWARDED_FOR_A_COMMAND
+        places = StreamPlaces(budget.commands)
         return cls(
             LogService(find_pod=find_pod, records=records, clock=clock, most=budget.logs),
             ExecService(
@@ -47,7 +49,7 @@ class PodServices:
                 find_pod=find_pod,
                 records=records,
                 run=runtime.run_command,
-                most=budget.commands,
+                places=places,
             ),
             PortForwardService(find_pod=find_pod, records=records, most=forwarded),
         )

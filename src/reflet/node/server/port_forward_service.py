@@ -63,6 +63,8 @@ class PortForwardService:
         waiting: dict[str, SpdyStream] = {}  # by request id, for the other of the pair
 
         def opened(stream: SpdyStream) -> None:
+            for name in [name for name, each in waiting.items() if each.is_over]:
+                del waiting[name]  # who resets one after the other would fill our memory
             request = stream.headers.get("requestid", str(stream.number))
             other = waiting.pop(request, None)
             kinds = {each.headers.get("streamtype"): each for each in (stream, other) if each}

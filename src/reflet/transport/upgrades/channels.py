@@ -126,9 +126,9 @@ class ChannelSocket:
             self._number, payload = payload[0], payload[1:]
         if self._number in self._incoming:
             await self.channels[self._number].inbox.put(payload)
-        elif self._number == CLOSE and self._can_finish and payload[:1]:
-            if payload[0] in self._incoming:
-                self.channels[payload[0]].inbox.end()
+        elif self._number == CLOSE and self._can_finish:
+            for number in {*payload} & {*self._incoming}:
+                self.channels[number].inbox.end()
 
     def drop(self) -> None:
         """Nobody reads any channel any more, and none that is full keeps the others waiting."""

@@ -48,6 +48,11 @@ class SpdyStream:
         self.sends = True
         self.hears = True
 
+    @property
+    def is_over(self) -> bool:
+        """Whether both directions have ended."""
+        return not self.sends and not self.hears
+
     async def read(self) -> bytes:
         """Some bytes; ``b""`` at the end of what the other side sends."""
         return await self.inbox.read()
@@ -68,9 +73,9 @@ class SpdyStream:
 
     async def reset(self) -> None:
         """End both directions at once; harmless when they are over."""
-        if self.sends or self.hears:
+        self.inbox.drop()
+        if not self.is_over:
             self.sends = self.hears = False
-            self.inbox.drop()
             self._session.forget_if_over(self)
             await self._session.send(Reset(self.number, CANCEL))
 
@@ -147,7 +152,7 @@ class SpdySession:
 
     def forget_if_over(self, stream: SpdyStream) -> None:
         """Let go of a stream when both directions have ended."""
-        if not stream.sends and not stream.hears:
+        if stream.is_over:
             self._streams.pop(stream.number, None)
 
     async def _take(self, frame: Frame) -> None:

@@ -66,6 +66,15 @@ class WebSocket:
         """Send one message."""
         await self._send(Opcode.BINARY, payload)
 
+    async def finish(self) -> None:
+        """Say farewell, and wait until the line has taken it."""
+        await self._say_farewell()
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Wait until the line has taken all that was sent."""
+        await self._line.flush()
+
     async def close(self) -> None:
         """Say farewell and end the line, whether the other side reads or not."""
         try:
@@ -101,6 +110,10 @@ class TunneledBytes:
     async def write(self, data: bytes, /) -> None:
         """Send as one message."""
         await self._socket.send(data)
+
+    async def flush(self) -> None:
+        """Wait until the WebSocket's line has taken all."""
+        await self._socket.flush()
 
     async def close(self) -> None:
         """Close the WebSocket."""
