@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from reflet.api.status import Status, error_from_status
-from reflet.errors import TransportError
+from reflet.errors import MisuseError, TransportError
 from reflet.transport.upgrades.byte_streams import ByteStream
 from reflet.transport.upgrades.channels import (
     RESIZE,
@@ -24,6 +24,7 @@ from reflet.transport.upgrades.channels import (
     STDERR,
     STDIN,
     STDOUT,
+    V4,
     Channel,
     ChannelSocket,
 )
@@ -55,6 +56,10 @@ class ProcessInput:
 
     async def close(self) -> None:
         """Let the command see the end; MisuseError with a server before 1.30, which cannot."""
+        if not self._channel.can_finish:
+            raise MisuseError(
+                f"the server speaks {V4}, which cannot end the input alone: leave the block instead"
+            )
         await self._channel.finish()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ def scene(protocol: str = "v5.channel.k8s.io") -> tuple[UpgradingTransport, PodS
     return transport, PodStreams(transport, namespace="shop")
 
 
-def said(status: dict[str, Any]) -> bytes:
+def said(status: Mapping[str, Any]) -> bytes:
     return b"\x03" + json.dumps(status).encode()
 
 

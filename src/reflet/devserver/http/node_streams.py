@@ -29,6 +29,7 @@ LINGER: Final = 1.0  # seconds for the client's own farewell, after the node's
 LOOK_EVERY: Final = 2.0  # seconds between two looks whether the client is still there
 TCP_ESTABLISHED: Final = 1
 FLAGS: Final = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
+DOORS: Final = {"exec": "exec", "attach": "attach", "portforward": "portForward"}
 PASSED_ON: Final = ("Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol")
 
 
@@ -57,13 +58,15 @@ async def pass_through(state: State, request: web.BaseRequest, call: Call, pod: 
 def _path(request: web.BaseRequest, call: Call, pod: Stored) -> str:
     """What a kubelet is asked for."""
     parts = [pod.key.namespace, pod.key.name]
-    query: list[tuple[str, str]] = []
-    if call.target.subresource == "exec":
+    pairs = parse_qsl(request.query_string, keep_blank_values=True)
+    if call.target.subresource == "portforward":
+        ports = ",".join(value for name, value in pairs if name == "ports")
+        query = [("port", ports)] if ports else []
+    else:
         parts.append(container_of(call.request, pod))
         query = [(there, "1") for here, there in FLAGS.items() if call.request.flag(here)]
-        pairs = parse_qsl(request.query_string, keep_blank_values=True)
         query += [pair for pair in pairs if pair[0] == "command"]
-    door = "exec" if call.target.subresource == "exec" else "portForward"
+    door = DOORS[call.target.subresource]
     path = "/".join(quote(part, safe="") for part in (door, *parts))
     return f"/{path}?{urlencode(query)}" if query else f"/{path}"
 

@@ -48,7 +48,8 @@ class Question:
 
     *subject* and *groups* are those of a client certificate, empty when none was shown.  *peer*
     is whom the connection is counted for.  *is_reader* says that the API server lets them ask.
-    *command* are the values that the query has of that name, which may come more than once.
+    *command* and *ports* are the values that the query has of ``command`` and ``port``, which may
+    come more than once.
     """
 
     path: tuple[str, ...]
@@ -59,6 +60,7 @@ class Question:
     peer: str = ""
     is_reader: bool = False
     command: tuple[str, ...] = field(default=(), repr=False)
+    ports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +318,11 @@ def _question(head: bytes, subject: str, groups: tuple[str, ...], peer: str) -> 
         return text(400, "this is no address")
     path = tuple(unquote(part) for part in address.path.split("/") if part)
     pairs = parse_qsl(address.query, keep_blank_values=True)
-    commands = tuple(value for name, value in pairs if name == "command")
-    return Question(path, dict(pairs), headers, subject, groups, peer, command=commands)
+    command, ports = (
+        tuple(value for name, value in pairs if name == many) for many in ("command", "port")
+    )
+    who = subject, groups, peer
+    return Question(path, dict(pairs), headers, *who, command=command, ports=ports)
 
 
 def _subject(writer: asyncio.StreamWriter) -> tuple[str, tuple[str, ...]]:

@@ -143,7 +143,7 @@ async def _websocket_channels(
     try:
         yield dict(enumerate(socket.channels)), reading
         socket.drop()
-        await _until_taken(websocket.finish(), reading)
+        await until_taken(websocket.finish(), reading)
     finally:
         reading.cancel()
         await asyncio.wait((reading,))
@@ -177,7 +177,7 @@ async def _spdy_channels(line: ByteStream, expected: set[int]) -> AsyncIterator[
             stream.inbox.drop()
             if number not in INCOMING:
                 await stream.finish()
-        await _until_taken(line.flush(), reading)
+        await until_taken(line.flush(), reading)
     finally:
         reading.cancel()
         await asyncio.wait((reading,))
@@ -189,7 +189,7 @@ async def _read(session: SpdySession) -> None:
         await session.run()
 
 
-async def _until_taken(finishing: Coroutine[Any, Any, None], reading: asyncio.Task[None]) -> None:
+async def until_taken(finishing: Coroutine[Any, Any, None], reading: asyncio.Task[None]) -> None:
     """Wait until all that was said has been taken, and a moment for the other side's farewell.
 
     Whoever closes a connection on which something is unread takes back what is on its way.

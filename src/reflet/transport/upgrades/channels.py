@@ -14,7 +14,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from reflet.errors import MisuseError, TransportError
+from reflet.errors import TransportError
 from reflet.transport.upgrades.inbox import Inbox
 from reflet.transport.upgrades.websocket import WebSocket
 from reflet.transport.upgrades.websocket_frames import WebSocketMessage
@@ -32,6 +32,11 @@ LARGEST_PIECE: Final = 32 * 1024  # bytes of one message, as Go's io.Copy makes 
 class Channel(Protocol):
     """One direction-less stream among several on a connection."""
 
+    @property
+    def can_finish(self) -> bool:
+        """Whether the protocol has a word for the end of one of them."""
+        ...
+
     async def read(self) -> bytes:
         """Some bytes; ``b""`` at the end of the channel."""
         ...
@@ -41,7 +46,7 @@ class Channel(Protocol):
         ...
 
     async def finish(self) -> None:
-        """End what we send on this channel."""
+        """End what we send on this channel, where there is a word for it."""
         ...
 
     async def reset(self) -> None:
@@ -54,8 +59,8 @@ class WebSocketChannel:
 
     def __init__(self, socket: WebSocket, number: int, *, can_finish: bool) -> None:
         self._socket = socket
-        self._number = number
-        self._can_finish = can_finish
+        self.number = number
+        self.can_finish = can_finish
         self.inbox = Inbox()
 
     async def read(self) -> bytes:
@@ -66,15 +71,12 @@ class WebSocketChannel:
         """Send in messages of a moderate size."""
         for start in range(0, len(data), LARGEST_PIECE):
             piece = data[start : start + LARGEST_PIECE]
-            await self._socket.send(bytes((self._number,)) + piece)
+            await self._socket.send(bytes((self.number,)) + piece)
 
     async def finish(self) -> None:
-        """End what we send; MisuseError where the protocol has no word for it."""
-        if not self._can_finish:
-            raise MisuseError(
-                f"the server speaks {V4}, which cannot end the input alone: leave the block instead"
-            )
-        await self._socket.send(bytes((CLOSE, self._number)))
+        """End what we send; nothing in version 4, which has no word for it."""
+        if self.can_finish:
+            await self._socket.send(bytes((CLOSE, self.number)))
 
     async def reset(self) -> None:
         """Drop what comes: there is no word by which the other side would hear of it."""

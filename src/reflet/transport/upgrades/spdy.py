@@ -38,6 +38,8 @@ LARGEST_PIECE: Final = 32 * 1024  # bytes of one data frame, as Go's io.Copy mak
 class SpdyStream:
     """One stream.  Is a ``Channel``."""
 
+    can_finish: Final = True
+
     def __init__(
         self, session: SpdySession, number: int, headers: Mapping[str, str], room: Room
     ) -> None:

@@ -7,7 +7,7 @@ from typing import Self
 
 import pytest
 
-from reflet.errors import MisuseError, TransportError
+from reflet.errors import TransportError
 from reflet.transport.upgrades.channels import STDERR, STDIN, STDOUT, V4, V5, ChannelSocket
 from reflet.transport.upgrades.websocket import WebSocket
 from reflet.transport.upgrades.websocket_frames import Opcode, WebSocketMessage, encode_frame
@@ -65,8 +65,11 @@ async def test_one_channel_ends_and_the_others_go_on() -> None:
 
 async def test_version_4_has_no_word_for_the_end_of_one() -> None:
     async with Both(V4) as both:
-        with pytest.raises(MisuseError, match="cannot end the input alone"):
-            await both.client.channels[STDIN].finish()
+        await both.client.channels[STDIN].finish()
+        await both.client.channels[STDIN].write(b"more")
+
+        assert not both.client.channels[STDIN].can_finish
+        assert await both.server.channels[STDIN].read() == b"more"
 
 
 async def test_what_comes_on_a_channel_that_nobody_reads_is_dropped() -> None:
