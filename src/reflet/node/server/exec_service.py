@@ -20,7 +20,12 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from reflet.errors import RefletError, TransportError
-from reflet.node.server.command_streams import CommandStreams, command_pipes, command_terminal
+from reflet.node.server.command_streams import (
+    CommandStreams,
+    carry_input,
+    command_pipes,
+    command_terminal,
+)
 from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import FindPod, Records
 from reflet.node.server.stream_channels import (
@@ -135,7 +140,7 @@ class ExecService:
                 for number, reader in streams.outputs.items()
             }
             if STDIN in asked.streams:
-                tasks.start(_input(channels[STDIN], streams), name="input of a command")
+                tasks.start(carry_input(channels[STDIN], streams), name="input of a command")
             if asked.tty and RESIZE in channels:
                 tasks.start(_sizes(channels[RESIZE], streams), name="size of a terminal")
             await asyncio.wait((running, reading), return_when=asyncio.FIRST_COMPLETED)
@@ -174,13 +179,6 @@ class _Carrying:
                 finally:
                     self.waits -= 1
                 self.carried += len(data)
-
-
-async def _input(channel: Channel, streams: CommandStreams) -> None:
-    with suppress(TransportError):
-        while data := await channel.read():
-            await streams.write(data)
-        await streams.end_input()
 
 
 async def _sizes(channel: Channel, streams: CommandStreams) -> None:

@@ -1,7 +1,8 @@
-"""What is answered about one pod at a time: its logs, commands in it, its ports."""
+"""What is answered about one pod at a time: logs, commands, its containers' streams, its ports."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Self
 
 from reflet.node.descriptor_budget import FORWARDED_FOR_A_COMMAND, DescriptorBudget
 from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.server.attach_service import AttachService
 from reflet.node.server.exec_service import ExecService
 from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import FindPod, LogService
@@ -23,6 +25,7 @@ class PodServices:
 
     logs: LogService
     commands: ExecService
+    attaching: AttachService
     forwarding: PortForwardService
 
     @classmethod
@@ -41,15 +44,25 @@ class PodServices:
         """
         shutil.rmtree(folder, ignore_errors=True)
         records, forwarded = runtime.records, budget.commands * FORWARDED_FOR_A_COMMAND
-        places = StreamPlaces(budget.commands)
+        places, turns = StreamPlaces(budget.commands), asyncio.Semaphore()
         return cls(
-            LogService(find_pod=find_pod, records=records, clock=clock, most=budget.logs),
+            LogService(
+                find_pod=find_pod, records=records, clock=clock, most=budget.logs, turns=turns
+            ),
             ExecService(
                 folder,
                 find_pod=find_pod,
                 records=records,
                 run=runtime.run_command,
                 places=places,
+            ),
+            AttachService(
+                find_pod=find_pod,
+                records=records,
+                close_stdin=runtime.close_stdin,
+                places=places,
+                turns=turns,
+                clock=clock,
             ),
             PortForwardService(find_pod=find_pod, records=records, most=forwarded),
         )
@@ -61,10 +74,13 @@ class PodServices:
                 return await self.logs.answer(question)
             case ("exec", *_):
                 return await self.commands.answer(question)
+            case ("attach", *_):
+                return await self.attaching.answer(question)
             case ("portForward", *_):
                 return await self.forwarding.answer(question)
             case _:
                 return text(
                     404,
-                    "there are /livez /readyz /metrics /pods /containerLogs /exec and /portForward",
+                    "there are /livez /readyz /metrics /pods /containerLogs /exec /attach and "
+                    "/portForward",
                 )

@@ -113,7 +113,9 @@ async def test_what_is_wrong_is_said_on_the_channel_of_errors_and_others_go_on()
         assert await reader.read(100) == b"still here"
     assert first[:2] == [b"\x00\x01\x00", b"\x01\x01\x00"]
     assert said is not None
-    assert said.startswith(b"\x01error forwarding port 1 to pod web, uid u1: it is no containerPort")
+    assert said.startswith(
+        b"\x01error forwarding port 1 to pod web, uid u1: it is no containerPort"
+    )
 
 
 async def test_the_connection_ends_when_all_of_the_pods_have_after_their_last_words() -> None:
