@@ -70,6 +70,32 @@ async def test_a_line_that_breaks_is_an_error() -> None:
             await process.communicate()
 
 
+async def test_an_attached_container_speaks_until_the_node_says_that_all_is_over() -> None:
+    transport, streams = scene()
+    async with streams.attach("web", stdin=True) as attached:
+        await attached.stdin.write(b"in")
+        heard = await transport.heard()
+        for message in (b"\x01out", b"\x02err", said(exit_status(0))):
+            await transport.server.send(message)
+        await transport.server.close()
+
+        assert heard == b"\x00in"
+        assert await attached.stdout.read() == b"out"
+        assert await attached.stderr.read() == b"err"
+        await attached.wait()
+        await attached.wait()
+
+
+async def test_a_container_that_cannot_be_attached_to_is_an_error() -> None:
+    transport, streams = scene()
+    async with streams.attach("web") as attached:
+        await transport.server.send(said({"status": "Failure", "message": "no", "code": 500}))
+        await transport.server.close()
+
+        with pytest.raises(InternalError, match="no"):
+            await attached.wait()
+
+
 async def test_leaving_ends_the_connection() -> None:
     transport, streams = scene()
     async with streams.exec("web", ["sh"]):
