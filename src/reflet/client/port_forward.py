@@ -21,7 +21,7 @@ from typing import Final, Self
 from reflet.errors import ConfigurationError, RefletError, TransportError
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.transport.interface import Upgraded
-from reflet.transport.upgrades.byte_streams import SocketBytes, reset
+from reflet.transport.upgrades.byte_streams import SocketBytes
 from reflet.transport.upgrades.channels import Channel
 from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
 from reflet.transport.upgrades.websocket import TunneledBytes, WebSocket
@@ -111,7 +111,7 @@ class PortForwarder:
             await self._exchange(local, errors, data)
         except RefletError as error:
             self._tell(error)
-            reset(writer)
+            local.reset()
         finally:
             try:
                 with contextlib.suppress(TransportError):

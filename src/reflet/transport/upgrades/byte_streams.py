@@ -53,6 +53,7 @@ class SocketBytes:
         self._reader = reader
         self._writer = writer
         self._peer = peer
+        self._socket = writer.get_extra_info("socket")  # which a closed one of TLS has no more
         self.moved = 0
 
     async def read(self) -> bytes:
@@ -99,13 +100,11 @@ class SocketBytes:
             # What was written may still be on its way.
             await asyncio.wait((closing,), timeout=FAREWELL)
         finally:
-            reset(self._writer)
+            self.reset()
             await asyncio.gather(closing, return_exceptions=True)
 
-
-def reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection off, which nobody takes for the end of what was said."""
-    linger = struct.pack("ii", 1, 0)
-    with contextlib.suppress(OSError):  # closed already
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-    writer.transport.abort()
+    def reset(self) -> None:
+        """Break the connection off, which nobody takes for the end of what was said."""
+        with contextlib.suppress(OSError):  # it is closed already
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._writer.transport.abort()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
+from pathlib import Path
 
 import pytest
 
 from reflet.errors import TransportError
 from reflet.transport.upgrades import byte_streams
 from reflet.transport.upgrades.byte_streams import SocketBytes
+from tests.unit.transport.pem_material import make_pair, server_context
 
 
 async def line() -> tuple[SocketBytes, socket.socket]:
@@ -98,3 +101,20 @@ async def test_what_moved_is_counted_both_ways() -> None:
         await stream.close()
 
     assert stream.moved == len(b"four") + len(b"three")
+
+
+async def test_with_tls_an_end_can_come_twice_too(tmp_path: Path) -> None:
+    context = server_context(make_pair(), tmp_path)
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context) as server:
+        place = server.sockets[0].getsockname()
+        stream = SocketBytes(*await asyncio.open_connection(*place, ssl=trusting), "somebody")
+        await stream.write(b"x")
+        await stream.close()
+        await stream.close()
