@@ -6,11 +6,7 @@ import asyncio
 import os
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
-import kubernetes.client
-import kubernetes.config
-import kubernetes.stream
 import pytest
 
 import reflet
@@ -26,8 +22,6 @@ from tests.node_scenes import (
 )
 
 pytestmark = pytest.mark.time_limit(2 * PATIENCE)
-
-official: Any = kubernetes.config.new_client_from_config  # which has no types
 
 
 async def test_a_command_reads_and_writes_and_returns(
@@ -54,30 +48,6 @@ async def test_without_an_event_loop_it_is_the_same(server: RunningServer, tmp_p
 
     async with web_on(server, tmp_path):
         assert await asyncio.to_thread(use) == [b"in", b"e\n", 3, 3, "one", "two", "127.0.0.1"]
-
-
-async def test_the_official_clients_version_of_the_protocol_is_spoken(
-    server: RunningServer, tmp_path: Path
-) -> None:
-    def use() -> tuple[str, str, int]:
-        with official(str(server.kubeconfig)) as api:
-            running = kubernetes.stream.stream(
-                kubernetes.client.CoreV1Api(api).connect_get_namespaced_pod_exec,
-                *("web", "default"),
-                command=["sh", "-c", "echo out; echo wrong >&2; exit 3"],
-                stdin=False,
-                stdout=True,
-                stderr=True,
-                tty=False,
-                _preload_content=False,
-            )
-            running.run_forever(timeout=PATIENCE)
-            said = running.read_stdout(), running.read_stderr(), running.returncode
-            running.sock.shutdown()  # which it forgets when the server ends first
-            return said
-
-    async with web_on(server, tmp_path):
-        assert await asyncio.to_thread(use) == ("out\n", "wrong\n", 3)
 
 
 async def test_megabytes_pass_in_both_directions(server: RunningServer, tmp_path: Path) -> None:
