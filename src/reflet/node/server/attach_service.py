@@ -1,8 +1,8 @@
 """``/attach/NAMESPACE/POD/CONTAINER``: what ``kubectl attach`` asks a node for.
 
-A container's output comes from its log, from now on: so whoever reads slowly neither stops it nor
-misses anything, and another shim changes nothing.  Its input is a pipe that it has with ``stdin``;
-there are no terminals.
+A container's output comes from its log, from now on: so whoever reads slowly does not stop it, and
+misses nothing that the log still has, and another shim changes nothing.  Its input is a pipe that
+it has with ``stdin``; there are no terminals.
 
 Upstream: pkg/kubelet/server/server.go, Server.getAttach;
     cri-streaming/pkg/streaming/remotecommand/attach.go, ServeAttach

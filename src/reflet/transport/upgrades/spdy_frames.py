@@ -21,8 +21,8 @@ from typing import Final, assert_never
 from reflet.errors import TransportError
 
 VERSION: Final = 3
-LONGEST_FRAME: Final = 64 * 1024  # bytes of one that is no data: its headers, compressed
-LONGEST_HEADERS: Final = 64 * 1024  # bytes, decompressed
+LONGEST_FRAME: Final = 16 * 1024  # bytes of one that is no data
+LONGEST_HEADERS: Final = 4 * 1024  # bytes, decompressed; those of Kubernetes have about fifty
 FIN: Final = 0x01
 
 SYN_STREAM, SYN_REPLY, RST_STREAM, SETTINGS, PING, GOAWAY, HEADERS, WINDOW_UPDATE = (
