@@ -14,6 +14,9 @@ have asked, whoever comes is turned away.
 with that ends it, fills the log or keeps the loop busy.  Why not ``asyncio.start_server``: it
 accepts up to a hundred connections before anybody can count them, speaks TLS with each, and when
 there are no descriptors left it logs a traceback for every try.
+
+``until_left`` looks after those who stay long: that whoever has left is noticed, and whoever says
+nothing for hours is sent away.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from reflet.errors import ConfigurationError
 from reflet.runtime.backoff import Backoff
@@ -38,6 +41,9 @@ BACKLOG: Final = 128
 """Short: in a flood a probe waits behind everybody who is in the queue before it."""
 FIRST_PAUSE: Final = 0.05  # seconds after accepting has failed
 LONGEST_PAUSE: Final = 1.0
+LOOK_EVERY: Final = 5.0  # seconds between two looks whether whoever has a stream is still there
+IDLE_TIMEOUT: Final = 4 * 3600.0  # seconds; the kubelet's streamingConnectionIdleTimeout
+TCP_ESTABLISHED: Final = b"\1"
 Accepted = Callable[[socket.socket, str], None]
 Accept = Callable[[socket.socket], Awaitable[tuple[socket.socket, Any]]]
 logger = logging.getLogger(__name__)
@@ -173,6 +179,29 @@ async def accept_all(
             accepted(connection, str(address[0]))
             # Where many wait, taking one does not wait: the others on the loop have their turn.
             await asyncio.sleep(0)
+
+
+class Moving(Protocol):
+    """A line on which bytes move; *moved* counts them."""
+
+    moved: int
+
+
+async def until_left(connection: socket.socket, line: Moving) -> None:
+    """Return when the other side has left and nobody noticed, or when nothing moves for hours.
+
+    Whoever reads a line stops while what came is not taken, and so does not see the end that
+    comes after it.
+    """
+    moved, quiet = line.moved, 0.0
+    while quiet < IDLE_TIMEOUT:
+        await asyncio.sleep(LOOK_EVERY)
+        if line.moved != moved:
+            moved, quiet = line.moved, 0.0
+            continue
+        quiet += LOOK_EVERY
+        if connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) != TCP_ESTABLISHED:
+            return
 
 
 async def _addresses(host: str, port: int) -> Sequence[tuple[int, Any]]:

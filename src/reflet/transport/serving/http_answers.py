@@ -30,6 +30,7 @@ from reflet.transport.serving.connections import (
     accept_all,
     listening_sockets,
     peer_of,
+    until_left,
 )
 from reflet.transport.upgrades.byte_streams import KEEPALIVE, ByteStream, SocketBytes
 
@@ -48,7 +49,8 @@ class Question:
     *target* is path and query as they were sent.
     *subject* and *groups* are those of a client certificate, empty when none was shown.  *peer*
     is whom the connection is counted for.  *is_reader* says that the API server lets them ask.
-    *command* are the values that the query has of that name, which may come more than once.
+    *command* and *ports* are the values that the query has of ``command`` and ``port``, which may
+    come more than once.
     """
 
     path: tuple[str, ...]
@@ -60,6 +62,7 @@ class Question:
     is_reader: bool = False
     command: tuple[str, ...] = field(default=(), repr=False)
     target: str = field(default="", repr=False)
+    ports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ class Answer:
 class Upgrade:
     """From here on the connection speaks another protocol, as *serve* does.
 
-    *serve* returns when all is said, and must end when the line does.
+    *serve* returns when all is said, and must end when the line does.  When it cannot see that,
+    because it waits for others, or nothing moves for four hours, it is cancelled.
     """
 
     headers: tuple[tuple[str, str], ...]
@@ -223,7 +227,21 @@ async def _switch(
     lines = "".join(f"{name}: {value}\r\n" for name, value in upgrade.headers)
     writer.write(f"HTTP/1.1 101 Switching Protocols\r\n{lines}\r\n".encode())
     await _drained(writer)
-    await upgrade.serve(SocketBytes(reader, writer, "the connection"))
+    line = SocketBytes(reader, writer, "the connection")
+    serving = asyncio.create_task(_served(upgrade, line), name="upgraded connection")
+    leaving = asyncio.create_task(until_left(connection, line), name="look for who has left")
+    try:
+        await asyncio.wait((serving, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            await serving
+    finally:
+        for task in (serving, leaving):
+            task.cancel()
+        await asyncio.gather(serving, leaving, return_exceptions=True)
+
+
+async def _served(upgrade: Upgrade, line: SocketBytes) -> None:
+    await upgrade.serve(line)
 
 
 async def _write_while_heard(
@@ -302,10 +320,11 @@ def _question(head: bytes, subject: str, groups: tuple[str, ...], peer: str) -> 
         return text(400, "this is no address")
     path = tuple(unquote(part) for part in address.path.split("/") if part)
     pairs = parse_qsl(address.query, keep_blank_values=True)
-    commands = tuple(value for name, value in pairs if name == "command")
-    return Question(
-        path, dict(pairs), headers, subject, groups, peer, command=commands, target=target
+    command, ports = (
+        tuple(value for name, value in pairs if name == many) for many in ("command", "port")
     )
+    who = subject, groups, peer
+    return Question(path, dict(pairs), headers, *who, command=command, ports=ports, target=target)
 
 
 def _subject(writer: asyncio.StreamWriter) -> tuple[str, tuple[str, ...]]:

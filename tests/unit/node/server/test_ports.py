@@ -84,6 +84,15 @@ async def test_the_plain_port_tells_everybody_all_but_logs() -> None:
     assert reader == "200 this is containerLogs for readers"
 
 
+@pytest.mark.parametrize("page", ["exec", "attach", "portForward", "containerLogs", "anything"])
+async def test_what_is_not_for_everybody_is_for_readers_alone(page: str) -> None:
+    async with ports() as agent:
+        stranger = await asked(agent.plain_url, f"{page}/shop/web/main")
+        reader = await asked(agent.plain_url, f"{page}/shop/web/main", with_token=True)
+
+    assert (stranger, reader) == ("401 who are you?", f"200 this is {page} for readers")
+
+
 async def test_on_loopback_a_reader_sees_all_of_the_pods() -> None:
     async with ports() as agent:
         stranger = await asked(agent.plain_url, "pods")

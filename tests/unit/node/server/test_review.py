@@ -209,7 +209,9 @@ async def test_every_page_needs_the_right_that_the_kubelet_asks_for(
     assert answer == f"403 ann may not get {wanted} of worker-1"
 
 
-@pytest.mark.parametrize("path", ["exec/default/web/main", "portForward/default/web"])
+@pytest.mark.parametrize(
+    "path", ["exec/default/web/main", "attach/default/web/main", "portForward/default/web"]
+)
 async def test_commands_and_ports_need_the_right_to_create(stage: Stage, path: str) -> None:
     stage.server.granted = set()
 
