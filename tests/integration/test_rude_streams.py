@@ -144,7 +144,7 @@ async def test_a_client_that_opens_no_streams_is_sent_away(
         ("/portForward/default", WEBSOCKET, b"HTTP/1.1 404 "),
         ("/portForward/default/nobody", WEBSOCKET, b"HTTP/1.1 404 "),
         ("/portForward/default/web", WEBSOCKET, b"HTTP/1.1 403 "),
-        ("/attach/default/web/main", WEBSOCKET, b"HTTP/1.1 404 "),
+        ("/attach/default/web/main", WEBSOCKET, b"HTTP/1.1 400 "),
     ],
 )
 async def test_what_cannot_be_answered_is_refused_before_anything_runs(

@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from reflet.api.core.pods import Pod
-from reflet.errors import RefletError
+from reflet.errors import RefletError, TransportError
 from reflet.node.descriptor_budget import MOST_LOGS
 from reflet.node.server.log_reading import IsRunning, LogChoice, read_log
 from reflet.node.shim.container_records import ContainerRecord
@@ -98,6 +98,9 @@ class LogService:
     async def _read(
         self, log: Path, choice: LogChoice, is_running: IsRunning | None
     ) -> AsyncGenerator[bytes, None]:
+        if self._reading >= self._most:
+            # Of many who ask at the same moment all were let in; these find the answer broken off.
+            raise TransportError("too many logs are being read")
         self._reading += 1
         pieces = read_log(log, choice, is_running=is_running, turns=self._turns)
         try:

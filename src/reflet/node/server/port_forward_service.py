@@ -131,7 +131,10 @@ class PortForwardService:
             finally:
                 await session.close()
 
-    async def _until_gone(self, pod: Pod, said: str, data: PairedChannel, errors: Channel) -> None:
+    async def _until_gone(
+        self, pod: Pod, said: str, data: PairedChannel, errors: PairedChannel
+    ) -> None:
+        errors.inbox.drop()  # what a client says there is for nobody, and must not fill the room
         with contextlib.suppress(TransportError):
             await self._forward(pod, said, data, errors)
 

@@ -18,7 +18,7 @@ from reflet.errors import TransportError
 from reflet.node.server.port_forward_service import PortForwardService
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.transport.serving.http_answers import Question, Upgrade
-from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
+from reflet.transport.upgrades.spdy import MOST_UNREAD, SpdySession, SpdyStream
 from tests.byte_lines import MemoryLine
 
 PORT = ContainerPort(container_port=80, protocol="TCP")
@@ -109,3 +109,13 @@ async def test_thousands_of_streams_without_their_pair_fill_no_memory() -> None:
 
         assert said.endswith("this is no port")
         assert sum(isinstance(each, SpdyStream) for each in gc.get_objects()) < 20
+
+
+async def test_what_a_client_says_where_errors_are_told_stops_nothing() -> None:
+    async with forwarding() as client:
+        about = {"port": "0", "requestid": "first"}
+        errors = await client.open({"streamtype": "error", **about})
+        await client.open({"streamtype": "data", **about})
+        await errors.write(bytes(2 * MOST_UNREAD))
+
+        assert (await complaint(client, "0")).endswith("this is no port")
