@@ -28,6 +28,7 @@ from reflet.errors import ParseError, RefletError
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ConfigKind, ObjectSource
 from reflet.resolution.places import Place, PlacedContainer, PodLike, containers_of
+from reflet.resolution.pod_inputs import ONLY_THE_POD
 from reflet.resolution.references import Reference, Usage
 from reflet.resolution.templates import Workload, templates_of
 
@@ -70,7 +71,7 @@ class SidecarSelection(Frozen, frozen=True, kw_only=True):
     ``label`` is the selector as the server is asked, ``namespaces`` are ``None`` for all of them.
     With ``names``, those objects are read whatever their labels.  ``unknown`` are the variables
     whose values are not known: what they would rule out is then selected.  ``once``: the objects
-    are read once, at the start.
+    are read once, at the start; ``polls``: again and again, and not watched.
     """
 
     kinds: tuple[ConfigKind, ...]
@@ -82,12 +83,20 @@ class SidecarSelection(Frozen, frozen=True, kw_only=True):
     folder_annotation: str = FOLDER_ANNOTATION
     unique_filenames: bool = False
     once: bool = False
+    polls: bool = False
     unknown: tuple[str, ...] = ()
 
     @property
     def certain(self) -> bool:
         """Whether every variable is known that says what is selected."""
         return not set(self.unknown).intersection(_SELECTING)
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """What it must be allowed to do with the objects."""
+        if self.once or self.polls:
+            return ("get",) if self.names else ("list",)
+        return ("get", "list", "watch") if self.names else ("list", "watch")
 
     def reaches(self, kind: str, namespace: str) -> bool:
         """Whether objects of the kind in the namespace are looked at."""
@@ -165,6 +174,10 @@ def feeds_sidecar(pod: Pod, reference: Reference) -> bool:
     )
 
 
+POD_AND_SIDECARS: Final = structs.replace(ONLY_THE_POD, references=feeds_sidecar)
+"""For whoever looks at the pod, and at what tells its sidecars what to select."""
+
+
 def has_sidecar(workload: Workload) -> bool:
     """Tell whether pods of a workload may pick up objects by label."""
     namespace = workload.metadata.namespace
@@ -212,6 +225,7 @@ def selection_of(
         folder_annotation=variables.get("FOLDER_ANNOTATION") or FOLDER_ANNOTATION,
         unique_filenames=variables.get("UNIQUE_FILENAMES", "").lower() == "true",
         once=variables.get("METHOD") == "LIST",
+        polls=variables.get("METHOD") == "SLEEP",
         unknown=tuple(name for name in _READ if name in unknown),
     )
 

@@ -35,10 +35,7 @@ def refs(choice: PodChoice, output: str, no_headers: bool, verbose: bool) -> Non
     looked at, and a pod of files that the server would refuse for something else is answered
     too, with a warning.
     """
-    only_sidecars = lazy.msgspec.structs.replace(
-        lazy.pod_inputs.ONLY_THE_POD, references=lazy.sidecars.feeds_sidecar
-    )
-    inputs = choice.gather(only_sidecars, refused=True)
+    inputs = choice.gather(lazy.sidecars.POD_AND_SIDECARS, refused=True)
     pods: list[PodLike] = [inputs.pod, *(placed.template for placed in inputs.other_templates)]
     references = [each for pod in pods for each in lazy.references.references_of(pod)]
     sidecars = [
