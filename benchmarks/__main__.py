@@ -35,6 +35,7 @@ BENCHMARKS: Final = (
     "node",
     "recovery",
     "resolution",
+    "sidecar",
     "start_up",
     "wire",
 )

@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -276,7 +277,7 @@ async def burst(stage: Staged, *, changes: int) -> ByName:
             written = time.monotonic()
             moments = await asyncio.gather(
                 *(
-                    until(lambda it=sidecar: _all_show(it, changes), ARRIVES)
+                    until(partial(_all_show, sidecar, changes), ARRIVES)
                     for sidecar in sidecars.values()
                 )
             )
@@ -307,7 +308,7 @@ async def torn_reads(stage: Staged, *, seconds: float) -> ByName:
         await maps.patch(object_name(0), {"data": {large: content(0)}})
         files = {name: sidecar.folder / large for name, sidecar in sidecars.items()}
         for file in files.values():
-            if await until(lambda it=file: _has(it, content(0)), ARRIVES) is None:
+            if await until(partial(_has, file, content(0)), ARRIVES) is None:
                 raise RunFailed(f"{file.name} did not arrive")
         readers = {
             name: Child("benchmarks.sidecar_reader", {"file": str(file), "seconds": seconds})
@@ -394,9 +395,7 @@ async def restarts(stage: Staged, *, times: int) -> ByName:
 
             await stage.server.go_away(meanwhile)
             for name, sidecar in sidecars.items():
-                back = await until(
-                    lambda it=sidecar, each=each: shows(it, times, f"round {each}"), ARRIVES
-                )
+                back = await until(partial(shows, sidecar, times, f"round {each}"), ARRIVES)
                 counts[name]["late"] += back is None
             await asyncio.sleep(SETTLE)
         # Whatever was only late is gone by now.
