@@ -10,7 +10,7 @@ from reflet.api.core.containers import VolumeMount
 from reflet.api.core.volumes import KeyToPath, Volume
 from reflet.api.frozen import Frozen
 from reflet.insight.reference_table import Effect
-from reflet.insight.sidecars import Sidecar
+from reflet.insight.sidecars import SidecarContainer
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.places import Place, PodLike, containers_of
 from reflet.resolution.references import Reference, Usage, references_of
@@ -45,7 +45,7 @@ def uses_in(pod: PodLike, kind: ConfigKind, name: str) -> Iterator[Use]:
             yield from _of_reference(pod, reference)
 
 
-def use_by_sidecar(sidecar: Sidecar) -> Use:
+def use_by_sidecar(sidecar: SidecarContainer) -> Use:
     """Return the use of an object that a sidecar picks up."""
     selection = sidecar.selection
     if not selection.certain:

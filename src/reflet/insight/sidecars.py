@@ -139,7 +139,7 @@ class SidecarSelection(Frozen, frozen=True, kw_only=True):
         return ", ".join([*words, *(f"{name} not known" for name in unknown)])
 
 
-class Sidecar(Frozen, frozen=True, kw_only=True):
+class SidecarContainer(Frozen, frozen=True, kw_only=True):
     """A container that picks up objects, and which."""
 
     place: Place
@@ -148,7 +148,7 @@ class Sidecar(Frozen, frozen=True, kw_only=True):
 
 def sidecars_of(
     pod: PodLike, namespace: str, objects: ObjectSource | None = None
-) -> Iterator[Sidecar]:
+) -> Iterator[SidecarContainer]:
     """Yield the containers of a pod or template, in its namespace, that pick up objects by label.
 
     ``objects`` are those that are at hand, for variables that come from them.
@@ -160,7 +160,7 @@ def sidecars_of(
             if isinstance(selection, SidecarSelection) and (
                 _is_called_so(placed.container) or _looks_like_one(selection)
             ):
-                yield Sidecar(place=placed.place(), selection=selection)
+                yield SidecarContainer(place=placed.place(), selection=selection)
 
 
 def feeds_sidecar(pod: Pod, reference: Reference) -> bool:

@@ -16,7 +16,7 @@ from reflet.api.unstructured import AnyObject
 from reflet.insight.pod_uses import Use, use_by_sidecar, uses_in
 from reflet.insight.possible_users import Candidates
 from reflet.insight.reference_table import Effect, NamedObject, Row, references_in
-from reflet.insight.sidecars import Sidecar, sidecars_of
+from reflet.insight.sidecars import SidecarContainer, sidecars_of
 from reflet.resolution.objects import ConfigKind, ObjectKey
 from reflet.resolution.places import Place, PodLike
 from reflet.resolution.references import Usage
@@ -217,7 +217,7 @@ class _Candidate(NamedTuple):
 
     item: Pod | Workload
     pods: tuple[PodLike, ...]
-    sidecars: tuple[Sidecar, ...]
+    sidecars: tuple[SidecarContainer, ...]
 
 
 @final

@@ -13,7 +13,7 @@ from reflet.cli.options.remark_options import verbose_option
 from reflet.cli.output.output import API_VERSION, print_document, print_table, visible
 
 if TYPE_CHECKING:
-    from reflet.insight.sidecars import Sidecar, SidecarSelection
+    from reflet.insight.sidecars import SidecarContainer, SidecarSelection
     from reflet.resolution.places import PodLike
     from reflet.resolution.pod_inputs import PodInputs
     from reflet.resolution.references import Reference
@@ -58,7 +58,7 @@ def refs(choice: PodChoice, output: str, no_headers: bool, verbose: bool) -> Non
 
 
 def references_document(
-    inputs: PodInputs, references: list[Reference], sidecars: list[Sidecar]
+    inputs: PodInputs, references: list[Reference], sidecars: list[SidecarContainer]
 ) -> dict[str, Any]:
     """Return the references of a pod for programs: the names, every use, and what is selected."""
     names: dict[str, dict[str, None]] = {"ConfigMap": {}, "Secret": {}}
@@ -89,7 +89,7 @@ def references_document(
     return document
 
 
-def _selection_document(sidecar: Sidecar) -> dict[str, Any]:
+def _selection_document(sidecar: SidecarContainer) -> dict[str, Any]:
     selection = sidecar.selection
     return {
         "kinds": list(selection.kinds),
@@ -136,7 +136,7 @@ def _selected(selection: SidecarSelection) -> str:
     return f"{kinds} {what} {where}"
 
 
-def _picking(sidecar: Sidecar) -> str:
+def _picking(sidecar: SidecarContainer) -> str:
     unknown = sidecar.selection.unknown
     rest = f"; not known: {', '.join(unknown)}" if unknown else ""
     return f"{sidecar.place}, sidecar{rest}"
