@@ -26,9 +26,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks import sidecar_jobs as jobs
+from benchmarks import sidecar_outages as outages
 from benchmarks.measuring import Result, RunFailed, Standings, in_turns, last_line, versions_of
 from benchmarks.mirror_goals import missed
-from benchmarks.sidecar_contestants import OURS, THEIRS, Contestant, Sidecar, contestants
+from benchmarks.sidecar_contestants import THEIRS, Contestant, Sidecar, contestants
+from benchmarks.sidecar_objects import LABEL, fill
 from benchmarks.sidecar_servers import DEVELOPMENT, REAL, Ground, ground
 from benchmarks.sidecar_tables import broken_limits, goals, growth_rows, tables
 from tests.real.binaries import BinariesMissing
@@ -101,7 +103,7 @@ class Stage:
     ) -> Iterator[dict[str, Sidecar]]:
         """Start sidecars that follow a namespace; *doors* are the ports by which they go."""
         self._jobs += 1
-        own = {"LABEL": jobs.LABEL, "NAMESPACE": namespace, "RESOURCE": "both", **variables}
+        own = {"LABEL": LABEL, "NAMESPACE": namespace, "RESOURCE": "both", **variables}
         with ExitStack() as running:
             found = {}
             for name in names or self.names:
@@ -157,8 +159,8 @@ def measured(stage: Stage, size: Size) -> dict[str, Any]:
                 seconds=size.window_seconds,
             ),
         ),
-        ("restarts", partial(jobs.restarts, times=size.restarts)),
-        ("silent", partial(jobs.silence, seconds=size.silent_seconds)),
+        ("restarts", partial(outages.restarts, times=size.restarts)),
+        ("silent", partial(outages.silence, seconds=size.silent_seconds)),
     ):
         print(f"sidecar: {name}", file=sys.stderr, flush=True)
         try:
@@ -173,7 +175,7 @@ def started(stage: Stage, size: Size) -> dict[str, Any]:
     found = {}
     for objects in size.starts:
         namespace = f"start-{objects}"
-        asyncio.run(jobs.fill(stage.server, namespace, objects))
+        asyncio.run(fill(stage.server, namespace, objects))
 
         def measure(name: str, namespace: str = namespace, objects: int = objects) -> jobs.Sample:
             began = time.monotonic()
@@ -186,6 +188,3 @@ def started(stage: Stage, size: Size) -> dict[str, Any]:
         standings: Standings = in_turns(stage.names, size.rounds, measure, announce=announce)
         found[str(objects)] = standings.plain()
     return found
-
-
-__all__ = ["FULL", "OURS", "QUICK", "Size", "Stage", "measured", "run"]

@@ -1,6 +1,6 @@
 """What sidecars are put through, one function a job; each gives the figures of everybody.
 
-Owns: the objects, the moments and what is counted.  Must not know who the sidecars are.
+Owns: the moments and what is counted.  Must not know who the sidecars are.
 
 - start: from the start of the process to ready, and its memory two seconds later.
 - freshness: one write after the other; from the server's answer to the moment at which the new
@@ -8,8 +8,6 @@ Owns: the objects, the moments and what is counted.  Must not know who the sidec
 - burst: many objects changed at once; until every file is right, and how often a reload was asked.
 - torn reads: one large object is changed ten times a second while somebody reads its file.
 - idle: requests, bytes and CPU while nothing changes.
-- restarts: the server goes away, one object is deleted and one changed, and it comes back.
-- silence: the connections that there are carry nothing any more, and an object is changed.
 """
 
 from __future__ import annotations
@@ -18,123 +16,36 @@ import asyncio
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from benchmarks.file_events import CLOSED, MOVED_TO, FileEvents
 from benchmarks.measuring import Child, RunFailed, percentile, summary
 from benchmarks.node import cpu_of, gathered, resident
 from benchmarks.sidecar_contestants import Sidecar
+from benchmarks.sidecar_objects import (
+    ARRIVES,
+    SETTLE,
+    Staged,
+    change,
+    file_name,
+    object_name,
+    running,
+    shows,
+    until,
+)
 from benchmarks.sidecar_reader import content
-from benchmarks.sidecar_servers import Ground
 from reflet.api.core.config import ConfigMap
-from reflet.api.core.small_kinds import Namespace
-from reflet.cluster import Cluster
 
 Sample = Mapping[str, float]
 ByName = dict[str, dict[str, Any]]
 
-LABEL: Final = "bench"
-SETTLE: Final = 2.0  # seconds after which memory is looked at, and quiet is quiet
-ARRIVES: Final = 30.0  # seconds for a change to arrive
-LOOK_EVERY: Final = 0.02
 QUIET: Final = 5.0  # seconds without a reload after which no more is expected
 PER_SECOND: Final = 10.0  # changes of the file that is read all the time
-CLIENT_TIMEOUT: Final = "60"  # as the chart of Loki sets it
-PADDING: Final = "x" * 700  # makes an object about 1 KiB
-
-
-class Staged(Protocol):
-    """A server and who can be started on it."""
-
-    @property
-    def server(self) -> Ground:
-        """The server."""
-
-    @property
-    def names(self) -> list[str]:
-        """Who takes part."""
-
-    def sidecars(
-        self, namespace: str, *, doors: Mapping[str, int] | None = None, **variables: str
-    ) -> AbstractContextManager[dict[str, Sidecar]]:
-        """Start everybody."""
-
-
-# Objects
-
-
-def object_name(number: int) -> str:
-    return f"object-{number:05}"
-
-
-def file_name(number: int) -> str:
-    return f"{object_name(number)}.txt"
-
-
-def document(number: int, text: str) -> dict[str, Any]:
-    metadata = {"name": object_name(number), "labels": {LABEL: "1"}}
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": metadata,
-        "data": {file_name(number): f"{text}\n{PADDING}"},
-    }
-
-
-async def fill(server: Ground, namespace: str, objects: int) -> None:
-    """Make a namespace with objects."""
-    async with Cluster(server.settings()) as cluster:
-        await cluster.resource(Namespace).create({"metadata": {"name": namespace}})
-        maps = cluster.resource(ConfigMap, namespace=namespace)
-
-        async def make(number: str) -> None:
-            await maps.create(document(int(number), "0"))
-
-        await gathered([str(number) for number in range(objects)], make)
-
-
-async def change(cluster: Cluster, namespace: str, number: int, text: str) -> float:
-    """Change one object; when the server had answered."""
-    data = {"data": document(number, text)["data"]}
-    await cluster.resource(ConfigMap, namespace=namespace).patch(object_name(number), data)
-    return time.monotonic()
-
-
-def shows(sidecar: Sidecar, number: int, text: str) -> bool:
-    """Whether a file has the content of a change."""
-    try:
-        return (sidecar.folder / file_name(number)).read_text() == f"{text}\n{PADDING}"
-    except (FileNotFoundError, UnicodeDecodeError):
-        return False
-
-
-@asynccontextmanager
-async def running(
-    stage: Staged, namespace: str, objects: int, **variables: Any
-) -> AsyncIterator[tuple[Cluster, dict[str, Sidecar]]]:
-    """Objects, and everybody who is ready to follow them."""
-    await fill(stage.server, namespace, objects)
-    async with Cluster(stage.server.settings()) as cluster:
-        with stage.sidecars(namespace, **variables) as sidecars:
-            for sidecar in sidecars.values():
-                await asyncio.to_thread(sidecar.wait_ready)
-            await asyncio.sleep(SETTLE)
-            yield cluster, sidecars
-
-
-async def until(condition: Callable[[], bool], patience: float) -> float | None:
-    """When a condition held, None if it never did."""
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        if condition():
-            return time.monotonic()
-        await asyncio.sleep(LOOK_EVERY)
-    return None
 
 
 # Start
@@ -377,53 +288,3 @@ async def idle(stage: Staged, *, objects: int, windows: int, seconds: float) -> 
         name: {key: summary([each[key] for each in found]) for key in found[0]}
         for name, found in samples.items()
     }
-
-
-# The server goes away
-
-
-async def restarts(stage: Staged, *, times: int) -> ByName:
-    """Objects that were deleted while the server was away, and files of them that stayed."""
-    counts = {name: {"missed": 0, "late": 0, "times": times} for name in stage.names}
-    namespace = "restarts"
-    async with running(stage, namespace, times + 1) as (_, sidecars):
-        for each in range(times):
-
-            async def meanwhile(cluster: Cluster, each: int = each) -> None:
-                await cluster.resource(ConfigMap, namespace=namespace).delete(object_name(each))
-                await change(cluster, namespace, times, f"round {each}")
-
-            await stage.server.go_away(meanwhile)
-            for name, sidecar in sidecars.items():
-                back = await until(partial(shows, sidecar, times, f"round {each}"), ARRIVES)
-                counts[name]["late"] += back is None
-            await asyncio.sleep(SETTLE)
-        # Whatever was only late is gone by now.
-        for name, sidecar in sidecars.items():
-            left = [each for each in range(times) if (sidecar.folder / file_name(each)).exists()]
-            counts[name] |= {"missed": len(left), "ends": sidecar.ends}
-    return {name: dict(each) for name, each in counts.items()}
-
-
-# Silence
-
-
-async def silence(stage: Staged, *, seconds: float) -> ByName:
-    """Seconds until a change is seen whose connection has fallen silent."""
-    if not seconds:
-        return {}
-    seen: dict[str, float | None] = {}
-    with stage.server.relay(len(stage.names)) as (relay, ports):
-        doors = dict(zip(stage.names, ports, strict=True))
-        variables = {"doors": doors, "WATCH_CLIENT_TIMEOUT": CLIENT_TIMEOUT}
-        async with running(stage, "silent", 1, **variables) as (cluster, sidecars):
-            for door in range(len(ports)):
-                relay.say({"hush": door})
-                await asyncio.to_thread(relay.hear, ARRIVES)
-            began = await change(cluster, "silent", 0, "unheard")
-            while len(seen) < len(sidecars) and time.monotonic() < began + seconds:
-                for name, sidecar in sidecars.items():
-                    if name not in seen and shows(sidecar, 0, "unheard"):
-                        seen[name] = time.monotonic() - began
-                await asyncio.sleep(LOOK_EVERY)
-    return {name: {"seconds": seen.get(name), "patience": seconds} for name in stage.names}

@@ -17,6 +17,7 @@ from reflet._version import __version__
 from reflet.api import codec
 from reflet.api.core.workloads import Deployment
 from reflet.insight.sidecars import SidecarSelection, sidecars_of
+from reflet.sidecar.sidecar_settings import read_settings
 from tests.chart import HELM, needs_helm
 
 VALUES: Final = Path(__file__).parents[2] / "deploy/helm/sidecar"
@@ -164,6 +165,12 @@ def test_what_the_sidecars_select_stays_the_same(name: str, tmp_path: Path) -> N
 
     assert len(before) == len(SHAPES[name][2])
     assert after == before
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_variables_of_the_charts_are_taken_without_a_word(name: str) -> None:
+    for variables in SHAPES[name][2].values():
+        assert read_settings(variables).warnings == ()
 
 
 @needs_helm

@@ -20,6 +20,9 @@ from reflet.insight.sidecars import (
 )
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.references import references_of
+from reflet.sidecar.selection import selected as selected_objects
+from reflet.sidecar.selection import verbs_needed
+from reflet.sidecar.sidecar_settings import read_settings
 from tests.unit.insight.sidecar_pods import VARIABLES, container, dashboard, deployment, pod, secret
 
 SETTINGS = {"configMapKeyRef": {"name": "settings", "key": "label"}}
@@ -250,3 +253,36 @@ def test_labels_of_everybody_are_no_sign_of_a_sidecar() -> None:
 def test_a_workload_has_the_sidecars_of_its_template() -> None:
     assert has_sidecar(deployment(container()))
     assert not has_sidecar(Deployment())
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"LABEL_VALUE": "1", "RESOURCE": "both"},
+        {"RESOURCE": "secret", "NAMESPACE": "shop, bank"},
+        {"NAMESPACE": "ALL", "RESOURCE_NAME": "a"},
+        {"NAMESPACE": "shop,ALL"},
+        {"LABEL": "a in (x,y),!z", "METHOD": "SLEEP"},
+        {"RESOURCE_NAME": "a,secret/b", "RESOURCE": "both", "NAMESPACE": "shop,bank"},
+        {"RESOURCE_NAME": "shop/configmap/a", "NAMESPACE": "shop,bank", "METHOD": "LIST"},
+    ],
+)
+def test_the_program_itself_follows_the_same_objects(variables: dict[str, str]) -> None:
+    environment = {**VARIABLES, **variables}
+    settings = read_settings(environment)
+    ours = selection_of(environment, own_namespace="monitoring")
+    assert isinstance(ours, SidecarSelection)
+
+    for each in selected_objects(settings, "monitoring"):
+        kind = "ConfigMap" if each.kind == "configmap" else "Secret"
+        assert ours.reaches(kind, each.namespace or "anywhere")
+        assert ours.verbs == verbs_needed(settings, each)
+        assert each.label_selector == ("" if ours.names else ours.label)
+        if each.name:
+            assert ours.takes(kind, each.namespace or "", each.name, None)
+    followed = {(each.kind, each.namespace) for each in selected_objects(settings, "monitoring")}
+    namespaces = (None,) if ours.namespaces is None else ours.namespaces
+    wanted = {(kind.lower(), namespace) for kind in ours.kinds for namespace in namespaces}
+    assert followed <= wanted
+    assert followed == wanted or ours.names
