@@ -71,6 +71,11 @@ class Ledger:
         self._saved = LedgerPage()
         self._is_above = False
 
+    @property
+    def places(self) -> tuple[str, str]:
+        """The folders in which it may be."""
+        return self._folder, self._above
+
     def load(self) -> LedgerPage:
         """What was saved last; an empty page where nothing was.
 

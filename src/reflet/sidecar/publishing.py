@@ -81,7 +81,7 @@ class Publisher:
             logger.warning("%s: files of an earlier start that nobody wants will stay", error)
             return {}
         self._entries = dict(page.files)
-        for folder in {self._settings.folder, *map(dirname, page.files)}:
+        for folder in {*self._ledger.places, *map(dirname, page.files)}:
             sweep(folder, self._own_prefix)
         if page.layout == "links" and self._links is None:
             self._was_linked = frozenset(map(dirname, page.files))

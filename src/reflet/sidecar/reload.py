@@ -56,6 +56,12 @@ class Reloader:
         self._owed = OwedReloads(settings.reload_debounce)
         self._changed = asyncio.Event()
         self._is_asking = False
+        self._is_working = False
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is owed but, perhaps, what will be tried again much later."""
+        return not self._owed and not self._is_working
 
     @property
     def problem(self) -> str | None:
@@ -72,7 +78,9 @@ class Reloader:
         """Make reloads as they become due, until cancelled."""
         while True:
             await self._until_due()
+            self._is_working = True
             await self.reload(self._owed.take())
+            self._is_working = False
 
     async def reload(self, call: ReloadCall, *, is_last: bool = False) -> None:
         """Make one reload; with *is_last* there is one series of tries, and no more."""
@@ -167,7 +175,9 @@ class Reloader:
             clock=self._clock,
         )
         while await self._ask_once(method) is Verdict.AGAIN and not is_last:
+            self._is_working = False
             await self._pause(waits.next_delay())
+            self._is_working = True
         self._is_asking = False
 
     async def _ask_once(self, method: str) -> Verdict:

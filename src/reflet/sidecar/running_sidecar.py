@@ -44,13 +44,13 @@ def _settled(settings: SidecarSettings) -> SidecarSettings:
 
 
 def connection_settings(
-    settings: SidecarSettings, environ: Mapping[str, str]
+    settings: SidecarSettings, environ: Mapping[str, str], *, root: Path = Path("/")
 ) -> ConnectionSettings:
     """Where the API server is: the kubeconfig if it is there, else the pod's service account."""
     named = {"KUBECONFIG": settings.kubeconfig} if settings.kubeconfig else {}
     overrides = Overrides(insecure_skip_tls_verify=settings.skip_tls_verify)
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() fails without a home
-    return resolve_settings(overrides, {**environ, **named}, home)
+    return resolve_settings(overrides, {**environ, **named}, home, root=root)
 
 
 def own_namespace(connection: ConnectionSettings, file: Path = NAMESPACE_FILE) -> str:

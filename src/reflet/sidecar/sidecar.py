@@ -100,6 +100,7 @@ class Sidecar:
         self._unwritten: dict[str, Unwritten] = {}
         self._contested: frozenset[str] = frozenset()
         self._is_started = False
+        self._is_writing = False
         self._has_said_ready = False
         self._changed_at_start = False
         self._retries = Backoff(
@@ -112,6 +113,13 @@ class Sidecar:
     def pages(self) -> SidecarPages:
         """What is answered about this sidecar."""
         return SidecarPages(self.facts, self._metrics)
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether all that came is on disk, and the application was told."""
+        is_waiting = self._inbox or self._ready or self._downloads.pending or self._news.is_set()
+        is_busy = self._is_writing or not self._reloader.is_at_rest
+        return self._is_started and not is_waiting and not is_busy
 
     def facts(self) -> SidecarFacts:
         """What is known about the sidecar's health."""
@@ -205,8 +213,8 @@ class Sidecar:
     async def _begin(self) -> None:
         await in_thread(self._publisher.finish_start)
         self._is_started = True
-        if self._settings.resync_interval:
-            self._resync_at = self._clock.monotonic() + self._settings.resync_interval
+        if self._settings.resync_every:
+            self._resync_at = self._clock.monotonic() + self._settings.resync_every
         if self._changed_at_start:
             self._reloader.owe(is_initial=True)
 
@@ -251,12 +259,14 @@ class Sidecar:
     async def _write(self) -> None:
         while True:
             await came_within(self._news, self._seconds_to_wait(), clock=self._clock)
+            self._is_writing = True
             self._news.clear()
             await self._take_news()
             if self._check_started():
                 await self._begin()
             await self._look_after()
             self._say_ready()
+            self._is_writing = False
 
     async def _take_news(self) -> None:
         """Put what came into the table, and the table on disk."""
@@ -323,7 +333,7 @@ class Sidecar:
         if self._retry_at is not None and now >= self._retry_at:
             await self._publish(tuple(self._unwritten))
         if self._resync_at is not None and now >= self._resync_at:
-            self._resync_at = now + self._settings.resync_interval
+            self._resync_at = now + self._settings.resync_every
             touched = await in_thread(self._publisher.touched)
             for rank, _ in enumerate(self._streams):
                 for owner in self._inbox.known(rank):

@@ -17,6 +17,7 @@ from reflet.sidecar.variables import VARIABLES
 
 LIST: Final = "LIST"
 SLEEP: Final = "SLEEP"
+RESYNC: Final = 60.0
 NEEDED: Final = ("LABEL", "FOLDER")
 
 
@@ -83,7 +84,7 @@ class SidecarSettings:
     reload_signal: int | None
     reload_process: str
     script_timeout: float
-    resync_interval: float
+    resync_interval: float | None
     url_refresh_interval: float
     warnings: tuple[str, ...] = ()
 
@@ -106,6 +107,13 @@ class SidecarSettings:
     def kinds(self) -> tuple[Literal["secret", "configmap"], ...]:
         """The kinds of objects, in the order in which they count: the last one wins."""
         return ("secret", "configmap") if self.resource == "both" else (self.resource,)
+
+    @property
+    def resync_every(self) -> float:
+        """Seconds between two looks at the files; the original looks after each watch."""
+        if self.resync_interval is not None:
+            return self.resync_interval
+        return self.watch_server_timeout or RESYNC
 
     @property
     def payload(self) -> bytes | None:

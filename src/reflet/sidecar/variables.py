@@ -268,7 +268,8 @@ _OWN: Final = (
         "RESYNC_INTERVAL",
         "Seconds between two looks for files that somebody else changed; 0 for never.",
         number,
-        60.0,
+        None,
+        "WATCH_SERVER_TIMEOUT, or 60",
     ),
     Variable(
         "URL_REFRESH_INTERVAL",

@@ -33,15 +33,16 @@ def secret(data: Mapping[str, bytes]) -> Secret:
 
 
 def of(found: ConfigMap | Secret, **variables: str) -> ObjectTargets:
-    kind = "secret" if isinstance(found, Secret) else "configmap"
-    return targets_of(found, kind, settings(**variables))
+    asked = settings(**variables)
+    return targets_of(found, "secret" if isinstance(found, Secret) else "configmap", asked)
 
 
 def test_a_file_is_called_after_its_key_and_holds_its_value() -> None:
     found = of(config_map({"a.txt": "é\r\n", "empty": ""}, {"b": b"\x00\xff"}))
 
     assert found.contents == {"/out/a.txt": "é\r\n", "/out/empty": "", "/out/b": b"\x00\xff"}
-    assert found.downloads == found.refused == {}
+    assert not found.downloads
+    assert not found.refused
 
 
 def test_unique_names_have_namespace_kind_and_name_and_the_suffix_is_cut_first() -> None:

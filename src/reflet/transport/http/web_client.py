@@ -145,7 +145,8 @@ class WebClient:
                     return answer
                 failure: TransportError = RetriesExceeded(_server(request.url), answer.status)
                 missed = Missed.OTHER
-            except (aiohttp.ClientError, OSError, ValueError) as error:
+            except (aiohttp.ClientError, OSError, ValueError, _Broken) as caught:
+                error = caught.error if isinstance(caught, _Broken) else caught
                 missed = _missed(error)
                 failure = _failure(error, request.url)
             wait = series.wait_after(missed, asked=asked)
@@ -178,6 +179,7 @@ class WebClient:
                 allow_redirects=False,
                 proxy=proxy or None,
                 ssl=self._context() if url.scheme == "https" else True,
+                middlewares=(_sent_once,),
             ) as answer,
         ):
             body = bytearray()
@@ -231,6 +233,24 @@ class WebClient:
             login=request.login if keeps else None,
         )
         return self._with_login(_checked(redirected))
+
+
+class _Broken(Exception):
+    """A connection failed, in a form in which aiohttp does not know it."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
+async def _sent_once(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Keep aiohttp from sending a second time by itself, which nobody counts."""
+    try:
+        return await handler(request)
+    except (aiohttp.ClientError, OSError) as error:
+        raise _Broken(error) from error
 
 
 def shown_address(url: str) -> str:

@@ -1,0 +1,66 @@
+"""Settings and files for scenes of the sidecar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reflet.runtime.clock import SystemClock
+from reflet.sidecar.owners import Owner, OwnerTable
+from reflet.sidecar.publishing import Publisher
+from reflet.sidecar.sidecar_settings import SidecarSettings, read_settings
+from reflet.sidecar.targets import LAST_GOOD
+
+A = Owner(0, "n", "a", "configmap")
+B = Owner(0, "n", "b", "configmap")
+
+
+def settings(**variables: str) -> SidecarSettings:
+    """Settings with the least that is needed."""
+    return read_settings({"LABEL": "findme", "FOLDER": "/out", **variables})
+
+
+class Disk:
+    """A table and a publisher for one folder, which may die and be born again."""
+
+    def __init__(self, root: Path, **variables: str) -> None:
+        self.root = root
+        self.settings = settings(FOLDER=str(root / "folder"), **variables)
+        self.born()
+
+    def born(self) -> None:
+        """Begin a life: read the ledger."""
+        self.table = OwnerTable()
+        self.publisher = Publisher(self.settings, self.table, "0123", clock=SystemClock())
+        for path, entry in self.publisher.remember().items():
+            owner = Owner(0, entry.namespace, entry.name, "configmap")
+            held = {each: LAST_GOOD for each in self.table if self.table.content(owner, each)}
+            self.table.replace(owner, {**held, path: LAST_GOOD})
+
+    def path(self, name: str) -> str:
+        """A path below the folder, or below the root for what begins with a slash."""
+        return str(self.root / name[1:]) if name.startswith("/") else f"{self.root}/folder/{name}"
+
+    def replace(self, owner: Owner, **contents: str | bytes) -> frozenset[str]:
+        """An object wants these files, and no others; the names that changed on disk."""
+        wanted = {self.path(name.replace("__", "/")): each for name, each in contents.items()}
+        return self.publish(self.table.replace(owner, dict(wanted)))
+
+    def publish(self, paths: set[str]) -> frozenset[str]:
+        """Put paths on disk; the names that changed."""
+        published = self.publisher.publish(paths)
+        assert published.failed == {}
+        return frozenset(Path(path).name for path in published.changed)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What is visible below the root."""
+        return {
+            str(path.relative_to(self.root)): path.read_text()
+            for path in self.root.rglob("*")
+            if path.is_file() and not any(part.startswith(".") for part in path.parts)
+        }
+
+    @property
+    def hidden(self) -> list[str]:
+        """The names that begin with a dot, anywhere."""
+        return sorted(path.name for path in self.root.rglob(".*"))
