@@ -74,18 +74,23 @@ class Publisher:
         self.ledger_problem: str | None = None
 
     def remember(self) -> Mapping[str, LedgerEntry]:
-        """What the last life left, by path; also clears away what it was writing when it ended."""
+        """What the last life left, by path; also clears away what it was writing when it ended.
+
+        What is announced and not there is forgotten: it was not written yet, or somebody took it
+        away.  Kept as what is there, it would be an empty file until its object comes.
+        """
         try:
             page = self._ledger.load()
         except UnreadableLedger as error:
             logger.warning("%s: files of an earlier start that nobody wants will stay", error)
             return {}
-        self._entries = dict(page.files)
+        found = {path: each for path, each in page.files.items() if os.path.exists(path)}  # noqa: PTH110 - a text
+        self._entries = dict(found)
         for folder in {*self._ledger.places, *map(dirname, page.files)}:
             sweep(folder, self._own_prefix)
         if page.layout == "links" and self._links is None:
             self._was_linked = frozenset(map(dirname, page.files))
-        return page.files
+        return found
 
     def publish(self, paths: Collection[str]) -> Published:
         """Make the files at *paths* what the table wants there."""
