@@ -9,7 +9,8 @@ it selects, and where the files go.  A container is taken for one that has
   as far as they are known.
 
 Either way it needs LABEL and FOLDER, without which it ends at once.  What a variable holds that
-comes from an object that is not at hand, or from a Secret, is not known.
+comes from an object that is not at hand, or from a Secret, is not known.  ``reflet sidecar`` takes
+variables as flags too, which win: ``--label-value=1``.
 """
 
 import posixpath
@@ -302,7 +303,30 @@ def _variables(
             unknown.add(place.variable)
         elif ".envFrom[" in place.path:
             unknown |= {name for name in _READ if name not in known}
+    for name, value in _flags(placed.container):
+        if "$(" in value:  # an expansion, of whatever
+            known.pop(name, None)
+            unknown.add(name)
+        else:
+            known[name] = value
+            unknown.discard(name)
     return known, frozenset(unknown)
+
+
+def _flags(container: Container) -> Iterator[tuple[str, str]]:
+    """Yield the variables that the flags of a sidecar stand for."""
+    if not _is_called_so(container):
+        return
+    words = iter((*container.command, *container.args))
+    for word in words:
+        flag, equals, value = word.partition("=")
+        name = flag.removeprefix("--").upper().replace("-", "_")
+        if not flag.startswith("--") or name not in _READ:
+            continue
+        if name == "UNIQUE_FILENAMES":
+            yield name, "true"
+        else:
+            yield name, value if equals else next(words, "")
 
 
 class _NothingAtHand:

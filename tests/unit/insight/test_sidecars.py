@@ -205,6 +205,32 @@ def test_only_the_variables_that_select_need_objects() -> None:
     assert [r.name for r in references_of(found) if feeds_sidecar(found, r)] == ["settings"]
 
 
+def test_flags_win_over_variables() -> None:
+    words = [
+        "sidecar",
+        "--label",
+        "mine",
+        "--namespace=ALL",
+        "--unique-filenames",
+        "--sleep-time=5",
+    ]
+
+    found = selection(image="reflet", args=words, NAMESPACE="shop", LABEL=SETTINGS)
+
+    assert (found.label, found.namespaces, found.unknown) == ("mine", None, ())
+    assert found.unique_filenames
+
+
+def test_a_flag_that_is_expanded_is_not_known() -> None:
+    found = selection(args=["--label-value=$(VALUE)"], LABEL_VALUE="1")
+
+    assert (found.label, found.unknown) == ("grafana_dashboard", ("LABEL_VALUE",))
+
+
+def test_flags_of_other_programs_are_their_own() -> None:
+    assert selection(image="my/own", args=["--label=other"]).label == "grafana_dashboard"
+
+
 def test_the_folder_is_that_of_the_annotation() -> None:
     found = selected(FOLDER_ANNOTATION="folder")
 
