@@ -30,7 +30,7 @@ from reflet.sidecar.variable_readers import (
     port,
     seconds_if_any,
     selector,
-    signal_number,
+    signal_if_any,
     truth,
     upper_case,
     whole_number,
@@ -255,7 +255,7 @@ _OWN: Final = (
         number,
         0.5,
     ),
-    Variable("RELOAD_SIGNAL", "Signal for RELOAD_PROCESS, like HUP.", signal_number, None, "none"),
+    Variable("RELOAD_SIGNAL", "Signal for RELOAD_PROCESS, like HUP.", signal_if_any, None, "none"),
     Variable(
         "RELOAD_PROCESS",
         "Name or number of the process that gets the signal, in a shared PID namespace.",
