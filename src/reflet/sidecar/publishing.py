@@ -117,7 +117,13 @@ class Publisher:
         self._was_linked = frozenset()
 
     def touched(self) -> set[str]:
-        """The paths whose files are no longer as they were left."""
+        """The paths whose files are no longer as they were left.
+
+        A ledger that is gone is written again.
+        """
+        with suppress(UnreadableLedger):
+            self._ledger.look_again()
+        self._save()
         if self._links is not None:
             return set(
                 self._table

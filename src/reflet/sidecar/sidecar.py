@@ -7,6 +7,7 @@ Only the assembly: who owns which file is decided by ``owners``, what comes befo
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Final
@@ -38,6 +39,8 @@ from reflet.transport.http.web_client import WebClient
 
 PATIENCE: Final = 10.0
 """Seconds at the start in which no stream can be read because the server fails; then we end."""
+DOWNLOAD_PATIENCE: Final = 30.0
+"""Seconds at the start after which readiness no longer waits for downloads."""
 FIRST_RETRY: Final = 5.0
 LONGEST_RETRY: Final = 60.0
 """Seconds until a file that could not be written is tried again."""
@@ -106,6 +109,7 @@ class Sidecar:
         self._retries = Backoff(
             first=FIRST_RETRY, ceiling=LONGEST_RETRY, jitter=0.2, reset_after=None, clock=clock
         )
+        self._download_until = math.inf
         self._retry_at: float | None = None
         self._resync_at: float | None = None
 
@@ -152,6 +156,7 @@ class Sidecar:
         TaskEnded when a part has ended for good.
         """
         async with self._tasks:
+            self._download_until = self._clock.monotonic() + DOWNLOAD_PATIENCE
             await self._remember()
             if self._settings.reads_once:
                 await self._read_once()
@@ -207,7 +212,8 @@ class Sidecar:
             not self._is_started
             and any(each.is_synced for each in self._streams)
             and all(each.is_settled for each in self._streams)
-            and not (self._inbox or self._ready or self._downloads.pending)
+            and not (self._inbox or self._ready)
+            and (not self._downloads.pending or self._clock.monotonic() >= self._download_until)
         )
 
     async def _begin(self) -> None:
@@ -351,19 +357,22 @@ class Sidecar:
         self._metrics.gauge("reflet_sidecar_contested_files", len(contested))
 
     def _say_ready(self) -> None:
+        if self._has_said_ready or not self._is_started:
+            return
         facts = self.facts()
-        is_ready = self._is_started and not facts.files and not any(facts.streams.values())
-        if is_ready and not self._has_said_ready:
+        if not facts.files and not any(facts.streams.values()):
             self._has_said_ready = True
             logger.info("Initial sync complete, sidecar is ready.")
 
     def _seconds_to_wait(self) -> float | None:
         times = [each for each in (self._retry_at, self._resync_at) if each is not None]
+        if not self._is_started:
+            times.append(self._download_until)
         return max(0.0, min(times) - self._clock.monotonic()) if times else None
 
     @property
     def _longest_silence(self) -> float:
-        return max(CONTACT_LOST, 2.0 * self._settings.sleep_time if self._settings.polls else 0.0)
+        return max(CONTACT_LOST, 2.0 * self._settings.sleep_time)
 
 
 def _patience(failures: list[Exception], retries: float) -> float:

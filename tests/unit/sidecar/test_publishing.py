@@ -279,3 +279,14 @@ def test_one_layout_follows_the_other(tmp_path: Path, before: str, after: str) -
     assert not os.path.lexists(tmp_path / "folder/gone")
     versions = list((tmp_path / "folder").glob("..*"))
     assert bool(versions) == (after == "links")
+
+
+def test_a_ledger_that_somebody_removed_is_written_again(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    disk.replace(A, f="1")
+    (tmp_path / LEDGER).unlink()
+
+    assert disk.publisher.touched() == set()
+
+    disk.born()
+    assert disk.publish(disk.table.remove(A)) == {"f"}
