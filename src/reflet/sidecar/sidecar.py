@@ -241,9 +241,9 @@ class Sidecar:
                 raise error
         if self._unwritten:
             path, first = next(iter(self._unwritten.items()))
-            raise FilesUnwritten(
-                f"{len(self._unwritten)} files are not written: {path}: {first.why}"
-            )
+            count = len(self._unwritten)
+            what = "1 file is" if count == 1 else f"{count} files are"
+            raise FilesUnwritten(f"{what} not written: {path}: {first.why}")
 
     async def _read_stream(self, stream: ObjectStream) -> RefletError | None:
         series = RetrySeries(retry_policy(self._settings))
