@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.sidecar import folder_writes, ledger, publishing
+from reflet.sidecar.files import folder_writes, ledger, publishing
 from reflet.sidecar.owners import Owner
 from reflet.volumes import folders
 from tests.unit.sidecar.scenes import A, B, Disk

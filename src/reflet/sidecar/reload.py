@@ -21,7 +21,7 @@ from reflet.runtime.metrics import Metrics
 from reflet.runtime.waits import came_within
 from reflet.sidecar.downloads import retry_policy
 from reflet.sidecar.log_lines import logger
-from reflet.sidecar.owed_reloads import OwedReloads, ReloadCall, Verdict, verdict_on
+from reflet.sidecar.owed_reloads import OwedReloads, ReloadCall, ReloadVerdict, verdict_on
 from reflet.sidecar.scripts import ScriptTimedOut, run_script, signal_processes
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.transport.http.web_client import RetriesExceeded, WebClient, WebRequest, shown_address
@@ -181,13 +181,13 @@ class Reloader:
             reset_after=None,
             clock=self._clock,
         )
-        while await self._ask_once(method) is Verdict.AGAIN and not is_last:
+        while await self._ask_once(method) is ReloadVerdict.AGAIN and not is_last:
             self._is_working = False
             await self._pause(waits.next_delay())
             self._is_working = True
         self._is_asking = False
 
-    async def _ask_once(self, method: str) -> Verdict:
+    async def _ask_once(self, method: str) -> ReloadVerdict:
         """One series of tries."""
         settings = self._settings
         shown = shown_address(settings.req_url)
@@ -199,7 +199,7 @@ class Reloader:
             content_type="" if body is None else "application/json",
             login=self._login(),
         )
-        verdict = Verdict.AGAIN
+        verdict = ReloadVerdict.AGAIN
         try:
             answer = await self._web.send(request, self._policy, pause=self._pause)
         except TransportError as error:
@@ -211,7 +211,7 @@ class Reloader:
             self._problems["request"] = f"REQ_URL: {error}"
         else:
             verdict = verdict_on(answer.status)
-            is_done = verdict is Verdict.DONE
+            is_done = verdict is ReloadVerdict.DONE
             (logger.info if is_done else logger.error)(
                 "Request sent to %s. Response: %s %s", shown, answer.status, answer.reason
             )

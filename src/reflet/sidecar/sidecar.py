@@ -22,17 +22,24 @@ from reflet.runtime.tasks import TaskOwner
 from reflet.runtime.threads import in_thread
 from reflet.runtime.waits import came_within
 from reflet.sidecar.downloads import Downloads, Fetched, retry_policy
+from reflet.sidecar.files.publishing import Publisher, Unwritten
 from reflet.sidecar.log_lines import logger
 from reflet.sidecar.object_inbox import ObjectInbox
 from reflet.sidecar.object_streams import ObjectStream
 from reflet.sidecar.owed_reloads import ReloadCall
 from reflet.sidecar.owners import Owner, OwnerTable
-from reflet.sidecar.publishing import Publisher, Unwritten
 from reflet.sidecar.reload import Reloader
-from reflet.sidecar.selection import identity, selected
+from reflet.sidecar.selected_objects import identity, selected
 from reflet.sidecar.sidecar_health import CONTACT_LOST, SidecarFacts, SidecarPages
 from reflet.sidecar.sidecar_settings import SidecarSettings
-from reflet.sidecar.targets import LAST_GOOD, Content, ObjectTargets, SidecarObject, targets_of
+from reflet.sidecar.targets import (
+    LAST_GOOD,
+    REMEMBERED,
+    Content,
+    ObjectTargets,
+    SidecarObject,
+    targets_of,
+)
 from reflet.sidecar.web_login import web_login
 from reflet.transport.http.retry_series import Missed, RetrySeries
 from reflet.transport.http.web_client import WebClient
@@ -181,7 +188,7 @@ class Sidecar:
         for path, entry in entries.items():
             owner = self._inbox.remember(entry.kind, entry.namespace, entry.name)
             if owner is not None:
-                claimed.setdefault(owner, {})[path] = LAST_GOOD
+                claimed.setdefault(owner, {})[path] = REMEMBERED
         for owner, contents in claimed.items():
             self._table.replace(owner, contents)
 
@@ -307,7 +314,7 @@ class Sidecar:
         contents: dict[str, Content] = dict(targets.contents)
         for path, body in fetched.items():
             good = self._table.content(owner, path) if body is None else body
-            contents[path] = LAST_GOOD if good is None else good
+            contents[path] = good if isinstance(good, str | bytes) else LAST_GOOD
         self._ready[owner] = contents
         self._news.set()
 

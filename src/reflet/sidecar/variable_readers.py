@@ -185,7 +185,7 @@ def folders(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedObject:
+class ResourceName:
     """One name of RESOURCE_NAME; None where it leaves the kind or the namespace open."""
 
     name: str
@@ -199,7 +199,7 @@ class NamedObject:
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
-def named_objects(text: str) -> tuple[NamedObject, ...]:
+def named_objects(text: str) -> tuple[ResourceName, ...]:
     """Objects by name, each as precisely as it is given."""
     found = []
     for part in listed(text):
@@ -210,5 +210,5 @@ def named_objects(text: str) -> tuple[NamedObject, ...]:
             raise ValueError(f"{part!r} is none of NAME, KIND/NAME and NAMESPACE/KIND/NAME")
         if kind not in {None, "configmap", "secret"}:
             raise ValueError(f"{part!r}: {kind!r} is neither configmap nor secret")
-        found.append(NamedObject(name, kind, namespace))
+        found.append(ResourceName(name, kind, namespace))
     return tuple(found)

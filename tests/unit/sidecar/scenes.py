@@ -8,10 +8,10 @@ from pathlib import Path
 
 from reflet.errors import TransportError
 from reflet.runtime.clock import SystemClock
+from reflet.sidecar.files.publishing import Publisher
 from reflet.sidecar.owners import Owner, OwnerTable
-from reflet.sidecar.publishing import Publisher
 from reflet.sidecar.sidecar_settings import SidecarSettings, read_settings
-from reflet.sidecar.targets import LAST_GOOD
+from reflet.sidecar.targets import REMEMBERED
 from reflet.transport.http.retry_series import RetryPolicy
 from reflet.transport.http.web_client import WebAnswer, WebClient, WebRequest
 
@@ -39,8 +39,8 @@ class Disk:
         self.publisher = Publisher(self.settings, self.table, "0123", clock=SystemClock())
         for path, entry in self.publisher.remember().items():
             owner = Owner(0, entry.namespace, entry.name, "configmap")
-            held = {each: LAST_GOOD for each in self.table if self.table.content(owner, each)}
-            self.table.replace(owner, {**held, path: LAST_GOOD})
+            held = {each: REMEMBERED for each in self.table if self.table.content(owner, each)}
+            self.table.replace(owner, {**held, path: REMEMBERED})
 
     def path(self, name: str) -> str:
         """A path below the folder, or below the root for what begins with a slash."""

@@ -17,7 +17,7 @@ from reflet.errors import Forbidden, InternalError, NotFound, TransportError
 from reflet.runtime.clock import SystemClock
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.sidecar.object_streams import ObjectStream
-from reflet.sidecar.selection import SelectedObjects
+from reflet.sidecar.selected_objects import SelectedObjects
 from reflet.store.deltas import Delta, Replaced
 from tests.unit.sidecar.scenes import settings
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.sidecar.owed_reloads import LONGEST_DELAY, OwedReloads, ReloadCall, Verdict, verdict_on
+from reflet.sidecar.owed_reloads import (
+    LONGEST_DELAY,
+    OwedReloads,
+    ReloadCall,
+    ReloadVerdict,
+    verdict_on,
+)
 
 
 def test_nothing_is_owed_at_first() -> None:
@@ -60,16 +66,16 @@ def test_a_call_that_skips_the_url_asks_it_when_a_later_change_does() -> None:
 @pytest.mark.parametrize(
     ("status", "verdict"),
     [
-        (200, Verdict.DONE),
-        (204, Verdict.DONE),
-        (304, Verdict.DONE),
-        (401, Verdict.REFUSED),
-        (404, Verdict.REFUSED),
-        (408, Verdict.AGAIN),
-        (429, Verdict.AGAIN),
-        (500, Verdict.AGAIN),
-        (503, Verdict.AGAIN),
+        (200, ReloadVerdict.DONE),
+        (204, ReloadVerdict.DONE),
+        (304, ReloadVerdict.DONE),
+        (401, ReloadVerdict.REFUSED),
+        (404, ReloadVerdict.REFUSED),
+        (408, ReloadVerdict.AGAIN),
+        (429, ReloadVerdict.AGAIN),
+        (500, ReloadVerdict.AGAIN),
+        (503, ReloadVerdict.AGAIN),
     ],
 )
-def test_an_answer_is_done_refused_or_asked_for_again(status: int, verdict: Verdict) -> None:
+def test_an_answer_is_done_refused_or_asked_for_again(status: int, verdict: ReloadVerdict) -> None:
     assert verdict_on(status) is verdict

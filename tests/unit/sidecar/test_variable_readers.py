@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from reflet.sidecar.variable_readers import (
-    NamedObject,
     Reader,
+    ResourceName,
     Tolerated,
     codec,
     exact_truth,
@@ -81,14 +81,14 @@ def test_a_signal_has_a_name_or_a_number(text: str, value: int | None) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("a", [NamedObject("a")]),
-        ("configmap/a", [NamedObject("a", "configmap")]),
-        ("n/secret/b", [NamedObject("b", "secret", "n")]),
-        ("a, b.c-d ,a", [NamedObject("a"), NamedObject("b.c-d")]),
+        ("a", [ResourceName("a")]),
+        ("configmap/a", [ResourceName("a", "configmap")]),
+        ("n/secret/b", [ResourceName("b", "secret", "n")]),
+        ("a, b.c-d ,a", [ResourceName("a"), ResourceName("b.c-d")]),
         ("", []),
     ],
 )
-def test_a_name_is_as_precise_as_it_is_given(text: str, value: list[NamedObject]) -> None:
+def test_a_name_is_as_precise_as_it_is_given(text: str, value: list[ResourceName]) -> None:
     assert named_objects(text) == tuple(value)
 
 

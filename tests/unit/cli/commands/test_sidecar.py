@@ -6,7 +6,7 @@ import pytest
 
 from reflet.cli.commands.sidecar import sidecar
 from reflet.cli.main import run
-from reflet.sidecar.variables import VARIABLES
+from reflet.sidecar.sidecar_variables import VARIABLES
 
 
 def test_every_variable_has_its_flag_unless_it_may_have_none() -> None:

@@ -16,14 +16,14 @@ from typing import Final
 
 from reflet.resolution.variables import exact_bytes
 from reflet.runtime.clock import Clock
-from reflet.sidecar.folder_writes import TEMPORARY, sweep
-from reflet.sidecar.ledger import Ledger, LedgerEntry, UnreadableLedger, digest_of
-from reflet.sidecar.linked_folders import LinkedFolders, folders_of, unlink_folder
+from reflet.sidecar.files.folder_writes import TEMPORARY, sweep
+from reflet.sidecar.files.ledger import Ledger, LedgerEntry, UnreadableLedger, digest_of
+from reflet.sidecar.files.linked_folders import LinkedFolders, folders_of, unlink_folder
+from reflet.sidecar.files.plain_files import PlainFiles
 from reflet.sidecar.log_lines import logger
 from reflet.sidecar.owners import Claim, OwnerTable
-from reflet.sidecar.plain_files import PlainFiles
 from reflet.sidecar.sidecar_settings import SidecarSettings
-from reflet.sidecar.targets import OWN_PREFIX, LastGood
+from reflet.sidecar.targets import OWN_PREFIX, LastGood, Remembered
 from reflet.volumes.volume_errors import VolumeError
 
 OF_THE_OBJECT: Final = frozenset(
@@ -154,9 +154,13 @@ class Publisher:
 
     def _digest(self, path: str, claim: Claim) -> str | None:
         """What a file will hold; None where it stays what it is."""
-        if isinstance(claim.content, LastGood):
-            return None if self._is_there(path) else digest_of(b"")
-        return digest_of(_bytes(claim))
+        match claim.content:
+            case Remembered():
+                return None
+            case LastGood():
+                return None if self._is_there(path) else digest_of(b"")
+            case content:
+                return digest_of(_bytes(content))
 
     def _save(self) -> None:
         try:
@@ -185,12 +189,15 @@ class Publisher:
                 yield path, self._unwritten(error)
 
     def _written(self, path: str, claim: Claim) -> bool:
-        if isinstance(claim.content, LastGood):
-            if self._plain.is_there(path):
+        match claim.content:
+            case Remembered():
                 return False
-            data = b""
-        else:
-            data = _bytes(claim)
+            case LastGood():
+                if self._plain.is_there(path):
+                    return False
+                data = b""
+            case content:
+                data = _bytes(content)
         if self._plain.holds(path, data):
             logger.debug("Contents of %s haven't changed. Not overwriting existing file", path)
             return False
@@ -236,14 +243,8 @@ class Publisher:
         return Unwritten(words or str(error), is_own)
 
 
-def _bytes(claim: Claim) -> bytes:
-    match claim.content:
-        case str() as text:
-            return exact_bytes(text)
-        case bytes() as data:
-            return data
-        case LastGood():
-            return b""
+def _bytes(content: str | bytes) -> bytes:
+    return exact_bytes(content) if isinstance(content, str) else content
 
 
 def _entry(claim: Claim, digests: tuple[str, ...]) -> LedgerEntry:

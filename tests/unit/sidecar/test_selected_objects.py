@@ -2,7 +2,7 @@
 
 import pytest
 
-from reflet.sidecar.selection import SelectedObjects, identity, selected, verbs_needed
+from reflet.sidecar.selected_objects import SelectedObjects, identity, selected, verbs_needed
 from reflet.sidecar.sidecar_settings import BadSettings, SidecarSettings, read_settings
 
 

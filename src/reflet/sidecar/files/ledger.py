@@ -21,7 +21,7 @@ from typing import Final
 
 import msgspec
 
-from reflet.sidecar.folder_writes import nearest_folder, opened, replace_file
+from reflet.sidecar.files.folder_writes import nearest_folder, opened, replace_file
 from reflet.sidecar.targets import OWN_PREFIX
 from reflet.volumes import folders
 
