@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 
 from reflet.errors import Forbidden, InternalError, TransportError
 from reflet.sidecar import sidecar as sidecar_module
+from reflet.sidecar.files.publishing import Published
 from reflet.sidecar.sidecar import FilesUnwritten
 from reflet.testing.pytest_plugin import RunningServer
 from tests.sidecar_scenes import SidecarScene, config_map, runs_of, script, secret
@@ -307,3 +308,47 @@ async def test_links_show_the_files_of_one_moment(play: Play) -> None:
     assert sorted(path.name for path in scene.folder.glob("[!.]*")) == ["f", "h"]
     assert (scene.folder / "..data/f").read_text() == "2"
     assert (scene.folder / "f").readlink() == Path("..data/f")
+
+
+# Trouble of the machine
+
+
+async def test_what_a_machine_without_threads_could_not_do_is_done_later(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = play()
+    async with scene.running() as task:
+        await scene.rest(task)
+        assert scene.sidecar is not None
+        publish = scene.sidecar._publisher.publish
+        refusals = [RuntimeError("can't start new thread")]
+
+        def refuse_once(paths: Collection[str]) -> Published:
+            if refusals:
+                raise refusals.pop()
+            return publish(paths)
+
+        monkeypatch.setattr(scene.sidecar._publisher, "publish", refuse_once)
+        scene.put(config_map("a", {"f": "1"}))
+        await scene.until(task, lambda: scene.files() == {"f": "1"})
+
+    assert scene.files() == {"f": "1"}
+    assert not refusals
+
+
+async def test_what_cannot_be_written_is_tried_again_though_others_keep_changing(
+    play: Play,
+) -> None:
+    scene = play()
+    (scene.folder / "f").mkdir(parents=True)
+    scene.put(config_map("a", {"f": "1"}))
+    async with scene.running() as task:
+        await scene.rest(task)
+        (scene.folder / "f").rmdir()
+        for number in range(200):
+            scene.put(config_map("b", {"g": str(number)}))
+            await scene.clock.sleep(1)
+            if "f" in scene.files():
+                break
+
+        assert scene.files()["f"] == "1"

@@ -88,5 +88,7 @@ def identity(streams: Sequence[SelectedObjects]) -> str:
 
     Sidecars that select other objects may share a folder: each has a ledger of its own.
     """
-    text = "\n".join(f"{each!r}" for each in streams)
+    text = "\n".join(
+        f"{each.kind}|{each.namespace or ''}|{each.label_selector}|{each.name}" for each in streams
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -286,16 +286,13 @@ class Sidecar:
         for owner, found in self._inbox.take().items():
             logger.debug("Working on %s %s", "DELETED" if found is None else "CHANGED", owner)
             self._take(owner, found)
-        ready, self._ready = self._ready, {}
         is_one_by_one = self._is_started and not self._settings.reload_debounce
-        batches = [{owner: each} for owner, each in ready.items()] if is_one_by_one else [ready]
-        for batch in batches:
+        while self._ready:
             paths: set[str] = set()
-            for owner, contents in batch.items():
-                paths |= self._table.replace(owner, contents)
+            for owner in tuple(self._ready)[: 1 if is_one_by_one else None]:
+                paths |= self._table.replace(owner, self._ready.pop(owner))
             if paths:
                 await self._publish(paths)
-        if ready:
             self._tell_contested()
 
     def _take(self, owner: Owner, found: SidecarObject | None) -> None:
@@ -319,19 +316,23 @@ class Sidecar:
         self._news.set()
 
     async def _publish(self, paths: Collection[str]) -> None:
-        published = await in_thread(partial(self._publisher.publish, paths))
-        for path in paths:
-            before = self._unwritten.pop(path, None)
-            now = published.failed.get(path)
-            if now is not None:
-                self._unwritten[path] = now
-                if now != before:
-                    logger.error("Error when updating %s: %s", path, now.why)
-        if self._unwritten:
+        try:
+            published = await in_thread(partial(self._publisher.publish, paths))
+        except BaseException:
+            # A machine without threads or memory must not make us forget.
+            self._unwritten.update(dict.fromkeys(paths, Unwritten("not tried", is_own=False)))
             self._retry_at = self._clock.monotonic() + self._retries.next_delay()
-        else:
+            raise
+        before = {path: self._unwritten.pop(path, None) for path in paths}
+        self._unwritten.update(published.failed)
+        for path, now in published.failed.items():
+            if now != before[path]:
+                logger.error("Error when updating %s: %s", path, now.why)
+        if not self._unwritten:
             self._retry_at = None
             self._retries.reset()
+        elif self._retry_at is None:
+            self._retry_at = self._clock.monotonic() + self._retries.next_delay()
         if published.changed:
             self._metrics.count("reflet_sidecar_changed_files_total", len(published.changed))
             self._changed_at_start = True
@@ -344,6 +345,7 @@ class Sidecar:
         """Try again what could not be written, and repair what somebody else has changed."""
         now = self._clock.monotonic()
         if self._retry_at is not None and now >= self._retry_at:
+            self._retry_at = None
             await self._publish(tuple(self._unwritten))
         if self._resync_at is not None and now >= self._resync_at:
             self._resync_at = now + self._settings.resync_every

@@ -125,9 +125,7 @@ class Publisher:
             self._ledger.look_again()
         self._save()
         if self._links is not None:
-            return set(
-                self._table
-            )  # the writer of volumes compares, and leaves alone what is equal
+            return set(self._table)  # the writer of volumes compares, and leaves what is equal
         return {path for path in self._table if not self._plain.is_as_left(path)}
 
     # The ledger
