@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from reflet.api.selectors.labels import LabelSelector
 from reflet.client.client import Client
 from reflet.runtime.clock import Clock
-from reflet.sidecar.selection import selected
+from reflet.sidecar.selected_objects import selected
 from reflet.sidecar.sidecar import Sidecar
 from reflet.sidecar.sidecar_settings import read_settings
 from reflet.testing.pytest_plugin import RunningServer

@@ -115,6 +115,7 @@ class FaultyTransport:
         self.is_refusing = False
         self.faults: list[Document] = []
         self.requests: list[str] = []
+        self.silences: set[float | None] = set()
 
     def cut(self) -> None:
         """Break every stream that is open."""
@@ -133,6 +134,7 @@ class FaultyTransport:
         if refusal is not None:
             yield _WholeBody(refusal)
             return
+        self.silences.add(silence)
         async with self._inner.stream(request, silence=silence) as stream:
             yield _CutStream(stream, self._cut)
 

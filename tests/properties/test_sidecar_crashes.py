@@ -19,13 +19,14 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.sidecar import folder_writes, ledger, publishing
+from reflet.sidecar.files import folder_writes, ledger, publishing
 from reflet.sidecar.owners import Owner
 from reflet.volumes import folders
 from tests.unit.sidecar.scenes import A, B, Disk
 
 CHANGING: Final = {"makedirs", "mkdir", "open", "write", "rename", "unlink", "fchmod", "symlink"}
 MOST_CHANGES: Final = 200
+MODE: Final = 0o640
 Objects = Mapping[Owner, Mapping[str, str]]
 """What each object wants at which path; a path that begins with a slash is outside the folder."""
 
@@ -123,7 +124,7 @@ def prepared(root: Path, scene: Scene) -> Disk:
     if root.exists():
         shutil.rmtree(root)
     root.mkdir()
-    disk = Disk(root)
+    disk = Disk(root, DEFAULT_FILE_MODE=f"{MODE:o}")
     if scene.before:
         live(disk, scene.before)
     for name, text in scene.theirs.items():
@@ -144,6 +145,8 @@ def test_a_kill_at_every_change_is_repaired_by_the_next_start(tmp_path: Path, sc
         seen = disk.files
         for path, text in seen.items():
             assert text in {old.get(path), new.get(path)}, f"killed at change {last}: {path}"
+            if theirs.get(path) != text:
+                assert (disk.root / path).stat().st_mode & 0o777 == MODE, f"killed at {last}"
         for path in old.keys() & new.keys():
             assert path in seen, f"killed at change {last}: {path} is gone"
         # What was never overwritten is still theirs.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from reflet.sidecar.owners import Owner
-from reflet.sidecar.selection import SelectedObjects
+from reflet.sidecar.selected_objects import SelectedObjects
 from reflet.sidecar.targets import SidecarObject
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced
 

@@ -27,7 +27,7 @@ from reflet.runtime.clock import Clock
 from reflet.runtime.gate import Gate
 from reflet.runtime.metrics import Metrics
 from reflet.sidecar.log_lines import logger
-from reflet.sidecar.selection import SelectedObjects, verbs_needed
+from reflet.sidecar.selected_objects import SelectedObjects, verbs_needed
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.sidecar.targets import SidecarObject
 from reflet.store.deltas import Delta, Replaced

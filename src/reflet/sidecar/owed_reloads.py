@@ -57,7 +57,7 @@ class OwedReloads:
         return ReloadCall(self._owed.pop(0).asks_url)
 
 
-class Verdict(enum.Enum):
+class ReloadVerdict(enum.Enum):
     """What an answer means for a reload."""
 
     DONE = enum.auto()
@@ -66,8 +66,10 @@ class Verdict(enum.Enum):
     AGAIN = enum.auto()
 
 
-def verdict_on(status: int) -> Verdict:
+def verdict_on(status: int) -> ReloadVerdict:
     """What to make of a status."""
     if status < 400:
-        return Verdict.DONE
-    return Verdict.AGAIN if status >= 500 or status in {408, 425, 429} else Verdict.REFUSED
+        return ReloadVerdict.DONE
+    return (
+        ReloadVerdict.AGAIN if status >= 500 or status in {408, 425, 429} else ReloadVerdict.REFUSED
+    )

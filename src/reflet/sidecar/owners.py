@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from reflet.sidecar.selection import SidecarKind
+from reflet.sidecar.selected_objects import SidecarKind
 from reflet.sidecar.targets import Content
 
 

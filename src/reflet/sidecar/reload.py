@@ -9,18 +9,19 @@ half of its work.
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Callable
 from typing import Final
 
 from reflet.errors import TransportError
+from reflet.processes.exit_status import signal_name
+from reflet.processes.program import NotStarted
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import Metrics
 from reflet.runtime.waits import came_within
 from reflet.sidecar.downloads import retry_policy
 from reflet.sidecar.log_lines import logger
-from reflet.sidecar.owed_reloads import OwedReloads, ReloadCall, Verdict, verdict_on
+from reflet.sidecar.owed_reloads import OwedReloads, ReloadCall, ReloadVerdict, verdict_on
 from reflet.sidecar.scripts import ScriptTimedOut, run_script, signal_processes
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.transport.http.web_client import RetriesExceeded, WebClient, WebRequest, shown_address
@@ -100,18 +101,24 @@ class Reloader:
     async def _until_due(self) -> None:
         while (seconds := self._owed.due_in(self._clock.monotonic())) != 0:
             self._changed.clear()
-            await came_within(self._changed, seconds, clock=self._clock)
+            if not await came_within(self._changed, seconds, clock=self._clock):
+                return  # the time is up, to the last fraction that a clock can count
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless another reload becomes due meanwhile."""
         end = self._clock.monotonic() + seconds
-        while (left := end - self._clock.monotonic()) > 0:
-            due = self._owed.due_in(self._clock.monotonic())
+        while True:
+            now = self._clock.monotonic()
+            due = self._owed.due_in(now)
             if due == 0:
                 raise _Superseded
             self._changed.clear()
-            wait = left if due is None else min(left, due)
-            await came_within(self._changed, wait, clock=self._clock)
+            left = end - now
+            came = await came_within(
+                self._changed, left if due is None else min(left, due), clock=self._clock
+            )
+            if not came and (due is None or left <= due):
+                return
 
     # Script and signal
 
@@ -120,8 +127,8 @@ class Reloader:
         logger.info("Executing script from %s", path)
         self._problems.pop("script", None)
         try:
-            end = await run_script(path, timeout=self._settings.script_timeout)
-        except (OSError, ScriptTimedOut) as error:
+            end = await run_script(path, timeout=self._settings.script_timeout, clock=self._clock)
+        except (NotStarted, ScriptTimedOut) as error:
             logger.error("Script failed with error: %s", error)
             self._problems["script"] = f"SCRIPT: {error}"
         else:
@@ -141,7 +148,7 @@ class Reloader:
         number, wanted = self._settings.reload_signal, self._settings.reload_process
         if number is None:
             return
-        name = signal.Signals(number).name
+        name = signal_name(number)
         self._problems.pop("signal", None)
         try:
             pids = signal_processes(wanted, number)
@@ -174,13 +181,13 @@ class Reloader:
             reset_after=None,
             clock=self._clock,
         )
-        while await self._ask_once(method) is Verdict.AGAIN and not is_last:
+        while await self._ask_once(method) is ReloadVerdict.AGAIN and not is_last:
             self._is_working = False
             await self._pause(waits.next_delay())
             self._is_working = True
         self._is_asking = False
 
-    async def _ask_once(self, method: str) -> Verdict:
+    async def _ask_once(self, method: str) -> ReloadVerdict:
         """One series of tries."""
         settings = self._settings
         shown = shown_address(settings.req_url)
@@ -192,7 +199,7 @@ class Reloader:
             content_type="" if body is None else "application/json",
             login=self._login(),
         )
-        verdict = Verdict.AGAIN
+        verdict = ReloadVerdict.AGAIN
         try:
             answer = await self._web.send(request, self._policy, pause=self._pause)
         except TransportError as error:
@@ -204,7 +211,7 @@ class Reloader:
             self._problems["request"] = f"REQ_URL: {error}"
         else:
             verdict = verdict_on(answer.status)
-            is_done = verdict is Verdict.DONE
+            is_done = verdict is ReloadVerdict.DONE
             (logger.info if is_done else logger.error)(
                 "Request sent to %s. Response: %s %s", shown, answer.status, answer.reason
             )

@@ -7,19 +7,20 @@ directory and standard input, and a limit of time; what it starts in the backgro
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
-import signal
-from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
+
+from reflet.processes.child import Child
+from reflet.processes.process_table import ProcessIdentity
+from reflet.processes.program import NOT_EXECUTABLE, NotStarted, Program, start_process
+from reflet.runtime.clock import Clock
+from reflet.runtime.waits import came_within
 
 PROC: Final = Path("/proc")
 MOST_OUTPUT: Final = 64 * 1024  # bytes of each stream that are kept
-LAST_WORDS: Final = 1.0
-"""Seconds for output to end after the script has: what it left in the background may hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,62 +37,92 @@ class ScriptTimedOut(Exception):
     """A script took too long and was killed, with all that it had started."""
 
 
-async def run_script(path: str, *, timeout: float) -> ScriptEnd:
+async def run_script(path: str, *, timeout: float, clock: Clock) -> ScriptEnd:
     """Run a script to its end, *timeout* seconds at most, 0 for any time.
 
-    Raises ScriptTimedOut, and OSError when it cannot be run at all.
+    Raises ScriptTimedOut, and NotStarted when it cannot be run at all.
     """
-    command: tuple[str, ...] = (path,) if os.access(path, os.X_OK) else ("sh", path)
-    try:
-        process = await _started(command)
-    except OSError as error:
-        if error.errno != errno.ENOEXEC:
-            raise
-        command = ("sh", path)
-        process = await _started(command)
-    kept: tuple[bytearray, bytearray] = (bytearray(), bytearray())
-    readers = [
-        asyncio.ensure_future(_read(stream, into))
-        for stream, into in zip((process.stdout, process.stderr), kept, strict=True)
-        if stream is not None
-    ]
-    try:
-        async with asyncio.timeout(timeout or None):
-            code = await process.wait()
-        await asyncio.wait(readers, timeout=LAST_WORDS)
-    except TimeoutError:
-        raise ScriptTimedOut(f"{path} was killed after {timeout:g} s") from None
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-        for reader in readers:
-            reader.cancel()
-        await asyncio.wait(readers)
-        _close(process)
-    return ScriptEnd(command, code, bytes(kept[0]), bytes(kept[1]))
+    with ExitStack() as closing:
+        streams = (closing.enter_context(_Pipe()), closing.enter_context(_Pipe()))
+        command: tuple[str, ...] = (path,) if os.access(path, os.X_OK) else ("sh", path)
+        try:
+            child = _started(command, streams, clock)
+        except NotStarted as error:
+            if error.exit_code != NOT_EXECUTABLE:
+                raise
+            command = ("sh", path)  # it has no first line that names an interpreter
+            child = _started(command, streams, clock)
+        for stream in streams:
+            stream.listen()
+        ended = asyncio.ensure_future(child.wait())
+        is_over = asyncio.Event()
+        ended.add_done_callback(lambda _: is_over.set())
+        try:
+            if not await came_within(is_over, timeout or None, clock=clock):
+                raise ScriptTimedOut(f"{path} was killed after {timeout:g} s")
+        finally:
+            if not ended.done():
+                child.kill()
+            ending = await ended
+        return ScriptEnd(command, ending.exit_code, *(each.heard() for each in streams))
 
 
-async def _started(command: Sequence[str]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *command,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
+def _started(command: tuple[str, ...], streams: tuple[_Pipe, _Pipe], clock: Clock) -> Child:
+    output, errors = streams
+    pid = start_process(
+        Program(
+            command,
+            dict(os.environ),
+            standard_output=output.inner,
+            standard_error=errors.inner,
+        )
     )
+    identity = ProcessIdentity.of(pid)
+    if identity is None:
+        raise ProcessLookupError(f"the process {pid}, just started, is not in /proc")
+    return Child(identity, keeps_group=True, clock=clock)
 
 
-async def _read(stream: asyncio.StreamReader, into: bytearray) -> None:
-    while piece := await stream.read(MOST_OUTPUT):
-        into += piece[: MOST_OUTPUT - len(into)]
+class _Pipe:
+    """What somebody says into *inner*, as far as it is kept; he may go on after we are gone."""
 
+    def __enter__(self) -> Self:
+        self._outer, self.inner = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._outer, False)
+        self._kept = bytearray()
+        self._is_open = True
+        return self
 
-def _close(process: asyncio.subprocess.Process) -> None:
-    """Let go of pipes that somebody in the background still holds."""
-    transport = getattr(process, "_transport", None)
-    if transport is not None:
-        transport.close()
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+        if self._is_open:
+            os.close(self.inner)
+        os.close(self._outer)
+
+    def listen(self) -> None:
+        """Let go of *inner*, which others have now, and take what comes."""
+        os.close(self.inner)
+        self._is_open = False
+        asyncio.get_running_loop().add_reader(self._outer, self._take)
+
+    def heard(self) -> bytes:
+        """All that was said until now."""
+        while self._take():
+            pass
+        return bytes(self._kept)
+
+    def _take(self) -> bool:
+        try:
+            piece = os.read(self._outer, MOST_OUTPUT)
+        except BlockingIOError:
+            return False
+        self._kept += piece[: MOST_OUTPUT - len(self._kept)]
+        if not piece:
+            self._stop()
+        return bool(piece)
+
+    def _stop(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._outer)
 
 
 def processes_called(wanted: str) -> list[int]:

@@ -7,6 +7,7 @@ Only the assembly: who owns which file is decided by ``owners``, what comes befo
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Final
@@ -21,23 +22,32 @@ from reflet.runtime.tasks import TaskOwner
 from reflet.runtime.threads import in_thread
 from reflet.runtime.waits import came_within
 from reflet.sidecar.downloads import Downloads, Fetched, retry_policy
+from reflet.sidecar.files.publishing import Publisher, Unwritten
 from reflet.sidecar.log_lines import logger
 from reflet.sidecar.object_inbox import ObjectInbox
 from reflet.sidecar.object_streams import ObjectStream
 from reflet.sidecar.owed_reloads import ReloadCall
 from reflet.sidecar.owners import Owner, OwnerTable
-from reflet.sidecar.publishing import Publisher, Unwritten
 from reflet.sidecar.reload import Reloader
-from reflet.sidecar.selection import identity, selected
+from reflet.sidecar.selected_objects import identity, selected
 from reflet.sidecar.sidecar_health import CONTACT_LOST, SidecarFacts, SidecarPages
 from reflet.sidecar.sidecar_settings import SidecarSettings
-from reflet.sidecar.targets import LAST_GOOD, Content, ObjectTargets, SidecarObject, targets_of
+from reflet.sidecar.targets import (
+    LAST_GOOD,
+    REMEMBERED,
+    Content,
+    ObjectTargets,
+    SidecarObject,
+    targets_of,
+)
 from reflet.sidecar.web_login import web_login
 from reflet.transport.http.retry_series import Missed, RetrySeries
 from reflet.transport.http.web_client import WebClient
 
 PATIENCE: Final = 10.0
 """Seconds at the start in which no stream can be read because the server fails; then we end."""
+DOWNLOAD_PATIENCE: Final = 30.0
+"""Seconds at the start after which readiness no longer waits for downloads."""
 FIRST_RETRY: Final = 5.0
 LONGEST_RETRY: Final = 60.0
 """Seconds until a file that could not be written is tried again."""
@@ -106,6 +116,7 @@ class Sidecar:
         self._retries = Backoff(
             first=FIRST_RETRY, ceiling=LONGEST_RETRY, jitter=0.2, reset_after=None, clock=clock
         )
+        self._download_until = math.inf
         self._retry_at: float | None = None
         self._resync_at: float | None = None
 
@@ -152,6 +163,7 @@ class Sidecar:
         TaskEnded when a part has ended for good.
         """
         async with self._tasks:
+            self._download_until = self._clock.monotonic() + DOWNLOAD_PATIENCE
             await self._remember()
             if self._settings.reads_once:
                 await self._read_once()
@@ -176,7 +188,7 @@ class Sidecar:
         for path, entry in entries.items():
             owner = self._inbox.remember(entry.kind, entry.namespace, entry.name)
             if owner is not None:
-                claimed.setdefault(owner, {})[path] = LAST_GOOD
+                claimed.setdefault(owner, {})[path] = REMEMBERED
         for owner, contents in claimed.items():
             self._table.replace(owner, contents)
 
@@ -207,7 +219,8 @@ class Sidecar:
             not self._is_started
             and any(each.is_synced for each in self._streams)
             and all(each.is_settled for each in self._streams)
-            and not (self._inbox or self._ready or self._downloads.pending)
+            and not (self._inbox or self._ready)
+            and (not self._downloads.pending or self._clock.monotonic() >= self._download_until)
         )
 
     async def _begin(self) -> None:
@@ -235,9 +248,9 @@ class Sidecar:
                 raise error
         if self._unwritten:
             path, first = next(iter(self._unwritten.items()))
-            raise FilesUnwritten(
-                f"{len(self._unwritten)} files are not written: {path}: {first.why}"
-            )
+            count = len(self._unwritten)
+            what = "1 file is" if count == 1 else f"{count} files are"
+            raise FilesUnwritten(f"{what} not written: {path}: {first.why}")
 
     async def _read_stream(self, stream: ObjectStream) -> RefletError | None:
         series = RetrySeries(retry_policy(self._settings))
@@ -273,16 +286,13 @@ class Sidecar:
         for owner, found in self._inbox.take().items():
             logger.debug("Working on %s %s", "DELETED" if found is None else "CHANGED", owner)
             self._take(owner, found)
-        ready, self._ready = self._ready, {}
         is_one_by_one = self._is_started and not self._settings.reload_debounce
-        batches = [{owner: each} for owner, each in ready.items()] if is_one_by_one else [ready]
-        for batch in batches:
+        while self._ready:
             paths: set[str] = set()
-            for owner, contents in batch.items():
-                paths |= self._table.replace(owner, contents)
+            for owner in tuple(self._ready)[: 1 if is_one_by_one else None]:
+                paths |= self._table.replace(owner, self._ready.pop(owner))
             if paths:
                 await self._publish(paths)
-        if ready:
             self._tell_contested()
 
     def _take(self, owner: Owner, found: SidecarObject | None) -> None:
@@ -301,24 +311,28 @@ class Sidecar:
         contents: dict[str, Content] = dict(targets.contents)
         for path, body in fetched.items():
             good = self._table.content(owner, path) if body is None else body
-            contents[path] = LAST_GOOD if good is None else good
+            contents[path] = good if isinstance(good, str | bytes) else LAST_GOOD
         self._ready[owner] = contents
         self._news.set()
 
     async def _publish(self, paths: Collection[str]) -> None:
-        published = await in_thread(partial(self._publisher.publish, paths))
-        for path in paths:
-            before = self._unwritten.pop(path, None)
-            now = published.failed.get(path)
-            if now is not None:
-                self._unwritten[path] = now
-                if now != before:
-                    logger.error("Error when updating %s: %s", path, now.why)
-        if self._unwritten:
+        try:
+            published = await in_thread(partial(self._publisher.publish, paths))
+        except BaseException:
+            # A machine without threads or memory must not make us forget.
+            self._unwritten.update(dict.fromkeys(paths, Unwritten("not tried", is_own=False)))
             self._retry_at = self._clock.monotonic() + self._retries.next_delay()
-        else:
+            raise
+        before = {path: self._unwritten.pop(path, None) for path in paths}
+        self._unwritten.update(published.failed)
+        for path, now in published.failed.items():
+            if now != before[path]:
+                logger.error("Error when updating %s: %s", path, now.why)
+        if not self._unwritten:
             self._retry_at = None
             self._retries.reset()
+        elif self._retry_at is None:
+            self._retry_at = self._clock.monotonic() + self._retries.next_delay()
         if published.changed:
             self._metrics.count("reflet_sidecar_changed_files_total", len(published.changed))
             self._changed_at_start = True
@@ -331,6 +345,7 @@ class Sidecar:
         """Try again what could not be written, and repair what somebody else has changed."""
         now = self._clock.monotonic()
         if self._retry_at is not None and now >= self._retry_at:
+            self._retry_at = None
             await self._publish(tuple(self._unwritten))
         if self._resync_at is not None and now >= self._resync_at:
             self._resync_at = now + self._settings.resync_every
@@ -351,19 +366,22 @@ class Sidecar:
         self._metrics.gauge("reflet_sidecar_contested_files", len(contested))
 
     def _say_ready(self) -> None:
+        if self._has_said_ready or not self._is_started:
+            return
         facts = self.facts()
-        is_ready = self._is_started and not facts.files and not any(facts.streams.values())
-        if is_ready and not self._has_said_ready:
+        if not facts.files and not any(facts.streams.values()):
             self._has_said_ready = True
             logger.info("Initial sync complete, sidecar is ready.")
 
     def _seconds_to_wait(self) -> float | None:
         times = [each for each in (self._retry_at, self._resync_at) if each is not None]
+        if not self._is_started:
+            times.append(self._download_until)
         return max(0.0, min(times) - self._clock.monotonic()) if times else None
 
     @property
     def _longest_silence(self) -> float:
-        return max(CONTACT_LOST, 2.0 * self._settings.sleep_time if self._settings.polls else 0.0)
+        return max(CONTACT_LOST, 2.0 * self._settings.sleep_time)
 
 
 def _patience(failures: list[Exception], retries: float) -> float:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from reflet.errors import ConfigurationError
-from reflet.sidecar.variable_readers import NamedObject, Tolerated
-from reflet.sidecar.variables import VARIABLES
+from reflet.sidecar.sidecar_variables import VARIABLES
+from reflet.sidecar.variable_readers import ResourceName, Tolerated
 
 LIST: Final = "LIST"
 SLEEP: Final = "SLEEP"
@@ -43,7 +43,7 @@ class SidecarSettings:
     folder_annotation: str
     namespace: tuple[str, ...]
     resource: Literal["configmap", "secret", "both"]
-    resource_name: tuple[NamedObject, ...]
+    resource_name: tuple[ResourceName, ...]
     method: str
     sleep_time: int
     req_url: str = field(repr=False)  # it may hold a token

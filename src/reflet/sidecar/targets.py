@@ -12,7 +12,7 @@ from posixpath import join, normpath
 from typing import Final, TypeAlias
 
 from reflet.api.core.config import ConfigMap, Secret
-from reflet.sidecar.selection import SidecarKind
+from reflet.sidecar.selected_objects import SidecarKind
 from reflet.sidecar.sidecar_settings import SidecarSettings
 
 URL_SUFFIX: Final = ".url"
@@ -36,8 +36,14 @@ class LastGood:
     """What is there already, or an empty file: of a download that has not succeeded."""
 
 
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is there or is not: of an object that an earlier life knew, and this one not yet."""
+
+
 LAST_GOOD: Final = LastGood()
-Content: TypeAlias = str | bytes | LastGood
+REMEMBERED: Final = Remembered()
+Content: TypeAlias = str | bytes | LastGood | Remembered
 """What a file holds: text as it is in the object, or bytes."""
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import codecs
 import math
 import re
-import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from reflet.api.selectors.labels import LabelSelector
 from reflet.errors import ParseError
+from reflet.processes.exit_status import signal_number
 
 ALL: Final = "ALL"
 LOG_LEVELS: Final = frozenset(
@@ -170,14 +170,9 @@ def log_format(text: str) -> str:
     raise Tolerated(f"{text!r} is neither JSON nor LOGFMT: it is JSON", "JSON")
 
 
-def signal_number(text: str) -> int | None:
+def signal_if_any(text: str) -> int | None:
     """A signal by its name, with or without SIG, or by its number."""
-    if not text:
-        return None
-    for each in signal.Signals:
-        if text.upper() in {each.name, each.name.removeprefix("SIG"), str(each.value)}:
-            return each.value
-    raise ValueError(f"{text!r} is no signal, like HUP")
+    return signal_number(text) if text else None
 
 
 def folders(text: str) -> tuple[str, ...]:
@@ -190,7 +185,7 @@ def folders(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedObject:
+class ResourceName:
     """One name of RESOURCE_NAME; None where it leaves the kind or the namespace open."""
 
     name: str
@@ -204,7 +199,7 @@ class NamedObject:
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
-def named_objects(text: str) -> tuple[NamedObject, ...]:
+def named_objects(text: str) -> tuple[ResourceName, ...]:
     """Objects by name, each as precisely as it is given."""
     found = []
     for part in listed(text):
@@ -215,5 +210,5 @@ def named_objects(text: str) -> tuple[NamedObject, ...]:
             raise ValueError(f"{part!r} is none of NAME, KIND/NAME and NAMESPACE/KIND/NAME")
         if kind not in {None, "configmap", "secret"}:
             raise ValueError(f"{part!r}: {kind!r} is neither configmap nor secret")
-        found.append(NamedObject(name, kind, namespace))
+        found.append(ResourceName(name, kind, namespace))
     return tuple(found)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from reflet.errors import TransportError
 from reflet.runtime.clock import SystemClock
+from reflet.sidecar.files.publishing import Publisher
 from reflet.sidecar.owners import Owner, OwnerTable
-from reflet.sidecar.publishing import Publisher
 from reflet.sidecar.sidecar_settings import SidecarSettings, read_settings
-from reflet.sidecar.targets import LAST_GOOD
+from reflet.sidecar.targets import REMEMBERED
+from reflet.transport.http.retry_series import RetryPolicy
+from reflet.transport.http.web_client import WebAnswer, WebClient, WebRequest
 
 A = Owner(0, "n", "a", "configmap")
 B = Owner(0, "n", "b", "configmap")
+GOOD = WebAnswer(200, "OK", {}, b"")
 
 
 def settings(**variables: str) -> SidecarSettings:
@@ -33,8 +39,8 @@ class Disk:
         self.publisher = Publisher(self.settings, self.table, "0123", clock=SystemClock())
         for path, entry in self.publisher.remember().items():
             owner = Owner(0, entry.namespace, entry.name, "configmap")
-            held = {each: LAST_GOOD for each in self.table if self.table.content(owner, each)}
-            self.table.replace(owner, {**held, path: LAST_GOOD})
+            held = {each: REMEMBERED for each in self.table if self.table.content(owner, each)}
+            self.table.replace(owner, {**held, path: REMEMBERED})
 
     def path(self, name: str) -> str:
         """A path below the folder, or below the root for what begins with a slash."""
@@ -64,3 +70,33 @@ class Disk:
     def hidden(self) -> list[str]:
         """The names that begin with a dot, anywhere."""
         return sorted(path.name for path in self.root.rglob(".*"))
+
+
+class ScriptedWeb(WebClient):
+    """Answers requests in order, and the last answer for ever."""
+
+    def __init__(self, *answers: WebAnswer | TransportError) -> None:
+        super().__init__(timeout=1, environ={})
+        self._answers = list(answers) or [GOOD]
+        self.asked: list[tuple[float, WebRequest]] = []
+        self.paused: list[float] = []
+
+    async def send(
+        self,
+        request: WebRequest,
+        policy: RetryPolicy,
+        *,
+        pause: Callable[[float], Awaitable[None]] | None = None,
+    ) -> WebAnswer:
+        self.asked.append((asyncio.get_running_loop().time(), request))
+        answer = self._answers[0] if len(self._answers) == 1 else self._answers.pop(0)
+        if isinstance(answer, TransportError):
+            for seconds in self.paused:
+                assert pause is not None
+                await pause(seconds)
+            raise answer
+        return answer
+
+    @property
+    def times(self) -> list[float]:
+        return [round(moment, 1) for moment, _ in self.asked]

@@ -1,7 +1,7 @@
 """The table of owners: the last one has the file, and every change names the paths to look at."""
 
 from reflet.sidecar.owners import Claim, Owner, OwnerTable
-from reflet.sidecar.targets import LAST_GOOD
+from reflet.sidecar.targets import REMEMBERED
 
 A = Owner(1, "n", "a", "configmap")
 B = Owner(1, "n", "b", "configmap")
@@ -67,7 +67,7 @@ def test_two_objects_that_swap_folders_both_keep_their_files() -> None:
 
 def test_what_is_remembered_holds_its_place_until_more_is_known() -> None:
     table = OwnerTable()
-    table.replace(B, {"/f": LAST_GOOD})
+    table.replace(B, {"/f": REMEMBERED})
 
     assert table.replace(A, {"/f": "a"}) == set()
     assert table.remove(B) == {"/f"}

@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from reflet.sidecar.variable_readers import (
-    NamedObject,
     Reader,
+    ResourceName,
     Tolerated,
     codec,
     exact_truth,
@@ -24,7 +24,7 @@ from reflet.sidecar.variable_readers import (
     port,
     seconds_if_any,
     selector,
-    signal_number,
+    signal_if_any,
     truth,
     whole_number,
 )
@@ -75,20 +75,20 @@ def test_a_mode_is_octal(text: str, value: int | None) -> None:
     [("HUP", 1), ("sighup", 1), ("1", 1), ("SIGUSR1", signal.SIGUSR1), ("", None)],
 )
 def test_a_signal_has_a_name_or_a_number(text: str, value: int | None) -> None:
-    assert signal_number(text) == value
+    assert signal_if_any(text) == value
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("a", [NamedObject("a")]),
-        ("configmap/a", [NamedObject("a", "configmap")]),
-        ("n/secret/b", [NamedObject("b", "secret", "n")]),
-        ("a, b.c-d ,a", [NamedObject("a"), NamedObject("b.c-d")]),
+        ("a", [ResourceName("a")]),
+        ("configmap/a", [ResourceName("a", "configmap")]),
+        ("n/secret/b", [ResourceName("b", "secret", "n")]),
+        ("a, b.c-d ,a", [ResourceName("a"), ResourceName("b.c-d")]),
         ("", []),
     ],
 )
-def test_a_name_is_as_precise_as_it_is_given(text: str, value: list[NamedObject]) -> None:
+def test_a_name_is_as_precise_as_it_is_given(text: str, value: list[ResourceName]) -> None:
     assert named_objects(text) == tuple(value)
 
 
@@ -111,7 +111,7 @@ def test_a_name_is_as_precise_as_it_is_given(text: str, value: list[NamedObject]
         (file_mode, "17777", "'17777' is not a mode in octal digits, like 0640"),
         (codec, "latin99", "'latin99' is no encoding that Python knows"),
         (log_level, "loud", "'loud' is no level: use DEBUG, INFO, WARNING or ERROR"),
-        (signal_number, "HANG", "'HANG' is no signal, like HUP"),
+        (signal_if_any, "HANG", "'HANG' is not the name of a signal"),
         (folders, "/a,b", "'b' does not begin with a slash"),
         (named_objects, "a/b/c/d", "'a/b/c/d' is none of NAME, KIND/NAME and NAMESPACE/KIND/NAME"),
         (named_objects, "/secret/d", "'/secret/d' is none of NAME, KIND/NAME and"),

@@ -11,7 +11,7 @@ import click
 from reflet.cli import lazy
 from reflet.cli.main import exit_code, message_of
 from reflet.errors import RefletError
-from reflet.sidecar.variables import VARIABLES
+from reflet.sidecar.sidecar_variables import VARIABLES
 
 TRUE: Final = "true"
 

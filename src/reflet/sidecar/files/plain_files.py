@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from posixpath import basename, dirname
 
-from reflet.sidecar.folder_writes import opened, opened_beneath, replace_file, usual_modes
-from reflet.sidecar.ledger import digest_of
+from reflet.sidecar.files.folder_writes import opened, opened_beneath, replace_file, usual_modes
+from reflet.sidecar.files.ledger import digest_of
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.volumes import folders
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from reflet.sidecar.sidecar_settings import SidecarSettings
-from reflet.sidecar.variables import ORIGINAL, VARIABLES, Variable
+from reflet.sidecar.sidecar_variables import ORIGINAL, VARIABLES, SidecarVariable
 
 
 def test_the_original_has_41_variables() -> None:
@@ -20,7 +20,7 @@ def test_every_variable_is_a_setting_and_every_setting_a_variable() -> None:
 
 
 @pytest.mark.parametrize("variable", VARIABLES.values(), ids=VARIABLES)
-def test_a_variable_is_explained_in_one_sentence(variable: Variable) -> None:
+def test_a_variable_is_explained_in_one_sentence(variable: SidecarVariable) -> None:
     assert variable.about.endswith(".")
     assert variable.about[0].isalpha()
 

@@ -17,11 +17,11 @@ from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.origins import ConfigMapOrigin
 from reflet.resolution.variables import exact_bytes
 from reflet.runtime.clock import Clock
-from reflet.sidecar.folder_writes import opened, usual_modes
+from reflet.sidecar.files.folder_writes import opened, usual_modes
+from reflet.sidecar.files.plain_files import PlainFiles
 from reflet.sidecar.owners import OwnerTable
-from reflet.sidecar.plain_files import PlainFiles
 from reflet.sidecar.sidecar_settings import SidecarSettings
-from reflet.sidecar.targets import LastGood
+from reflet.sidecar.targets import LastGood, Remembered
 from reflet.volumes import folders
 from reflet.volumes.atomic_writer import AtomicWriter, remove_versions
 
@@ -62,7 +62,12 @@ class LinkedFolders:
                 case bytes() as data:
                     pass
                 case LastGood():
-                    data = _read(path)
+                    data = _read(path) or b""
+                case Remembered():
+                    there = _read(path)
+                    if there is None:
+                        continue
+                    data = there
             owner = claim.owner
             origin = ConfigMapOrigin(namespace=owner.namespace, name=owner.name, key=basename(path))
             yield basename(path), FileContent(data=data, mode=self._mode, origin=origin)
@@ -82,8 +87,8 @@ def folders_of(paths: Collection[str]) -> Mapping[str, list[str]]:
     return found
 
 
-def _read(path: str) -> bytes:
+def _read(path: str) -> bytes | None:
     try:
         return Path(path).read_bytes()
     except OSError:
-        return b""
+        return None

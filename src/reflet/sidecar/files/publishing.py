@@ -16,14 +16,14 @@ from typing import Final
 
 from reflet.resolution.variables import exact_bytes
 from reflet.runtime.clock import Clock
-from reflet.sidecar.folder_writes import TEMPORARY, sweep
-from reflet.sidecar.ledger import Ledger, LedgerEntry, UnreadableLedger, digest_of
-from reflet.sidecar.linked_folders import LinkedFolders, folders_of, unlink_folder
+from reflet.sidecar.files.folder_writes import TEMPORARY, sweep
+from reflet.sidecar.files.ledger import Ledger, LedgerEntry, UnreadableLedger, digest_of
+from reflet.sidecar.files.linked_folders import LinkedFolders, folders_of, unlink_folder
+from reflet.sidecar.files.plain_files import PlainFiles
 from reflet.sidecar.log_lines import logger
 from reflet.sidecar.owners import Claim, OwnerTable
-from reflet.sidecar.plain_files import PlainFiles
 from reflet.sidecar.sidecar_settings import SidecarSettings
-from reflet.sidecar.targets import OWN_PREFIX, LastGood
+from reflet.sidecar.targets import OWN_PREFIX, LastGood, Remembered
 from reflet.volumes.volume_errors import VolumeError
 
 OF_THE_OBJECT: Final = frozenset(
@@ -74,23 +74,18 @@ class Publisher:
         self.ledger_problem: str | None = None
 
     def remember(self) -> Mapping[str, LedgerEntry]:
-        """What the last life left, by path; also clears away what it was writing when it ended.
-
-        What is announced and not there is forgotten: it was not written yet, or somebody took it
-        away.  Kept as what is there, it would be an empty file until its object comes.
-        """
+        """What the last life left, by path; also clears away what it was writing when it ended."""
         try:
             page = self._ledger.load()
         except UnreadableLedger as error:
             logger.warning("%s: files of an earlier start that nobody wants will stay", error)
             return {}
-        found = {path: each for path, each in page.files.items() if os.path.exists(path)}  # noqa: PTH110 - a text
-        self._entries = dict(found)
+        self._entries = dict(page.files)
         for folder in {*self._ledger.places, *map(dirname, page.files)}:
             sweep(folder, self._own_prefix)
         if page.layout == "links" and self._links is None:
             self._was_linked = frozenset(map(dirname, page.files))
-        return found
+        return page.files
 
     def publish(self, paths: Collection[str]) -> Published:
         """Make the files at *paths* what the table wants there."""
@@ -122,11 +117,15 @@ class Publisher:
         self._was_linked = frozenset()
 
     def touched(self) -> set[str]:
-        """The paths whose files are no longer as they were left."""
+        """The paths whose files are no longer as they were left.
+
+        A ledger that is gone is written again.
+        """
+        with suppress(UnreadableLedger):
+            self._ledger.look_again()
+        self._save()
         if self._links is not None:
-            return set(
-                self._table
-            )  # the writer of volumes compares, and leaves alone what is equal
+            return set(self._table)  # the writer of volumes compares, and leaves what is equal
         return {path for path in self._table if not self._plain.is_as_left(path)}
 
     # The ledger
@@ -153,9 +152,13 @@ class Publisher:
 
     def _digest(self, path: str, claim: Claim) -> str | None:
         """What a file will hold; None where it stays what it is."""
-        if isinstance(claim.content, LastGood):
-            return None if self._is_there(path) else digest_of(b"")
-        return digest_of(_bytes(claim))
+        match claim.content:
+            case Remembered():
+                return None
+            case LastGood():
+                return None if self._is_there(path) else digest_of(b"")
+            case content:
+                return digest_of(_bytes(content))
 
     def _save(self) -> None:
         try:
@@ -184,12 +187,15 @@ class Publisher:
                 yield path, self._unwritten(error)
 
     def _written(self, path: str, claim: Claim) -> bool:
-        if isinstance(claim.content, LastGood):
-            if self._plain.is_there(path):
+        match claim.content:
+            case Remembered():
                 return False
-            data = b""
-        else:
-            data = _bytes(claim)
+            case LastGood():
+                if self._plain.is_there(path):
+                    return False
+                data = b""
+            case content:
+                data = _bytes(content)
         if self._plain.holds(path, data):
             logger.debug("Contents of %s haven't changed. Not overwriting existing file", path)
             return False
@@ -235,14 +241,8 @@ class Publisher:
         return Unwritten(words or str(error), is_own)
 
 
-def _bytes(claim: Claim) -> bytes:
-    match claim.content:
-        case str() as text:
-            return exact_bytes(text)
-        case bytes() as data:
-            return data
-        case LastGood():
-            return b""
+def _bytes(content: str | bytes) -> bytes:
+    return exact_bytes(content) if isinstance(content, str) else content
 
 
 def _entry(claim: Claim, digests: tuple[str, ...]) -> LedgerEntry:

@@ -234,6 +234,24 @@ def test_without_a_place_for_the_ledger_files_are_written_all_the_same(
     assert disk.publisher.ledger_problem is not None
 
 
+@pytest.mark.parametrize("layout", ["files", "links"])
+def test_a_file_that_is_gone_is_not_an_empty_one_until_its_object_comes(
+    tmp_path: Path, layout: str
+) -> None:
+    disk = Disk(tmp_path, LAYOUT=layout)
+    disk.replace(A, f="1")
+    disk.replace(B, g="2")
+    (tmp_path / "folder/g").unlink()
+
+    disk.born()
+    disk.replace(A, f="3")
+    disk.publish(disk.publisher.touched())
+
+    assert disk.files == {"folder/f": "3"}
+    disk.replace(B, g="2")
+    assert disk.files == {"folder/f": "3", "folder/g": "2"}
+
+
 # The layout of links
 
 
@@ -279,3 +297,14 @@ def test_one_layout_follows_the_other(tmp_path: Path, before: str, after: str) -
     assert not os.path.lexists(tmp_path / "folder/gone")
     versions = list((tmp_path / "folder").glob("..*"))
     assert bool(versions) == (after == "links")
+
+
+def test_a_ledger_that_somebody_removed_is_written_again(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    disk.replace(A, f="1")
+    (tmp_path / LEDGER).unlink()
+
+    assert disk.publisher.touched() == set()
+
+    disk.born()
+    assert disk.publish(disk.table.remove(A)) == {"f"}

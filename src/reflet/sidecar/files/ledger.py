@@ -21,7 +21,7 @@ from typing import Final
 
 import msgspec
 
-from reflet.sidecar.folder_writes import nearest_folder, opened, replace_file
+from reflet.sidecar.files.folder_writes import nearest_folder, opened, replace_file
 from reflet.sidecar.targets import OWN_PREFIX
 from reflet.volumes import folders
 
@@ -90,6 +90,12 @@ class Ledger:
         self._saved = page
         files = {self._absolute(path): each for path, each in page.files.items()}
         return LedgerPage(layout=page.layout, files=files)
+
+    def look_again(self) -> None:
+        """Write it at the next ``save``, whatever is in it, when somebody has removed it."""
+        places = ((self._folder, self._name), (self._above, self._name_above))
+        if not any(self._read(*place) for place in places):
+            self._saved = LedgerPage()
 
     def save(self, layout: str, entries: Mapping[str, LedgerEntry]) -> None:
         """Write everything down, unless it is what was saved last."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reflet.sidecar.selection import SelectedObjects, identity, selected, verbs_needed
+from reflet.sidecar.selected_objects import SelectedObjects, identity, selected, verbs_needed
 from reflet.sidecar.sidecar_settings import BadSettings, SidecarSettings, read_settings
 
 
@@ -79,5 +79,5 @@ def test_rights_follow_from_the_method(variables: dict[str, str], verbs: tuple[s
 def test_a_selection_has_an_identity_that_outlives_a_restart() -> None:
     same = [SelectedObjects("secret", "n", "a"), SelectedObjects("configmap", "n", "a")]
 
-    assert identity(same) == identity(list(same))
+    assert identity(same) == "a0791025e76c"  # also that of a later version of this program
     assert identity(same) != identity(same[:1])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reflet.sidecar.sidecar_settings import BadSettings, SidecarSettings
-from reflet.sidecar.variable_readers import ALL, NamedObject
+from reflet.sidecar.variable_readers import ALL, ResourceName
 
 SidecarKind = Literal["secret", "configmap"]
 
@@ -63,7 +63,7 @@ def selected(settings: SidecarSettings, own_namespace: str) -> tuple[SelectedObj
 
 
 def _by_name(
-    kinds: Sequence[SidecarKind], namespaces: Sequence[str], named: Sequence[NamedObject]
+    kinds: Sequence[SidecarKind], namespaces: Sequence[str], named: Sequence[ResourceName]
 ) -> Iterator[SelectedObjects]:
     for kind in kinds:
         for namespace in namespaces:
@@ -88,5 +88,7 @@ def identity(streams: Sequence[SelectedObjects]) -> str:
 
     Sidecars that select other objects may share a folder: each has a ledger of its own.
     """
-    text = "\n".join(f"{each!r}" for each in streams)
+    text = "\n".join(
+        f"{each.kind}|{each.namespace or ''}|{each.label_selector}|{each.name}" for each in streams
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:12]
