@@ -21,6 +21,7 @@ from reflet.client.client import Client
 from reflet.errors import ApiError, Forbidden, NotFound, RefletError, TransportError
 from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.reflector.reflector import Reflector
+from reflet.informer.reflector.retries import BACKOFF_RESET
 from reflet.informer.reflector.source import Source, WatchStream
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock
@@ -76,7 +77,8 @@ class ObjectStream:
             label_selector=objects.label_selector,
             field_selector=objects.field_selector,
             clock=clock,
-            backoff=self._backoff(),
+            # A reflector does not say when all is well again: its series starts over by itself.
+            backoff=self._backoff(reset_after=BACKOFF_RESET),
             silence=settings.watch_client_timeout or SILENCE,
             on_error=self._failed,
             on_connection=self._connection_changed,
@@ -149,13 +151,13 @@ class ObjectStream:
                 pause = backoff.next_delay()
             await self._clock.sleep(pause)
 
-    def _backoff(self) -> Backoff:
+    def _backoff(self, reset_after: float | None = None) -> Backoff:
         first = max(float(self._settings.error_throttle_sleep), SHORTEST_PAUSE)
         return Backoff(
             first=first,
             ceiling=max(first, LONGEST_BACKOFF),
             jitter=0.2,
-            reset_after=None,
+            reset_after=reset_after,
             clock=self._clock,
         )
 

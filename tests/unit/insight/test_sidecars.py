@@ -20,8 +20,8 @@ from reflet.insight.sidecars import (
 )
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.references import references_of
-from reflet.sidecar.selection import selected as selected_objects
-from reflet.sidecar.selection import verbs_needed
+from reflet.sidecar.selected_objects import selected as selected_objects
+from reflet.sidecar.selected_objects import verbs_needed
 from reflet.sidecar.sidecar_settings import read_settings
 from tests.unit.insight.sidecar_pods import VARIABLES, container, dashboard, deployment, pod, secret
 

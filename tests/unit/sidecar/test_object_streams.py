@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -195,3 +196,20 @@ async def test_all_namespaces_are_one_stream() -> None:
     await stream.read_once()
 
     assert source.asked[0] == "Secret in *"
+
+
+@pytest.mark.virtual_time
+async def test_a_watch_that_has_failed_often_is_not_slow_to_come_back_for_ever() -> None:
+    source = Collection(["a"])
+    moments: list[float] = []
+
+    def watch(_options: object, *, silence: float | None) -> Any:
+        moments.append(asyncio.get_running_loop().time())
+        raise source.watch_refusal
+
+    source.watch = watch  # type: ignore[method-assign]  # only when it was called matters
+    with Scene(source).running():
+        await asyncio.sleep(3600)
+
+    waits = [after - before for before, after in itertools.pairwise(moments) if before > 1800]
+    assert min(wait for wait in waits if wait > 1) < 10
