@@ -293,8 +293,9 @@ a kubelet would. The development server speaks HTTP in clear here, the real kube
 - **While nothing changes**: bytes as they travel, counted by a relay before the server; requests
   by the server, in its audit log, and for the development server by the relay.
 - **Restarts**: the server is killed, one object is deleted and another one changed, and it comes
-  back at the same address. When both have seen the change, the next round begins. Files that are
-  left at the end of objects that are gone are missed deletions.
+  back at the same address. When both have seen the change, the next round begins, some seconds
+  after the last: to Reflet, whose pauses grow while a server keeps failing, that is one failure
+  that lasts. Files that are left at the end of objects that are gone are missed deletions.
 - **Silent connections**: what is sent over the connections of a sidecar arrives nowhere any more,
   as after the loss of a route, and an object is changed. New connections work.
   `WATCH_CLIENT_TIMEOUT=60` is set, as the chart of Loki does.

@@ -13,6 +13,7 @@ import time
 from functools import partial
 from typing import Any, Final
 
+from benchmarks.measuring import percentile
 from benchmarks.sidecar_objects import (
     ARRIVES,
     LOOK_EVERY,
@@ -28,15 +29,20 @@ from benchmarks.sidecar_objects import (
 from reflet.api.core.config import ConfigMap
 from reflet.cluster import Cluster
 
+GIVEN_UP: Final = 120.0  # seconds after which a change is not waited for any more
 CLIENT_TIMEOUT: Final = "60"  # as the chart of Loki sets it
 
 ByName = dict[str, dict[str, Any]]
 
 
 async def restarts(stage: Staged, *, times: int) -> ByName:
-    """Objects that were deleted while the server was away, and files of them that stayed."""
-    counts = {name: {"missed": 0, "late": 0, "times": times} for name in stage.names}
+    """Objects that were deleted while the server was away, and files of them that stayed.
+
+    Also the seconds from the server's return until each had seen what else changed meanwhile; the
+    next round begins when everybody has, or is given up.
+    """
     namespace = "restarts"
+    waits: dict[str, list[float]] = {name: [] for name in stage.names}
     async with running(stage, namespace, times + 1) as (_, sidecars):
         for each in range(times):
 
@@ -45,15 +51,25 @@ async def restarts(stage: Staged, *, times: int) -> ByName:
                 await change(cluster, namespace, times, f"round {each}")
 
             await stage.server.go_away(meanwhile)
-            for name, sidecar in sidecars.items():
-                back = await until(partial(shows, sidecar, times, f"round {each}"), ARRIVES)
-                counts[name]["late"] += back is None
+            back = time.monotonic()
+            moments = await asyncio.gather(
+                *(
+                    until(partial(shows, sidecar, times, f"round {each}"), GIVEN_UP)
+                    for sidecar in sidecars.values()
+                )
+            )
+            for name, moment in zip(sidecars, moments, strict=True):
+                waits[name].append(GIVEN_UP if moment is None else moment - back)
             await asyncio.sleep(SETTLE)
-        # Whatever was only late is gone by now.
-        for name, sidecar in sidecars.items():
-            left = [each for each in range(times) if (sidecar.folder / file_name(each)).exists()]
-            counts[name] |= {"missed": len(left), "ends": sidecar.ends}
-    return {name: dict(each) for name, each in counts.items()}
+        return {
+            name: {
+                "missed": sum((sidecar.folder / file_name(each)).exists() for each in range(times)),
+                "seen_p50": percentile(waits[name], 0.5),
+                "seen_most": max(waits[name]),
+                "ends": sidecar.ends,
+            }
+            for name, sidecar in sidecars.items()
+        }
 
 
 async def silence(stage: Staged, *, seconds: float) -> ByName:

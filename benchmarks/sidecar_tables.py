@@ -79,7 +79,10 @@ def rows(size: Figures) -> dict[str, Callable[[Figures, str], str]]:
         f"deletions missed in {size['restarts']} restarts of the server": line(
             "restarts", "missed", str
         ),
-        "changes not seen within 30 s of its return": line("restarts", "late", str),
+        "from its return until a change is seen, p50, s": line(
+            "restarts", "seen_p50", "{:.1f}".format
+        ),
+        "longest of them, s": line("restarts", "seen_most", "{:.1f}".format),
         "ends of the process": line("restarts", "ends", str),
     }
     if size["silent_seconds"]:
