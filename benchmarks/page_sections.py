@@ -275,6 +275,34 @@ how long a person waits for `reflet env -f` from a cold start. The pod has 20 va
 objects.
 """,
     ),
+    "sidecar": Section(
+        "## The sidecar",
+        """\
+`reflet sidecar` next to kiwigrid/k8s-sidecar, which it replaces: the same variables, the same
+objects, each a process of its own with a folder of its own. But for the start, in which they take
+turns, both work at the same time on the same server. The original runs from its own source, with
+the versions of its packages that it pins; a process that ends is started again a second later, as
+a kubelet would. The development server speaks HTTP in clear here, the real kube-apiserver TLS.
+
+- **Start to ready** is until `/healthz` says so, the start of Python included; every file is there
+  then. Objects are ConfigMaps of 1 KiB; ConfigMaps and Secrets are watched.
+- **From a write to its file** is from the moment at which the server has answered until the new
+  content is in the file, told by inotify. An event may overtake the answer: that counts as 0.
+- **Reload calls**: every object is changed once, as fast as the server takes it, and the address
+  that is asked to reload answers at once.
+- **Torn reads**: a file of 264 kB is changed ten times a second, and somebody reads it all the
+  time, as Grafana may. A read is torn when what it saw is no version of the file.
+- **While nothing changes**: bytes as they travel, counted by a relay before the server; requests
+  by the server, in its audit log, and for the development server by the relay.
+- **Restarts**: the server is killed, one object is deleted and another one changed, and it comes
+  back at the same address. When both have seen the change, the next round begins, some seconds
+  after the last: to Reflet, whose pauses grow while a server keeps failing, that is one failure
+  that lasts. Files that are left at the end of objects that are gone are missed deletions.
+- **Silent connections**: what is sent over the connections of a sidecar arrives nowhere any more,
+  as after the loss of a route, and an object is changed. New connections work.
+  `WATCH_CLIENT_TIMEOUT=60` is set, as the chart of Loki does.
+""",
+    ),
     "start_up": Section(
         "## Start-up",
         """\

@@ -22,6 +22,7 @@ from benchmarks.managers_tables import CONTESTANTS as MANAGERS
 from benchmarks.measuring import REPOSITORY, RESULTS
 from benchmarks.mirror_contestants import CONTESTANTS as MIRRORS
 from benchmarks.recovery_contestants import CONTESTANTS as RECOVERING
+from benchmarks.sidecar_pictures import missed_deletions, torn_reads
 
 IMAGES: Final = REPOSITORY / "docs" / "images"
 FLEET_AWAY: Final = "40"  # seconds: the longest outage, whose arrivals are shown
@@ -342,6 +343,8 @@ PICTURES: Final[Mapping[str, Picture]] = {
     "fleet-live": Picture("fleet", "Agents that are live again, over time", fleet_live),
     "fleet-connections": Picture("fleet", "Connection attempts over time", fleet_connections),
     "fleet-requests": Picture("fleet", "Requests over time", fleet_requests),
+    "sidecar-torn": Picture("sidecar", "Torn reads by sidecar", torn_reads),
+    "sidecar-missed": Picture("sidecar", "Missed deletions by sidecar", missed_deletions),
     "growth": Picture(GROWTH, "How Reflet's costs grow with the size", growth_exponents),
 }
 

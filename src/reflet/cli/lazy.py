@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         explain,
         rbac,
         reference_table,
+        sidecars,
         struct_source,
         used_by,
     )
@@ -105,7 +106,9 @@ _HOMES: Final = {
         "reflet.client": "client",
         "reflet.devserver.verbs": "loading",
         "reflet.informer.reflector": "reflector",
-        "reflet.insight": "custom_structs explain rbac reference_table struct_source used_by",
+        "reflet.insight": (
+            "custom_structs explain rbac reference_table sidecars struct_source used_by"
+        ),
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.insight.why": "diagnosis",
         "reflet.manifests": "applying manifest_documents",

@@ -4,7 +4,8 @@
 - ``why``: why pods and workloads do not run, and which of the cluster's complaints that explains
 - ``pod_problems``: everything that is wrong with a whole pod, for ``why`` and ``lint``
 - ``fixes``: what to do about a problem, and what was probably meant
-- ``used_by``: who uses an object, key by key, of ``possible_users``
+- ``used_by``: who uses an object, key by key, of ``possible_users``; ``pod_uses``: how pods do
+- ``sidecars``: containers that pick up objects by label, and which
 - ``name_paths``: paths from objects to the names in them
 - ``reference_table``: which objects name ConfigMaps and Secrets outside pods, and which make them
 - ``custom_workloads``: custom resources that hold pod templates, as what makes pods

@@ -8,8 +8,8 @@ A named object that may not be watched is got every SLEEP_TIME seconds instead, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +18,7 @@ from reflet.api.codec import Listing
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.options import ListOptions, WatchOptions
 from reflet.client.client import Client
-from reflet.errors import ApiError, Forbidden, NotFound, RefletError, TransportError
+from reflet.errors import ApiError, Expired, Forbidden, NotFound, RefletError, TransportError
 from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.reflector.reflector import Reflector
 from reflet.informer.reflector.source import Source, WatchStream
@@ -69,14 +69,17 @@ class ObjectStream:
         namespace = objects.namespace if objects.namespace is not None else "*"
         self._source = client.resource(kind, namespace=namespace)
         self._reflector: Reflector[Any] = Reflector(
-            _Timed(self._source, settings.watch_server_timeout),
+            _Paced(
+                self._source,
+                watches_last=settings.watch_server_timeout,
+                pause=self._pause,
+            ),
             self,
             name=str(objects),
             resource=f"{objects.kind}s",
             label_selector=objects.label_selector,
             field_selector=objects.field_selector,
             clock=clock,
-            backoff=self._backoff(),
             silence=settings.watch_client_timeout or SILENCE,
             on_error=self._failed,
             on_connection=self._connection_changed,
@@ -138,7 +141,13 @@ class ObjectStream:
         watching.result()
 
     async def _poll(self) -> None:
-        backoff = self._backoff()
+        backoff = Backoff(
+            first=self._pause,
+            ceiling=max(self._pause, LONGEST_BACKOFF),
+            jitter=0.2,
+            reset_after=None,
+            clock=self._clock,
+        )
         while True:
             try:
                 await self.read_once()
@@ -149,15 +158,9 @@ class ObjectStream:
                 pause = backoff.next_delay()
             await self._clock.sleep(pause)
 
-    def _backoff(self) -> Backoff:
-        first = max(float(self._settings.error_throttle_sleep), SHORTEST_PAUSE)
-        return Backoff(
-            first=first,
-            ceiling=max(first, LONGEST_BACKOFF),
-            jitter=0.2,
-            reset_after=None,
-            clock=self._clock,
-        )
+    @property
+    def _pause(self) -> float:
+        return max(float(self._settings.error_throttle_sleep), SHORTEST_PAUSE)
 
     def _succeeded(self) -> None:
         if self.failure is not None:
@@ -185,24 +188,44 @@ class ObjectStream:
             self._failed(error)
 
 
-class _Timed:
-    """A source whose watches end after so many seconds; None leaves that to the reflector."""
+class _Paced:
+    """A source whose watches end after so many seconds, and whose refusals ask for a pause.
 
-    def __init__(self, source: Source[Any], seconds: float | None) -> None:
+    Without *watches_last* their end is left to the reflector.  The pause is what
+    ERROR_THROTTLE_SLEEP wants at least.  A version that has expired is no refusal: every restart of
+    the server brings it, and it is followed at the reflector's own pace.
+    """
+
+    def __init__(self, source: Source[Any], *, watches_last: float | None, pause: float) -> None:
         self._source = source
-        self._seconds = seconds
+        self._watches_last = watches_last
+        self._pause = pause
 
     @property
     def gate(self) -> Gate | None:
         return self._source.gate
 
     async def page(self, options: ListOptions, /) -> Listing[Any]:
-        return await self._source.page(options)
+        with self._pausing():
+            return await self._source.page(options)
 
-    def watch(
+    @asynccontextmanager
+    async def watch(
         self, options: WatchOptions, /, *, silence: float | None
-    ) -> AbstractAsyncContextManager[WatchStream[Any]]:
-        if self._seconds is not None:
-            seconds = max(1, int(self._seconds))
+    ) -> AsyncIterator[WatchStream[Any]]:
+        if self._watches_last is not None:
+            seconds = max(1, int(self._watches_last))
             options = msgspec.structs.replace(options, timeout_seconds=seconds)
-        return self._source.watch(options, silence=silence)
+        with self._pausing():
+            async with self._source.watch(options, silence=silence) as stream:
+                yield stream
+
+    @contextmanager
+    def _pausing(self) -> Iterator[None]:
+        try:
+            yield
+        except Expired:
+            raise
+        except ApiError as error:
+            error.retry_after = max(error.retry_after or 0.0, self._pause)
+            raise

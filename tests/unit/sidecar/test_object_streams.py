@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from reflet.api.codec import Listing
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ListMeta, ObjectMeta
 from reflet.api.options import ListOptions
-from reflet.errors import Forbidden, InternalError, NotFound, TransportError
+from reflet.errors import Expired, Forbidden, InternalError, NotFound, TransportError
 from reflet.runtime.clock import SystemClock
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.sidecar.object_streams import ObjectStream
@@ -195,3 +196,41 @@ async def test_all_namespaces_are_one_stream() -> None:
     await stream.read_once()
 
     assert source.asked[0] == "Secret in *"
+
+
+async def pauses_between_watches(refusal: Exception, seconds: float) -> dict[float, float]:
+    """When a watch was asked for that is always refused so, and how long before the next one."""
+    source = Collection(["a"], watch=refusal)
+    moments: list[float] = []
+
+    def watch(_options: object, *, silence: float | None) -> Any:
+        moments.append(asyncio.get_running_loop().time() - began)
+        raise source.watch_refusal
+
+    source.watch = watch  # type: ignore[method-assign,assignment]  # only when matters
+    began = asyncio.get_running_loop().time()
+    with Scene(source, ERROR_THROTTLE_SLEEP="7").running():
+        await asyncio.sleep(seconds)
+    # A stream and the watch that takes its place are one try.
+    return {a: b - a for a, b in itertools.pairwise(moments) if b - a > 0.5}
+
+
+@pytest.mark.virtual_time
+async def test_a_refused_watch_is_left_alone_for_the_throttle_at_least() -> None:
+    pauses = await pauses_between_watches(InternalError("no watches here", code=500), 600)
+
+    assert min(pauses.values()) >= 7
+
+
+@pytest.mark.virtual_time
+async def test_a_version_that_has_expired_is_no_refusal() -> None:
+    pauses = await pauses_between_watches(Expired("too old", code=410), 60)
+
+    assert min(pauses.values()) < 2
+
+
+@pytest.mark.virtual_time
+async def test_a_watch_that_has_failed_often_is_not_slow_to_come_back_for_ever() -> None:
+    pauses = await pauses_between_watches(InternalError("no watches here", code=500), 3600)
+
+    assert min(pause for moment, pause in pauses.items() if moment > 1800) < 10
