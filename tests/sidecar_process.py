@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-PATIENCE: Final = 10.0  # seconds until what is waited for must be so
+PATIENCE: Final = 25.0  # seconds until what is waited for must be so
 
 # Another user may not be able to read Python and its libraries where this one has them, so all that
 # a sidecar needs is imported before the process becomes that user.

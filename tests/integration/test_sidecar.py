@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reflet.errors import Forbidden, InternalError, TransportError
+from reflet.errors import ConfigurationError, Forbidden, InternalError, TransportError
 from reflet.sidecar import sidecar as sidecar_module
 from reflet.sidecar.files.publishing import Published
 from reflet.sidecar.sidecar import FilesUnwritten
@@ -154,6 +154,25 @@ async def test_a_download_that_takes_for_ever_holds_up_readiness_for_half_a_minu
         assert scene.clock.monotonic() - began >= 30
         assert scene.files() == {"f": "1"}
         assert await scene.healthz() == (200, "OK")
+
+
+@pytest.mark.parametrize("method", ["WATCH", "LIST"])
+async def test_credentials_that_cannot_be_encoded_end_it_after_the_first_files(
+    play: Play, method: str
+) -> None:
+    scene = play(
+        METHOD=method,
+        REQ_URL=f"{play.target.url}/reload",
+        REQ_USERNAME="u",
+        REQ_PASSWORD="p",
+        REQ_BASIC_AUTH_ENCODING="klingon",
+    )
+    scene.put(config_map("a", {"f": "1"}))
+    async with scene.running() as task:
+        with pytest.raises(ConfigurationError, match="REQ_BASIC_AUTH_ENCODING: klingon cannot"):
+            await task
+
+    assert scene.files() == {"f": "1"}
 
 
 # Once

@@ -40,7 +40,7 @@ from reflet.sidecar.targets import (
     SidecarObject,
     targets_of,
 )
-from reflet.sidecar.web_login import web_login
+from reflet.sidecar.web_login import checked_login, web_login
 from reflet.transport.http.retry_series import Missed, RetrySeries
 from reflet.transport.http.web_client import WebClient
 
@@ -173,6 +173,7 @@ class Sidecar:
             self._permanent.keep(self._tasks, self._reloader.run, name="reload")
             self._permanent.keep(self._tasks, self._write, name="files")
             await self._until_read()
+            await self._until_begun()
             await self._permanent.ended()
 
     def _heard(self) -> None:
@@ -213,6 +214,20 @@ class Sidecar:
             self._stream_news.clear()
             await came_within(self._stream_news, left, clock=self._clock)
 
+    async def _until_begun(self) -> None:
+        """Return when the first files are written; raise when nobody can be told of them, ever.
+
+        As for the original, credentials that cannot be encoded are a mistake when they are used.
+        """
+        while not self._is_started and not any(self._permanent.problems.values()):
+            self._stream_news.clear()
+            await self._stream_news.wait()
+        self._check_login(is_skipped=self._settings.req_skip_init)
+
+    def _check_login(self, *, is_skipped: bool = False) -> None:
+        if self._changed_at_start and self._settings.req_url and not is_skipped:
+            checked_login(self._settings)
+
     def _check_started(self) -> bool:
         """Whether everything that can be read now is written for the first time."""
         return (
@@ -226,6 +241,7 @@ class Sidecar:
     async def _begin(self) -> None:
         await in_thread(self._publisher.finish_start)
         self._is_started = True
+        self._stream_news.set()
         if self._settings.resync_every:
             self._resync_at = self._clock.monotonic() + self._settings.resync_every
         if self._changed_at_start:
@@ -243,6 +259,7 @@ class Sidecar:
         await in_thread(self._publisher.finish_start)
         if self._changed_at_start:
             await self._reloader.reload(ReloadCall(), is_last=True)
+            self._check_login()
         for error in errors:
             if error is not None:
                 raise error

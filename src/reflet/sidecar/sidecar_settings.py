@@ -171,15 +171,6 @@ def _missing(environ: Mapping[str, str], flags: Mapping[str, str]) -> list[str]:
 
 def _contradictions(settings: SidecarSettings) -> list[str]:
     found: list[str] = []
-    if settings.req_username and settings.req_password:
-        encoding = settings.req_basic_auth_encoding
-        try:
-            f"{settings.req_username}{settings.req_password}".encode(encoding)
-        except UnicodeError:
-            found.append(
-                f"REQ_BASIC_AUTH_ENCODING: {encoding} cannot write REQ_USERNAME and REQ_PASSWORD: "
-                "try utf-8"
-            )
     if bool(settings.reload_process) != (settings.reload_signal is not None):
         found.append("RELOAD_SIGNAL and RELOAD_PROCESS go together: set both, or neither")
     return found

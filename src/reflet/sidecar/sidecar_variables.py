@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from reflet.sidecar.variable_readers import (
     Reader,
-    codec,
+    encoding,
     exact_truth,
     file_mode,
     folders,
@@ -142,7 +142,9 @@ _ORIGINAL: Final = (
     SidecarVariable(
         "REQ_PASSWORD_FILE", "File with the password, read at each request.", plain, "", "none"
     ),
-    SidecarVariable("REQ_BASIC_AUTH_ENCODING", "Encoding of user and password.", codec, "latin1"),
+    SidecarVariable(
+        "REQ_BASIC_AUTH_ENCODING", "Encoding of user and password.", encoding, "latin1"
+    ),
     SidecarVariable(
         "REQ_SKIP_INIT",
         "Do not ask REQ_URL for the files of the start.",

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reflet.errors import ConfigurationError
 from reflet.sidecar.log_lines import logger
 from reflet.sidecar.sidecar_settings import SidecarSettings
 
 
 def web_login(settings: SidecarSettings) -> tuple[bytes, bytes] | None:
     """Who we are; None without both parts.  A file wins over its plain variable if it is there."""
+    try:
+        return checked_login(settings)
+    except ConfigurationError as error:
+        logger.error("%s", error)
+        return None
+
+
+def checked_login(settings: SidecarSettings) -> tuple[bytes, bytes] | None:
+    """The same; ConfigurationError when REQ_BASIC_AUTH_ENCODING cannot write it."""
     user = _read(settings.req_username_file, settings.req_username)
     password = _read(settings.req_password_file, settings.req_password)
     if not user or not password:
@@ -17,9 +27,11 @@ def web_login(settings: SidecarSettings) -> tuple[bytes, bytes] | None:
     encoding = settings.req_basic_auth_encoding
     try:
         return user.encode(encoding), password.encode(encoding)
-    except UnicodeError:
-        logger.error("REQ_BASIC_AUTH_ENCODING: %s cannot write user and password", encoding)
-        return None
+    except (UnicodeError, LookupError):
+        # The cause would show the password.
+        raise ConfigurationError(
+            f"REQ_BASIC_AUTH_ENCODING: {encoding} cannot write user and password: try utf-8"
+        ) from None
 
 
 def _read(path: str, otherwise: str) -> str:

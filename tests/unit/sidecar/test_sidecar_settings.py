@@ -121,12 +121,6 @@ def test_no_secret_is_in_the_repr() -> None:
     assert "hunter2" not in repr(found)
 
 
-def test_credentials_that_the_encoding_cannot_write_are_refused() -> None:
-    assert problems(
-        {**LEAST, "REQ_USERNAME": "u", "REQ_PASSWORD": "☃", "REQ_BASIC_AUTH_ENCODING": "ascii"}
-    ) == ("REQ_BASIC_AUTH_ENCODING: ascii cannot write REQ_USERNAME and REQ_PASSWORD: try utf-8",)
-
-
 @pytest.mark.parametrize("name", ["RELOAD_SIGNAL", "RELOAD_PROCESS"])
 def test_a_signal_needs_a_process_and_a_process_a_signal(name: str) -> None:
     value = "HUP" if name == "RELOAD_SIGNAL" else "grafana"

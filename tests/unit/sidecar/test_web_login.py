@@ -45,12 +45,17 @@ def test_a_file_that_is_not_there_leaves_the_variable(
     assert f"File not found at: {missing}" in caplog.text
 
 
+@pytest.mark.parametrize("encoding", ["latin1", "klingon"])
 def test_what_the_encoding_cannot_write_is_said_without_it(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, encoding: str
 ) -> None:
     (tmp_path / "password").write_text("☃")
-    asked = settings(REQ_USERNAME="u", REQ_PASSWORD_FILE=str(tmp_path / "password"))
+    asked = settings(
+        REQ_USERNAME="u",
+        REQ_PASSWORD_FILE=str(tmp_path / "password"),
+        REQ_BASIC_AUTH_ENCODING=encoding,
+    )
 
     assert web_login(asked) is None
-    assert "latin1 cannot write user and password" in caplog.text
+    assert f"{encoding} cannot write user and password" in caplog.text
     assert "☃" not in caplog.text
