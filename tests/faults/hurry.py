@@ -29,7 +29,7 @@ RATE: Final = 30.0
 """Seconds of the hurried that pass in one of ours."""
 
 TICK: Final = 0.01
-LONGEST_TICK: Final = 0.04
+LONGEST_TICK: Final = 0.015
 """Seconds of ours: how often a patient clock looks whether anything gets done, and what it counts
 at most when that took longer."""
 
