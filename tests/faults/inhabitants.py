@@ -264,8 +264,8 @@ INHABITANTS: Final[Sequence[Callable[[Surroundings], Inhabitant]]] = (
     lambda given: MirrorInhabitant(given, CONFIG_MAPS, selector="colours=red", streaming=False),
     lambda given: ManagerInhabitant(given, "watch"),
     lambda given: ManagerInhabitant(given, "auto"),
+    OperatorInhabitant,
     lambda given: AgentInhabitant(given, "watch", run=True),
     lambda given: AgentInhabitant(given, "auto", run=False),
-    OperatorInhabitant,
 )
-"""Everybody who lives through the chaos."""
+"""Everybody who lives through the chaos; last those who are looked at with most work."""
