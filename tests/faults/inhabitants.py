@@ -266,11 +266,11 @@ INHABITANTS: Final[Sequence[Callable[[Surroundings], Inhabitant]]] = (
     lambda given: MirrorInhabitant(given, CONFIG_MAPS, selector="colours=red", streaming=False),
     lambda given: ManagerInhabitant(given, "watch"),
     lambda given: ManagerInhabitant(given, "auto"),
+    OperatorInhabitant,
     lambda given: AgentInhabitant(given, "watch", run=True),
     lambda given: AgentInhabitant(given, "auto", run=False),
-    OperatorInhabitant,
     lambda given: SidecarInhabitant(given, "files"),
     lambda given: SidecarInhabitant(given, "links"),
     KilledSidecar,
 )
-"""Everybody who lives through the chaos."""
+"""Everybody who lives through the chaos; last those who are looked at with most work."""
