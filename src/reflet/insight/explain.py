@@ -153,6 +153,18 @@ def _expansions(origin: Origin, environment: Environment) -> Iterator[Expansion]
         yield Expansion(name=substitution.name, assignment=seen if substitution.found else None)
 
 
+def sources_of(assignment: Assignment, environment: Environment) -> Iterator[Origin]:
+    """Yield where a value came from: its origin, or those of everything that it was expanded with.
+
+    What stands in the pod itself has no source but the pod.
+    """
+    if not isinstance(assignment.origin, ValueOrigin):
+        yield assignment.origin
+    for expansion in _expansions(assignment.origin, environment):
+        if expansion.assignment is not None:
+            yield from sources_of(expansion.assignment, environment)
+
+
 def _is_immutable(origin: Origin, objects: ObjectSource | None) -> bool:
     if objects is None:
         return False
