@@ -118,13 +118,12 @@ def explain(inputs: PodInputs, container: str = "") -> ExplainedPod:
     mounted = {mount.name for each in placed for mount in each.container.volume_mounts}
     names = [name for name in configuration_volumes(pod) if not container or name in mounted]
     objects = inputs.objects
+    values = {name: environment.values for name, environment in environments.items()}
     return ExplainedPod(
         containers=tuple(
             _container(each, environments[each.container.name], objects) for each in placed
         ),
-        volumes=tuple(
-            _volume(inputs.volume(name), placed, environments, objects) for name in names
-        ),
+        volumes=tuple(_volume(inputs.volume(name), placed, values, objects) for name in names),
     )
 
 
@@ -182,7 +181,7 @@ def _is_immutable(origin: Origin, objects: ObjectSource | None) -> bool:
 def _volume(
     contents: VolumeContents,
     placed: Iterable[PlacedContainer],
-    environments: Mapping[str, Environment],
+    variables: Mapping[str, Mapping[str, str]],
     objects: ObjectSource | None,
 ) -> ExplainedVolume:
     mounts = [
@@ -196,7 +195,7 @@ def _volume(
         immutable = _is_immutable(file.origin, objects)
         follows = _volume_follows(file.origin, immutable=immutable)
         sights = (
-            _sight(path, container, mount, environments[container].values, follows)
+            _sight(path, container, mount, variables[container], follows)
             for container, mount in mounts
         )
         seen = tuple(sight for sight in sights if sight is not None)

@@ -124,6 +124,19 @@ def judge(
     return Judgement(state=state, certainty=seen, reason=reason, at=fixed.at, by=fixed.by)
 
 
+def surely_current(
+    history: ObjectHistory, start: Start, arrival: Arrival, *, newest: datetime | None
+) -> bool:
+    """Whether nothing of an object has changed since a container started; False is no answer.
+
+    *newest* is when any of its keys was last written.  ``judge`` says so of each key, and why.
+    """
+    if start.at is None or newest is None or history.changes:
+        return False
+    write = Write(manager="", at=newest)
+    return _was_settled(history, write, start, _reading(history, start, start.at, arrival))
+
+
 @final
 class _Comparison:
     """The value that a container read when it started, beside the one that there is now."""

@@ -20,7 +20,7 @@ def at(minutes: int) -> datetime:
 
 
 def managed(manager: str, minutes: int | None, *keys: str, bag: str = "data") -> dict[str, Any]:
-    fields = {f"f:{bag}": {".": {}, **{f"f:{key}": {} for key in keys}}}
+    fields: dict[str, Any] = {f"f:{bag}": {".": {}, **{f"f:{key}": {} for key in keys}}}
     time = None if minutes is None else at(minutes).isoformat()
     return {"manager": manager, "operation": "Update", "time": time, "fieldsV1": fields}
 
