@@ -18,10 +18,8 @@ from typing import Final, final
 from reflet.api.frozen import Frozen
 from reflet.api.meta import Time
 from reflet.gotext.durations import human_duration
-from reflet.insight.object_history import KeyChange, ObjectHistory, Write
+from reflet.insight.object_history import SECOND, KeyChange, ObjectHistory, Write
 
-SECOND: Final = timedelta(seconds=1)
-"""What times of the API are cut to."""
 SETTLED: Final = timedelta(seconds=3)
 """A container that started so long after a change has it: the kubelet's watch, and the start."""
 FOLLOWS_WITHIN: Final = timedelta(seconds=120)
@@ -182,7 +180,7 @@ class _Comparison:
         held = {changes[0].before} if changes[0].at >= reading.earliest else set()
         for change, after in zip_longest(changes, changes[1:]):
             is_over = after is not None and after.at < reading.earliest
-            if change.at <= reading.latest and not is_over:
+            if change.since <= reading.latest and not is_over:
                 held.add(change.after)
         state, certainty = State.NEEDS_RESTART, Certainty.INFERRED
         if not self._may_be_older and held == {last.after}:
@@ -198,7 +196,16 @@ class _Comparison:
             reason = f"{_change_text(at, by, now)}, {began}"
             return Judgement(state=State.CURRENT, reason=reason, at=at, by=by)
         among = len({*write.keys, *write.string_keys})
-        which = "it" if among == 1 else f"it or another of {among} keys"
+        which = " or ".join(
+            filter(
+                None,
+                (
+                    "it",
+                    f"another of {among} keys" if among > 1 else "",
+                    "the metadata" if write.metadata else "",
+                ),
+            )
+        )
         reason = f"{by or 'somebody'} wrote {which} {_ago(at, now)}, {began}"
         if history.created is not None and history.created > self._started:
             reason = f"{history.kind} {history.name} was made {_ago(history.created, now)}, {began}"

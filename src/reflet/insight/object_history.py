@@ -12,7 +12,7 @@ Upstream: apimachinery/pkg/util/managedfields/internal/managedfieldsupdater.go
 
 import hmac
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, cast
 
 import msgspec
@@ -20,27 +20,40 @@ from msgspec import structs
 
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.api.json_reader import FAILURES, refuse
-from reflet.api.meta import Time
+from reflet.api.meta import LAST_APPLIED, Time
 from reflet.api.unstructured import AnyObject
 from reflet.resolution.objects import ConfigKind
 
+SECOND: Final = timedelta(seconds=1)
+"""What times of the API are cut to."""
+PROMPT: Final = timedelta(seconds=5)
+"""In which a watch that works tells of a change, clocks that differ a little included."""
+MOST_CHANGES: Final = 1000
+"""That are remembered of one object."""
+
 
 class Write(Frozen, frozen=True, kw_only=True):
-    """What a manager owns of an object: keys that it wrote, the last of them at a time."""
+    """What a manager owns of an object: keys that it wrote, the last of them at a time.
+
+    With ``metadata`` it owns labels or annotations too, and may have written those.
+    """
 
     manager: str
     at: Time
     keys: tuple[str, ...] = ()
     string_keys: tuple[str, ...] = ()
+    metadata: bool = False
 
 
 class KeyChange(Frozen, frozen=True, kw_only=True):
-    """A change that a watch saw: when, by whom if that is known, and the digests of the values.
+    """A change that a watch saw: by whom if that is known, and the digests of the values.
 
+    It was ``since`` one moment and until another, ``at``: mostly within a second.
     ``None`` stands for a key that is not there.
     """
 
     at: Time
+    since: Time
     key: str
     before: str | None = None
     after: str | None = None
@@ -102,6 +115,7 @@ class _Fields(msgspec.Struct, frozen=True, gc=False):
     data: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict, name="f:data")
     binary: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict, name="f:binaryData")
     strings: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict, name="f:stringData")
+    metadata: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict, name="f:metadata")
 
 
 class _Entry(Frozen, frozen=True, kw_only=True):
@@ -150,31 +164,80 @@ def observed(
     *,
     at: datetime,
     salt: bytes,
+    late: bool = False,
 ) -> ObjectHistory:
     """Return the history after a watch has seen an object become another, appear or disappear.
 
     *history* is that of before; of an object that was not there when the watch began it is
-    ``never_seen``.  *salt* is the same for all changes of an object, and chosen at random.
+    ``never_seen``.  *salt* is the same for all changes of an object, and chosen at random.  *late*
+    says that the watch was interrupted, so that the change may have been long ago.
     """
     before = {} if old is None else _digests(_stored(old), salt)
     stored = _Stored() if new is None else _stored(new)
     after, writes = _digests(stored, salt), tuple(_writes(stored))
-    changes = tuple(
-        KeyChange(
-            at=at, key=key, before=before.get(key), after=after.get(key), by=_writer(key, writes)
-        )
-        for key in sorted(before.keys() | after.keys())
-        if before.get(key) != after.get(key)
-    )
+    kept = _forgetful(history)
+    last_seen = max((each.at for each in history.changes), default=history.since)
+    changes = []
+    for key in sorted(before.keys() | after.keys()):
+        if before.get(key) != after.get(key):
+            by, since, until = _when(key, writes, at)
+            if last_seen is not None and (late or abs(at - until) > PROMPT):
+                since = min(since, last_seen)
+            changes.append(
+                KeyChange(
+                    at=until,
+                    since=since,
+                    key=key,
+                    before=before.get(key),
+                    after=after.get(key),
+                    by=by,
+                )
+            )
     return structs.replace(
-        history,
+        kept,
         exists=new is not None,
         created=history.created if new is None else new.metadata.creation_timestamp,
         immutable=bool(stored.immutable),
         keys=tuple(sorted(stored.data or EMPTY)),
         binary_keys=tuple(sorted(stored.binary_data or EMPTY)),
-        changes=(*history.changes, *changes),
+        changes=(*kept.changes, *changes),
     )
+
+
+def _when(key: str, writes: Iterable[Write], seen: datetime) -> tuple[str, datetime, datetime]:
+    """Return who wrote a key, and between which moments.
+
+    By the server's clock where somebody owns the key, since ours may be wrong; nobody owns one
+    that is gone.
+    """
+    owners = [each for each in writes if key in (*each.keys, *each.string_keys)]
+    if not owners:
+        return "", seen - PROMPT, seen
+    last = max(owners, key=_moment)
+    return last.manager, last.at, last.at + SECOND
+
+
+def _forgetful(history: ObjectHistory) -> ObjectHistory:
+    """Return the history without its older half once it is long: that of before is not known."""
+    if len(history.changes) < MOST_CHANGES:
+        return history
+    forgotten = len(history.changes) // 2
+    since = history.changes[forgotten - 1].at
+    return structs.replace(history, since=since, writes=(), changes=history.changes[forgotten:])
+
+
+def without_values(item: AnyObject, salt: bytes) -> AnyObject:
+    """Return the object with digests in the place of values: enough for ``observed``.
+
+    What kubectl keeps of a manifest in an annotation goes too.
+    """
+    content = item.to_dict()
+    for bag in ("data", "binaryData"):
+        values = content.get(bag)
+        if isinstance(values, dict):
+            content[bag] = {key: _digest(str(value), salt) for key, value in values.items()}
+    content.get("metadata", {}).get("annotations", {}).pop(LAST_APPLIED, None)
+    return AnyObject.from_dict(content)
 
 
 def never_seen(kind: ConfigKind, namespace: str, name: str, *, since: datetime) -> ObjectHistory:
@@ -191,7 +254,11 @@ def _stored(item: AnyObject) -> _Stored:
 
 def _digests(stored: _Stored, salt: bytes) -> dict[str, str]:
     every: dict[str, Any] = {**(stored.data or EMPTY), **(stored.binary_data or EMPTY)}
-    return {key: hmac.digest(salt, bytes(value), "sha256").hex() for key, value in every.items()}
+    return {key: _digest(bytes(value).decode(), salt) for key, value in every.items()}
+
+
+def _digest(text: str, salt: bytes) -> str:
+    return hmac.digest(salt, text.encode(errors="surrogatepass"), "sha256").hex()
 
 
 def _writes(stored: _Stored) -> Iterator[Write]:
@@ -199,14 +266,14 @@ def _writes(stored: _Stored) -> Iterator[Write]:
         keys = (*_keys(entry.fields.data), *_keys(entry.fields.binary))
         string_keys = tuple(_keys(entry.fields.strings))
         if entry.time is not None and (keys or string_keys):
-            yield Write(manager=entry.manager, at=entry.time, keys=keys, string_keys=string_keys)
+            yield Write(
+                manager=entry.manager,
+                at=entry.time,
+                keys=keys,
+                string_keys=string_keys,
+                metadata=bool(entry.fields.metadata),
+            )
 
 
 def _keys(fields: Iterable[str]) -> Iterator[str]:
     return (name[2:] for name in fields if name.startswith("f:"))
-
-
-def _writer(key: str, writes: Iterable[Write]) -> str:
-    """Return who owns a key, the last writer first; nobody owns one that is gone."""
-    owners = [each for each in writes if key in (*each.keys, *each.string_keys)]
-    return max(owners, key=_moment).manager if owners else ""

@@ -28,8 +28,10 @@ from reflet.resolution.templates import parse_target
 OnPages = Callable[[], OnPage]
 """Gives for a list whom to tell of its pages."""
 
-_RUNNING: Final = "status.phase!=Succeeded,status.phase!=Failed"
-_MIDDLE: Final = (resources.REPLICA_SETS, resources.JOBS)
+RUNNING: Final = "status.phase!=Succeeded,status.phase!=Failed"
+"""Selects, by fields, pods that have not ended."""
+MIDDLE: Final = (resources.REPLICA_SETS, resources.JOBS)
+"""What makes pods and is made by others."""
 
 
 async def running_pods(
@@ -92,7 +94,7 @@ async def _pods(
     try:
         if wanted and all(kind == PODS.kind for kind, _ in wanted):
             return tuple([await client.get(name) for _, name in wanted])
-        options = ListOptions(field_selector=_RUNNING, label_selector=selector)
+        options = ListOptions(field_selector=RUNNING, label_selector=selector)
         return (await client.list(options, on_page=on_pages() if on_pages else None)).items
     except RefletError as error:
         return error
@@ -100,7 +102,7 @@ async def _pods(
 
 async def _owners(cluster: Client, notes: list[str], *, everywhere: bool) -> Owners | RefletError:
     makers: list[tuple[str, PartialObjectMetadata]] = []
-    for resource in _MIDDLE:
+    for resource in MIDDLE:
         client = cluster.resource(
             resource, namespace=ALL_NAMESPACES if everywhere else None, metadata_only=True
         )

@@ -35,7 +35,9 @@ def written(at: datetime | None, *, keys: tuple[str, ...] = ("a",), **more: Any)
 
 
 def watched(*changes: tuple[datetime, str | None, str | None], **more: Any) -> ObjectHistory:
-    seen = tuple(KeyChange(at=at, key="a", before=old, after=new) for at, old, new in changes)
+    seen = tuple(
+        KeyChange(at=at, since=at, key="a", before=old, after=new) for at, old, new in changes
+    )
     return written(LONG_AGO, since=LONG_AGO, changes=seen, **more)
 
 
@@ -214,8 +216,18 @@ def test_a_change_during_the_start_leaves_it_open_what_the_container_got() -> No
 
 def test_what_was_written_between_the_start_and_the_watch_leaves_it_open_too() -> None:
     """It may have been new, then old, and is new again."""
-    changes = (KeyChange(at=NOON + 2 * timedelta(hours=1), key="a", before="b", after="c"),)
+    later = NOON + timedelta(hours=2)
+    changes = (KeyChange(at=later, since=later, key="a", before="b", after="c"),)
     history = written(NOON + 60 * SECOND, since=NOON + timedelta(hours=1), changes=changes)
+
+    assert (judged(history).state, judged(history).certainty) == (STALE, Certainty.INFERRED)
+
+
+def test_a_change_that_was_heard_of_late_leaves_open_what_a_container_got_meanwhile() -> None:
+    late = KeyChange(
+        at=NOON + 60 * SECOND, since=NOON - 60 * SECOND, key="a", before="old", after="new"
+    )
+    history = written(LONG_AGO, since=LONG_AGO, changes=(late,))
 
     assert (judged(history).state, judged(history).certainty) == (STALE, Certainty.INFERRED)
 

@@ -9,9 +9,18 @@ import pytest
 
 from reflet.api.unstructured import AnyObject
 from reflet.errors import DecodeError
-from reflet.insight.object_history import ObjectHistory, history_of, never_seen, observed
+from reflet.insight.object_history import (
+    MOST_CHANGES,
+    PROMPT,
+    ObjectHistory,
+    history_of,
+    never_seen,
+    observed,
+    without_values,
+)
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
 SALT = b"salt"
 
 
@@ -89,12 +98,58 @@ def test_a_watch_sees_which_keys_changed_and_who_changed_them() -> None:
 
     changes = observed(history_of(old), old, new, at=at(6), salt=SALT).changes
 
-    assert [(each.key, each.by, each.at) for each in changes] == [
-        ("b", "edit", at(6)),
-        ("c", "", at(6)),
-        ("d", "edit", at(6)),
-    ]
+    assert [(each.key, each.by) for each in changes] == [("b", "edit"), ("c", ""), ("d", "edit")]
     assert (changes[1].after, changes[2].before) == (None, None)
+
+
+def seen(new: AnyObject, now: datetime, *, late: bool = False) -> tuple[datetime, datetime]:
+    """Between which moments a watch, begun at noon, says that the first key changed."""
+    old = settings(data={"a": "old", "gone": "1"})
+    begun = history_of(old, since=NOON)
+    change = observed(begun, old, new, at=now, salt=SALT, late=late).changes[0]
+    return change.since, change.at
+
+
+def test_a_change_happened_when_the_server_says_that_it_was_written() -> None:
+    """Our own clock may be wrong, and the nodes' are beside the server's."""
+    new = settings(managed("edit", 5, "a"))
+
+    assert seen(new, at(5) + 2 * SECOND) == (at(5), at(5) + SECOND)
+
+
+def test_a_change_that_is_heard_of_late_happened_at_any_time_since_the_last_sight() -> None:
+    new = settings(managed("edit", 5, "a"))
+
+    assert seen(new, at(9)) == (NOON, at(5) + SECOND)
+    assert seen(new, at(5), late=True) == (NOON, at(5) + SECOND)
+
+
+def test_a_key_that_went_away_was_there_until_shortly_before() -> None:
+    assert seen(settings(data={"a": "old"}), at(5)) == (at(5) - PROMPT, at(5))
+
+
+def test_a_long_history_forgets_its_beginning_and_says_so() -> None:
+    history, items = history_of(settings()), [settings(data={"a": str(each)}) for each in (1, 2)]
+    for number in range(MOST_CHANGES + 1):
+        old, new = items[number % 2], items[(number + 1) % 2]
+        history = observed(history, old, new, at=NOON + number * SECOND, salt=SALT)
+
+    assert len(history.changes) < MOST_CHANGES
+    assert history.since == NOON + (MOST_CHANGES // 2 - 1) * SECOND
+    assert history.writes == ()
+
+
+def test_an_object_without_values_still_says_whether_they_changed() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": '{"data":{"a":"geheim"}}'}
+    one, other = (without_values(settings(data={"a": each}), SALT) for each in ("geheim", "neu"))
+    noted = settings(data={"a": "geheim"})
+    content = noted.to_dict()
+    content["metadata"]["annotations"] = annotations
+    again = without_values(AnyObject.from_dict(content), SALT)
+
+    assert b"geheim" not in one.to_json() + again.to_json()
+    assert len(observed(history_of(one), one, other, at=at(1), salt=SALT).changes) == 1
+    assert observed(history_of(one), one, again, at=at(1), salt=SALT).changes == ()
 
 
 def test_a_value_that_comes_back_is_known_again() -> None:

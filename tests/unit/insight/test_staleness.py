@@ -13,7 +13,8 @@ from reflet.api.core.pods import Pod
 from reflet.errors import Forbidden
 from reflet.insight.held_values import Certainty, Judgement, State
 from reflet.insight.object_history import KeyChange, ObjectHistory, Write
-from reflet.insight.staleness import Histories, KeyUse, staleness_of
+from reflet.insight.staleness import KeyUse, staleness_of
+from reflet.insight.used_keys import Histories
 from reflet.resolution.objects import ConfigKind
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -193,7 +194,7 @@ def test_an_object_that_may_not_be_read_is_not_known() -> None:
 
 
 def test_a_key_that_a_watch_saw_leave_an_object_that_is_used_whole_is_found() -> None:
-    gone = KeyChange(at=AFTER, key="a", before="1", after=None)
+    gone = KeyChange(at=AFTER, since=AFTER, key="a", before="1", after=None)
 
     (use,) = uses(pod(WHOLE), history(since=BEFORE, changes=(gone,)))
 
@@ -201,7 +202,7 @@ def test_a_key_that_a_watch_saw_leave_an_object_that_is_used_whole_is_found() ->
 
 
 def test_a_deletion_that_a_watch_saw_is_observed() -> None:
-    gone = KeyChange(at=AFTER, key="a", before="1", after=None)
+    gone = KeyChange(at=AFTER, since=AFTER, key="a", before="1", after=None)
 
     (use,) = uses(pod(WHOLE), history(exists=False, changes=(gone,)))
 
