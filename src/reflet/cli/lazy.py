@@ -39,18 +39,23 @@ if TYPE_CHECKING:
         lint_output,
         problem_output,
         server_objects,
+        stale_output,
+        stale_watching,
         volume_files,
         why_output,
     )
     from reflet.client import client
+    from reflet.controllers import rollouts
     from reflet.devserver import server as devserver
     from reflet.devserver.verbs import loading
     from reflet.informer.reflector import reflector
     from reflet.insight import (
         custom_structs,
         explain,
+        held_values,
         rbac,
         reference_table,
+        stale_workloads,
         struct_source,
         used_by,
         why,
@@ -70,6 +75,7 @@ if TYPE_CHECKING:
         gather_files,
         gather_lint,
         gather_objects,
+        gather_staleness,
         gather_users,
     )
     from reflet.processes import process_table, program
@@ -96,19 +102,25 @@ _HOMES: Final = {
         "reflet.cli.options": "missing_targets project_file tab_words",
         "reflet.cli.output": (
             "change_output environment_output explain_output following lint_exchange "
-            "lint_output problem_output server_objects volume_files why_output"
+            "lint_output problem_output server_objects stale_output stale_watching volume_files "
+            "why_output"
         ),
         "reflet.client": "client",
+        "reflet.controllers": "rollouts",
         "reflet.devserver.verbs": "loading",
         "reflet.informer.reflector": "reflector",
-        "reflet.insight": ("custom_structs explain rbac reference_table struct_source used_by why"),
+        "reflet.insight": (
+            "custom_structs explain held_values rbac reference_table stale_workloads struct_source "
+            "used_by why"
+        ),
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.manifests": "applying manifest_documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
         "reflet.play": "play",
         "reflet.podconfig": (
-            "gather gather_existence gather_files gather_lint gather_objects gather_users"
+            "gather gather_existence gather_files gather_lint gather_objects gather_staleness "
+            "gather_users"
         ),
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",

@@ -48,6 +48,7 @@ COMMANDS: Final = {
     "refs": "list the ConfigMaps and Secrets that a pod names, and where",
     "run": "run a process with the environment and files of a pod's container, live",
     "serve": "serve a Kubernetes API from this process, for development and tests",
+    "stale": "show which running containers still hold an old value",
     "used-by": "show who uses a ConfigMap or Secret, and who needs a restart",
     "version": "show the versions of Reflet and of the server",
     "watch": "show objects as they change, whatever happens to the server",

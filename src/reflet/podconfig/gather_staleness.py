@@ -7,7 +7,7 @@ a ConfigMap or Secret is kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from reflet.api import resources
@@ -49,7 +49,7 @@ async def running_pods(
     pods may not be listed, and the error of a server that cannot be asked; what else may not be
     read is part of the answer.
     """
-    wanted = [await _kind_and_name(cluster, target) for target in targets]
+    wanted = await names_of(cluster, targets)
     notes: list[str] = []
     async with asyncio.TaskGroup() as tasks:
         making = tasks.create_task(
@@ -65,7 +65,7 @@ async def running_pods(
     if isinstance(owners, RefletError):
         raise owners
     if wanted:
-        pods = tuple(pod for pod in pods if not {*owners.of(pod)}.isdisjoint(wanted))
+        pods = pods_of(pods, owners, wanted)
         there = {owner for pod in pods for owner in owners.of(pod)}
         for target, named in zip(targets, wanted, strict=True):
             if named not in there:
@@ -74,12 +74,20 @@ async def running_pods(
     return RunningPods(pods, histories, owners, tuple(notes))
 
 
-async def _kind_and_name(cluster: Client, target: str) -> OwnerName:
-    typed, name = parse_target(target)
-    try:
-        return (await cluster.find(typed)).kind, name
-    except ParseError as error:
-        raise ConfigurationError(str(error)) from error
+async def names_of(cluster: Client, targets: Iterable[str]) -> list[OwnerName]:
+    """Return the kinds and names of targets such as ``deploy/web``; raises ConfigurationError."""
+    names = []
+    for typed, name in map(parse_target, targets):
+        try:
+            names.append(((await cluster.find(typed)).kind, name))
+        except ParseError as error:
+            raise ConfigurationError(str(error)) from error
+    return names
+
+
+def pods_of(pods: Iterable[Pod], owners: Owners, wanted: Collection[OwnerName]) -> tuple[Pod, ...]:
+    """Return the pods that are wanted, or that something made which is."""
+    return tuple(pod for pod in pods if not {*owners.of(pod)}.isdisjoint(wanted))
 
 
 async def _pods(
