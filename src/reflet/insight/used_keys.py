@@ -132,8 +132,13 @@ def _absences(
         answer = histories.get(named)
         history = answer if isinstance(answer, ObjectHistory) else None
         keys = _absent_keys(reference, history)
-        for container, arrival, name in _places(pod, reference, variables):
+        for container, arrival, place in _places(pod, reference, variables):
             for key in keys:
+                name = place
+                if reference.usage is Usage.ENV_FROM and key:
+                    name = f"{reference.prefix}{key}"
+                    if name in variables.get(container, ()):
+                        continue  # something else sets it
                 said: Judgement | ObjectHistory | None
                 if isinstance(answer, RefletError) and not isinstance(answer, NotFound):
                     said = Judgement(state=State.UNKNOWN, reason=f"could not be read: {answer}")
