@@ -30,6 +30,7 @@ from reflet.podconfig.staleness_watch import StalenessWatch
 from tests.node_scenes import PATIENCE, Scene, is_running, pod_document, running_agent, until
 
 HOUR = timedelta(hours=1)
+KINDS = {"ConfigMap", "Secret"}
 KEYS = ("kept", "changed", "back", "gone", "optional-gone", "part", "part-kept")
 SETTINGS = dict.fromkeys(KEYS, "old")
 WHOLE = {"W_KEPT": "old", "W_CHANGED": "old", "W_GONE": "old"}
@@ -256,9 +257,12 @@ async def test_what_a_watch_saw_is_exactly_so(tmp_path: Path) -> None:
         cluster = stage.scene.cluster
         async with StalenessWatch(cluster, clock=stage.clock) as watch:
             await change_everything(stage)
-            await stage.scene.config_maps.create({"metadata": {"name": "last"}})
+            # Each kind has a watch of its own, and each must have come so far.
+            last = {"metadata": {"name": "last"}}
+            await stage.scene.config_maps.create(last)
+            await stage.scene.secrets.create(last)
             async for running in watch.changes():
-                if ("ConfigMap", "default", "last") in running.histories:
+                if {kind for kind, _, name in running.histories if name == "last"} == KINDS:
                     break
             found = await claims(stage, running)
 

@@ -235,10 +235,12 @@ def _was_settled(
         return False
     if write.at + SECOND <= reading.earliest:
         return True
-    # Objects that are applied together are made in one second: a pod that is as young as the
-    # object has seen no other one.
+    # Objects that are applied together are made in one second: a pod that is no older than the
+    # object has seen no other one, and the next second is another second.
     made, born = start.pod_created, history.created
-    return made is not None and born is not None and write.at <= born + SECOND and made >= born
+    if made is None or born is None or start.at is None:
+        return False
+    return write.at <= born <= made and start.at > born
 
 
 def _change_text(at: datetime, by: str, now: datetime) -> str:

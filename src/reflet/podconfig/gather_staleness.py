@@ -119,7 +119,7 @@ async def _owners(cluster: Client, notes: list[str], *, everywhere: bool) -> Own
         except SERVER_FAILURES as error:
             return error
         except RefletError as error:
-            notes.append(f"{resource} could not be listed, so pods are told under them: {error}")
+            notes.append(f"{resource} could not be listed, so pods are shown under them: {error}")
     return Owners(makers)
 
 

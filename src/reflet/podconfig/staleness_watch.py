@@ -22,6 +22,7 @@ from reflet.api.unstructured import AnyObject
 from reflet.cluster import MirroringClient
 from reflet.errors import Forbidden, NotFound, Unauthorized
 from reflet.informer.handlers.changes import Change
+from reflet.informer.handlers.registration import Registration
 from reflet.informer.mirror import Mirror
 from reflet.insight.object_history import (
     PROMPT,
@@ -96,14 +97,17 @@ class StalenessWatch:
 
     async def __aenter__(self) -> Self:
         every: list[Mirror[Any]] = [self._pods, *self._makers.values(), *self._objects]
+        told: list[Registration[Any]] = []
         for mirror in every:
-            followed = self._object_changed if mirror in self._objects else self._something_changed
-            mirror.add_handler(followed, name=f"staleness by {mirror.resource}")
+            handler = self._object_changed if mirror in self._objects else self._something_changed
+            told.append(mirror.add_handler(handler, name=f"staleness by {mirror.resource}"))
         try:
             for mirror in every:
                 await self._opened.enter_async_context(mirror)
             for mirror in every:
                 await mirror.synced(fail_on=(Forbidden, NotFound, Unauthorized))
+            for each in told:
+                await each.synced.wait()
             self._since = self._clock.now()
         except BaseException:
             await self._opened.aclose()

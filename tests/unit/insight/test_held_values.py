@@ -94,6 +94,18 @@ def test_objects_that_are_applied_in_one_second_belong_together() -> None:
     assert judged(written(NOON, created=NOON), start).state is CURRENT
 
 
+def test_a_write_in_the_second_after_the_object_was_made_is_another_one() -> None:
+    start = Start(pod_created=NOON, at=NOON + SECOND)
+
+    assert judged(written(NOON + SECOND, created=NOON), start).state is STALE
+
+
+def test_a_container_that_starts_in_the_second_of_a_write_may_have_missed_it() -> None:
+    start = Start(pod_created=NOON, at=NOON)
+
+    assert judged(written(NOON, created=NOON), start).state is STALE
+
+
 def test_an_object_that_was_made_again_after_the_start_may_be_another() -> None:
     later = NOON + timedelta(hours=2)
     found = judged(written(later, created=later))
