@@ -16,12 +16,6 @@ def controller_name(item: KubernetesObject) -> OwnerName | None:
     return None
 
 
-def outermost(owner: OwnerName, above: Callable[[OwnerName], OwnerName | None]) -> OwnerName:
-    """Return the last of an owner's controllers; one of which nothing is known still has a name."""
-    *_, last = _upwards(owner, above)
-    return last
-
-
 def _upwards(
     owner: OwnerName, above: Callable[[OwnerName], OwnerName | None]
 ) -> Iterator[OwnerName]:

@@ -10,10 +10,10 @@ from typing import Final, final
 from msgspec import structs
 
 from reflet.api.core.containers import VolumeMount
+from reflet.api.core.pods import Pod
 from reflet.api.core.volumes import KeyToPath, Volume
 from reflet.api.frozen import Frozen
 from reflet.api.unstructured import AnyObject
-from reflet.insight.owners import OwnerName, controller_name, outermost
 from reflet.insight.possible_users import Candidates
 from reflet.insight.reference_table import Effect, NamedObject, Row, references_in
 from reflet.resolution.objects import ConfigKind
@@ -223,6 +223,10 @@ def _use(found: NamedObject) -> Use:
     )
 
 
+ObjectName = tuple[str, str]
+"""Kind and name, in the one namespace that is searched."""
+
+
 @final
 class _Search:
     """One object that is searched for."""
@@ -234,7 +238,7 @@ class _Search:
         self._key = key
 
     def workloads(self, candidates: Candidates) -> Iterator[User]:
-        workloads: dict[OwnerName, Workload] = {
+        workloads: dict[ObjectName, Workload] = {
             (each.kind, each.metadata.name): each
             for each in candidates.workloads
             if each.metadata.namespace == self._namespace
@@ -242,24 +246,21 @@ class _Search:
         owners = {
             name: owner
             for name, each in workloads.items()
-            if (owner := controller_name(each)) is not None and owner in workloads
+            if (owner := _controller(each)) is not None and owner in workloads
         }
         of_templates = {
             name: uses
             for name, each in workloads.items()
             if (uses := self._uses_of_templates(each))
         }
-        of_pods: dict[OwnerName, dict[str, tuple[Use, ...]]] = {}
+        of_pods: dict[ObjectName, dict[str, tuple[Use, ...]]] = {}
         for pod in candidates.pods:
             if pod.metadata.namespace != self._namespace or pod.status.phase in _ENDED:
                 continue
             uses = self.uses_of(pod)
             if uses:
-                maker = controller_name(pod)
-                # One that is not among the workloads still has a name.
-                owner = (
-                    ("Pod", pod.metadata.name) if maker is None else outermost(maker, owners.get)
-                )
+                top = _top(_controller(pod), owners, workloads)
+                owner = ("Pod", pod.metadata.name) if top is None else top
                 of_pods.setdefault(owner, {})[pod.metadata.name] = uses
         # A ReplicaSet without pods is only the history of its Deployment.
         own_templates = [name for name in of_templates if name not in owners]
@@ -270,7 +271,7 @@ class _Search:
 
     def _user(
         self,
-        name: OwnerName,
+        name: ObjectName,
         template: tuple[Use, ...] | None,
         pods: Mapping[str, tuple[Use, ...]],
     ) -> User:
@@ -384,6 +385,28 @@ def _keys_shown(
     )
 
 
-def _rank(name: OwnerName) -> tuple[bool, str, str]:
+def _controller(item: Pod | Workload) -> ObjectName | None:
+    for owner in item.metadata.owner_references:
+        if owner.controller:
+            return owner.kind, owner.name
+    return None
+
+
+def _top(
+    owner: ObjectName | None,
+    owners: Mapping[ObjectName, ObjectName],
+    workloads: Mapping[ObjectName, Workload],
+) -> ObjectName | None:
+    """Return the outermost owner; one that is not among the workloads still has a name."""
+    if owner is None:
+        return None
+    seen = {owner}
+    while owner in workloads and owner in owners and owners[owner] not in seen:
+        owner = owners[owner]
+        seen.add(owner)
+    return owner
+
+
+def _rank(name: ObjectName) -> tuple[bool, str, str]:
     kind, own_name = name
     return kind == "Pod", kind, own_name
