@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from reflet.controllers import rollouts
     from reflet.devserver import server as devserver
     from reflet.devserver.verbs import loading
+    from reflet.gotext import durations, times
     from reflet.informer.reflector import reflector
     from reflet.insight import (
         custom_structs,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         reference_table,
         stale_workloads,
         struct_source,
+        unused,
         used_by,
         why,
     )
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
         gather_lint,
         gather_objects,
         gather_staleness,
+        gather_unused,
         gather_users,
     )
     from reflet.processes import process_table, program
@@ -111,10 +114,11 @@ _HOMES: Final = {
         "reflet.client": "client",
         "reflet.controllers": "rollouts",
         "reflet.devserver.verbs": "loading",
+        "reflet.gotext": "durations times",
         "reflet.informer.reflector": "reflector",
         "reflet.insight": (
             "custom_structs explain held_values pod_diff rbac reference_table stale_workloads "
-            "struct_source used_by why"
+            "struct_source unused used_by why"
         ),
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.manifests": "applying git_revisions manifest_documents",
@@ -123,7 +127,7 @@ _HOMES: Final = {
         "reflet.play": "play",
         "reflet.podconfig": (
             "gather gather_diff gather_existence gather_files gather_lint gather_objects "
-            "gather_staleness gather_users"
+            "gather_staleness gather_unused gather_users"
         ),
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",

@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "run": "run a process with the environment and files of a pod's container, live",
     "serve": "serve a Kubernetes API from this process, for development and tests",
     "stale": "show which running containers still hold an old value",
+    "unused": "show ConfigMaps, Secrets and single keys that nothing uses",
     "used-by": "show who uses a ConfigMap or Secret, and who needs a restart",
     "version": "show the versions of Reflet and of the server",
     "watch": "show objects as they change, whatever happens to the server",

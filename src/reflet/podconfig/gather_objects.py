@@ -35,7 +35,7 @@ FEW: Final = 2
 
 # Helm keeps every release as a Secret of up to a megabyte, and no pod uses one.
 _HELM_RELEASES: Final = "sh.helm.release.v1."
-_NO_HELM_RELEASES: Final = "type!=helm.sh/release.v1"
+NO_HELM_RELEASES: Final = "type!=helm.sh/release.v1"
 
 T = TypeVar("T")
 Item: TypeAlias = ConfigMap | Secret | AnyObject
@@ -174,7 +174,7 @@ class _Reading(Generic[T]):
             return {}
         kind = keys[0][0]
         client = self._client(kind, namespace)
-        options = ListOptions(field_selector="" if kind == "ConfigMap" else _NO_HELM_RELEASES)
+        options = ListOptions(field_selector="" if kind == "ConfigMap" else NO_HELM_RELEASES)
         wanted = frozenset(keys)
 
         def take(item: Item) -> tuple[ObjectKey, T] | None:
