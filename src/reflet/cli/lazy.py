@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         why_output,
     )
     from reflet.client import client
-    from reflet.controllers import rollouts
+    from reflet.controllers import rollout_restarts
     from reflet.devserver import server as devserver
     from reflet.devserver.verbs import loading
     from reflet.gotext import durations, times
@@ -112,7 +112,7 @@ _HOMES: Final = {
             "why_output"
         ),
         "reflet.client": "client",
-        "reflet.controllers": "rollouts",
+        "reflet.controllers": "rollout_restarts",
         "reflet.devserver.verbs": "loading",
         "reflet.gotext": "durations times",
         "reflet.informer.reflector": "reflector",
