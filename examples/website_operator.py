@@ -17,6 +17,7 @@ from typing import Any
 import reflet
 from reflet import AnyObject, Cluster, ConfigMap, Deployment, Event, EventRecorder, Mirror
 from reflet.controllers import (
+    LeaderElection,
     applied_object,
     condition,
     deleted,
@@ -30,6 +31,7 @@ from reflet.controllers import (
 )
 from reflet.devserver import DevServer
 from reflet.play import Play
+from reflet.runtime import Clock
 
 WEBSITES, ADDRESSES = "websites.example.com", "addresses"
 NAME, FINALIZER = "website-operator", "example.com/address"
@@ -96,17 +98,22 @@ class WebsiteOperator:
             self.events.normal(website, conditions[0]["reason"], conditions[0]["message"])
 
 
-async def operate(cluster: Cluster) -> None:
-    """Look after all Websites, as the only one who does, until cancelled."""
+async def operate(
+    cluster: Cluster, candidate: LeaderElection | None = None, *, clock: Clock | None = None
+) -> None:
+    """Look after all Websites, as the only one who does, until cancelled.
+
+    *candidate* and *clock* are for those who want others than the usual ones.
+    """
     async with (
-        leader(cluster, NAME) as elected,
-        EventRecorder(cluster, NAME) as events,
-        cluster.mirror(WEBSITES, namespace=reflet.ALL_NAMESPACES) as websites,
-        cluster.mirror(Deployment, namespace=reflet.ALL_NAMESPACES) as deployments,
+        candidate or leader(cluster, NAME, clock=clock) as elected,
+        EventRecorder(cluster, NAME, clock=clock) as events,
+        cluster.mirror(WEBSITES, namespace=reflet.ALL_NAMESPACES, clock=clock) as websites,
+        cluster.mirror(Deployment, namespace=reflet.ALL_NAMESPACES, clock=clock) as deployments,
     ):
         work_on = WebsiteOperator(cluster, websites, deployments, events).work_on
         watches = [owned(deployments, websites)]
-        await reconcile(websites, work_on, watches=watches, elected=elected, workers=4)
+        await reconcile(websites, work_on, watches=watches, elected=elected, workers=4, clock=clock)
 
 
 # The demonstration

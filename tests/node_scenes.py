@@ -229,9 +229,11 @@ def container_root(root: Path, uid: str, container: str = "main") -> Path:
 def processes_below(root: Path) -> list[int]:
     """Every process of the containers of the agent that keeps everything below *root*.
 
-    One with a root of its own has a scratch folder there, whatever became of its environment.
+    One with a root of its own has a scratch folder there, whatever became of its environment.  The
+    end of the path is what a mount table has of it, wherever it is mounted; so much of it as tells
+    two runs of the tests apart.
     """
-    own = f"/{root.parent.name}/{root.name}/node/pods/".encode()
+    own = "/".join(("", *root.parts[-3:], "node/pods/")).encode()
     found = []
     for entry in process_entries():
         try:

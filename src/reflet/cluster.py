@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 
 from reflet.api.meta import KubernetesObject, PartialObjectMetadata
-from reflet.api.resources import Resource
+from reflet.api.resources import ALL_NAMESPACES, Resource
 from reflet.api.unstructured import AnyObject
 from reflet.client.client import Client
+from reflet.errors import ConfigurationError
 from reflet.transport.config.kubeconfig import Overrides, resolve_settings
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
@@ -18,19 +20,26 @@ from reflet.transport.connection import Connection
 if TYPE_CHECKING:
     from reflet.informer.mirror import Mirror
     from reflet.informer.options import MirrorOptions
+    from reflet.informer.shared_mirrors import SharedMirrors
 
 T = TypeVar("T", bound=KubernetesObject)
+
+Namespaces: TypeAlias = str | Collection[str] | None
+"""One namespace or several; None is the connection's own, ``ALL_NAMESPACES`` all of them."""
 
 
 class MirroringClient(Client):
     """A client, on any connection, whose resources can be mirrored."""
+
+    _shared: SharedMirrors | None = None
 
     @overload
     def mirror(
         self,
         kind: type[T],
         *,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[T]],
     ) -> Mirror[T]: ...
 
@@ -39,7 +48,8 @@ class MirroringClient(Client):
         self,
         kind: Resource | str,
         *,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[Any]],
     ) -> Mirror[Any]: ...
 
@@ -49,7 +59,8 @@ class MirroringClient(Client):
         kind: type[Any] | Resource | str,
         *,
         raw: bool,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[AnyObject]],
     ) -> Mirror[AnyObject]: ...
 
@@ -59,7 +70,8 @@ class MirroringClient(Client):
         kind: type[Any] | Resource | str,
         *,
         metadata_only: bool,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[PartialObjectMetadata]],
     ) -> Mirror[PartialObjectMetadata]: ...
 
@@ -67,24 +79,49 @@ class MirroringClient(Client):
         self,
         kind: type[Any] | Resource | str,
         *,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
         raw: bool = False,
         metadata_only: bool = False,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[Any]],
     ) -> Mirror[Any]:
         """The objects of one resource in memory, kept fresh while the context is open.
 
-        *kind*, *namespace*, *raw* and *metadata_only* are those of ``resource``.  *options* are
-        described in ``MirrorOptions``: selectors, indexers, transform, resync_every, on_error and
-        more; a name that is none of them is a TypeError here and now.  ::
+        *kind*, *namespace*, *raw* and *metadata_only* are those of ``resource``; several
+        namespaces, in a list, are watched one by one, with the rights that this takes.  *options*
+        are described in ``MirrorOptions``: selectors, indexers, transform, resync_every, on_error
+        and more; a name that is none of them is a TypeError here and now.  ::
 
             async with cluster.mirror("configmaps", namespace="shop") as config_maps:
                 await config_maps.synced(timeout=10)
+
+        With *shared* all who ask this client the same, with equal options, get the same mirror:
+        one watch and one copy, open while anybody is inside.
         """
         from reflet.informer.mirror import Mirror  # noqa: PLC0415 - most programs do not mirror
+        from reflet.informer.shared_mirrors import (  # noqa: PLC0415 - the same
+            SharedMirror,
+            SharedMirrors,
+        )
 
-        client = self._resource(kind, namespace=namespace, raw=raw, metadata_only=metadata_only)
-        return Mirror(client, client, **options)
+        clients = [
+            self._resource(kind, namespace=each, raw=raw, metadata_only=metadata_only)
+            for each in _each(namespace)
+        ]
+        first = clients[0]
+        source: Any = first
+        if len(clients) > 1 and first.resource.namespaced:
+            source = {client.namespace: client for client in clients}
+        if not shared:
+            return Mirror(source, first, **options)
+        if self._shared is None:
+            self._shared = SharedMirrors()
+        where = frozenset(client.namespace for client in clients)
+        return self._shared.mirror(
+            (first.resource, first.kind, where),
+            options,
+            lambda: SharedMirror(source, first, **options),
+        )
 
 
 class Cluster(MirroringClient):
@@ -96,6 +133,18 @@ class Cluster(MirroringClient):
 
     def __repr__(self) -> str:
         return f"<Cluster {self.settings.server}, namespace {self.namespace}>"
+
+
+def _each(namespace: Namespaces) -> Sequence[str | None]:
+    if namespace is None or isinstance(namespace, str):
+        return (namespace,)
+    if ALL_NAMESPACES in namespace:
+        return (ALL_NAMESPACES,)
+    if not namespace:
+        raise ConfigurationError(
+            "namespace is an empty list: name at least one, or give ALL_NAMESPACES for all"
+        )
+    return tuple(dict.fromkeys(namespace))
 
 
 def settings_from(overrides: Overrides) -> ConnectionSettings:

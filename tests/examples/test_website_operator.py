@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 
 from examples import website_operator
-from examples.website_operator import ADDRESSES, DEFINITION, WEBSITES, operate
+from examples.website_operator import ADDRESSES, DEFINITION, NAME, WEBSITES, operate
 from reflet.api import ConfigMap, Deployment
 from reflet.cluster import Cluster, connect
-from reflet.controllers import condition, deleted, wait_for
+from reflet.controllers import condition, deleted, leader, wait_for
 from reflet.devserver import DevServer, Fault
 from reflet.play import Play
 
@@ -57,7 +57,9 @@ class Operators:
             connect(kubeconfig=str(self._server.kubeconfig_path)) as cluster,
             asyncio.TaskGroup() as tasks,
         ):
-            operating = tasks.create_task(operate(cluster), name="operator")
+            # A second, instead of five, in which nobody leads after one that was cancelled.
+            candidate = leader(cluster, NAME, lease_duration=11.0)
+            operating = tasks.create_task(operate(cluster, candidate), name="operator")
             yield
             operating.cancel()
 

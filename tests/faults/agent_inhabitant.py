@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from reflet.node.pods.dry_run import NOT_RUN
 from reflet.node.shim.container_records import ContainerRecord, records_below
 from reflet.node.status.container_statuses import CONFIG_ERROR, CONTAINER_CREATING
 from tests.faults.file_reader import FileReader
-from tests.faults.hurry import RATE, HurriedCluster, HurriedTransport
+from tests.faults.hurry import RATE, HurriedCluster
 from tests.faults.surroundings import Surroundings, Truth
 from tests.faults.tenants import (
     KIND_OF_VOLUME,
@@ -64,7 +65,7 @@ class AgentInhabitant:
         self._node = f"chaos-{strategy}"
         self._root = given.folder / self._node
         self._cluster = HurriedCluster(given.client.settings)
-        self.transports: Sequence[HurriedTransport] = (self._cluster.transport,)
+        self.requests: Sequence[Counter[str]] = (self._cluster.transport.requests,)
         options = node_options(
             self._root,
             name=self._node,
@@ -127,6 +128,7 @@ class AgentInhabitant:
         namespaces = [namespace] if namespace else self._given.namespaces
         wanted = tenant(name, namespaces, chance)
         uid = await self._given.office.create(PODS, wanted.namespace, wanted.document(self._node))
+        self._given.counts["pods"] += 1
         came = self._tenants[wanted.key] = replace(wanted, uid=uid)
         volumes = [self._volume(came, each) for each in came.volumes]
         starts = self._agent.directories.volume(uid, "emptyDir", SCRATCH) / STARTS

@@ -12,16 +12,16 @@ import asyncio
 import logging
 import os
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from reflet.api.resources import PODS, Resource
 from reflet.transport.config.settings import ConnectionSettings
 from tests.faults.harms import OF_CHUNKS, Ambush, Harm, Weather
-from tests.faults.hurry import RATE, HurriedClock, HurriedCluster, HurriedTransport
+from tests.faults.hurry import RATE, HurriedClock, HurriedCluster
 from tests.faults.inhabitants import INHABITANTS
 from tests.faults.leaks import Belongings, Weight
 from tests.faults.proxy import FaultProxy
@@ -37,6 +37,8 @@ STORM: Final = 3.0  # seconds
 CALM: Final = 30.0
 """Seconds in which everybody must agree: fifteen hurried minutes, on a machine that is busy."""
 LOOK_EVERY: Final = 0.05  # seconds
+LONGEST_LOOK: Final = 0.2
+"""What counts of the time between two looks: when it is longer, nobody got to run."""
 LONGEST_PAUSE: Final = 0.08  # seconds between two steps of a storm
 
 REQUESTS_OF_A_PASS: Final = 4
@@ -94,10 +96,11 @@ class Chronicle:
 
     storms: int = 0
     writes: int = 0
-    pods: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
     faults: int = 0
     requests: int = 0
     waited: list[float] = field(default_factory=list)
+    slowest: str = ""
     grown: int = 0
     last: list[str] = field(default_factory=list)
 
@@ -108,9 +111,11 @@ class Chronicle:
 
     def __str__(self) -> str:
         longest = max(self.waited, default=0.0)
+        counted = "".join(f"{count} {what}, " for what, count in self.counts.items())
         return (
             f"{self.storms} storms, {self.faults} faults, {self.writes} writes, "
-            f"{self.pods} pods, {self.requests} requests, agreed after {longest:.1f} s at most, "
+            f"{counted}{self.requests} requests, agreed after {longest:.1f} s at most "
+            f"(the last was {self.slowest}), "
             f"memory {self.grown / 2**20:+.1f} MiB"
         )
 
@@ -141,35 +146,18 @@ async def _live(
     ground: Ground, folder: Path, seconds: float, chance: random.Random, chronicle: Chronicle
 ) -> Sequence[Inhabitant]:
     """Live through it all; who did."""
-    async with _settled(ground, _Counting(ground, chronicle), folder) as (inhabitants, transports):
+    async with _settled(ground, folder, chronicle) as (inhabitants, requests):
         await _calm(ground, inhabitants, chronicle)
         baseline: Weight | None = None
         while chronicle.storms * STORM < seconds:
             await _storm(ground, inhabitants, chance, chronicle)
             await _calm(ground, inhabitants, chronicle)
-            chronicle.requests = _check_requests(inhabitants, transports, chronicle)
+            chronicle.requests = _check_requests(inhabitants, requests, chronicle)
             if chronicle.storms == STORMS_TO_WARM_UP:
                 baseline = Weight.now()
             elif baseline is not None:
                 chronicle.grown = await _check_weight(baseline)
     return inhabitants
-
-
-class _Counting:
-    """The office of a ground, and how many pods were made there.  Is an ``Office``."""
-
-    def __init__(self, office: Office, chronicle: Chronicle) -> None:
-        self._office = office
-        self._chronicle = chronicle
-
-    async def create(self, resource: Resource, namespace: str, document: Mapping[str, Any]) -> str:
-        self._chronicle.pods += resource == PODS
-        return await self._office.create(resource, namespace, document)
-
-    async def remove(
-        self, resource: Resource, namespace: str, name: str, *, grace: int | None = None
-    ) -> None:
-        await self._office.remove(resource, namespace, name, grace=grace)
 
 
 @contextmanager
@@ -202,29 +190,31 @@ def _no_complaints() -> Iterator[None]:
 
 @asynccontextmanager
 async def _settled(
-    ground: Ground, office: Office, folder: Path
-) -> AsyncIterator[tuple[list[Inhabitant], list[HurriedTransport]]]:
-    """Everybody at home, each on the next road."""
+    ground: Ground, folder: Path, chronicle: Chronicle
+) -> AsyncIterator[tuple[list[Inhabitant], list[Counter[str]]]]:
+    """Everybody at home, each on the next road, and what is asked on each connection."""
     async with AsyncExitStack() as stack:
         clients = [
             await stack.enter_async_context(HurriedCluster(settings))
             for _, settings in ground.roads
         ]
-        transports = [client.transport for client in clients]
+        requests = [client.transport.requests for client in clients]
         inhabitants = []
         for number, made in enumerate(INHABITANTS):
             given = Surroundings(
                 client=clients[number % len(clients)],
+                roads=[settings for _, settings in ground.roads],
                 clock=HurriedClock(),
                 scope=ground.scope,
                 namespaces=ground.namespaces,
-                office=office,
+                office=ground,
                 folder=folder,
+                counts=chronicle.counts,
             )
             settler = await stack.enter_async_context(made(given))
             inhabitants.append(settler)
-            transports.extend(settler.transports)
-        yield inhabitants, transports
+            requests.extend(settler.requests)
+        yield inhabitants, requests
 
 
 # Storms
@@ -355,10 +345,16 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
         await proxy.heal()
     await ground.heal()
     loop = asyncio.get_running_loop()
-    begun = loop.time()
+    begun = looked = loop.time()
+    slowest, left = "", CALM
     # Asked anew each time: some write what they did to the server.
-    while (apart := _apart(inhabitants, await ground.truth())) and loop.time() - begun < CALM:  # noqa: ASYNC110 - nobody tells when all have heard
+    while (apart := _apart(inhabitants, await ground.truth())) and left > 0:
+        slowest = next(iter(apart))
         await asyncio.sleep(LOOK_EVERY)
+        left -= min(loop.time() - looked, LONGEST_LOOK)
+        looked = loop.time()
+    if loop.time() - begun > max(chronicle.waited, default=0.0):
+        chronicle.slowest = slowest
     chronicle.waited.append(loop.time() - begun)
     assert not apart, f"after {CALM:g} seconds of calm: {apart}"
     seen = [f"{each.name}: {what}" for each in inhabitants for what in each.troubles()]
@@ -367,25 +363,27 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
         each.forget()
 
 
-def _apart(inhabitants: Sequence[Inhabitant], truth: Truth) -> list[str]:
-    return [f"{each.name}: {what}" for each in inhabitants for what in each.disagreements(truth)]
+def _apart(inhabitants: Sequence[Inhabitant], truth: Truth) -> dict[str, list[str]]:
+    """Who does not agree with the server, and about what."""
+    found = {each.name: each.disagreements(truth) for each in inhabitants}
+    return {name: disagreements for name, disagreements in found.items() if disagreements}
 
 
 def _check_requests(
     inhabitants: Sequence[Inhabitant],
-    transports: Sequence[HurriedTransport],
+    requests: Sequence[Counter[str]],
     chronicle: Chronicle,
 ) -> int:
     """Every reflector kept its pace: one new watch a second, and what back-off lets through."""
     passed = (chronicle.storms * STORM + sum(chronicle.waited)) * RATE
     of_one = passed + PASSES_OF_A_WINDOW * REQUESTS_OF_A_PASS * (passed / WINDOW + 1)
     bound = of_one * sum(each.reflectors for each in inhabitants)
-    requests = sum(transport.requests.total() for transport in transports)
-    assert requests <= bound, f"{requests} requests, and back-off allows {bound:.0f}"
-    busiest = max(count for each in transports for count in each.requests.values())
+    total = sum(each.total() for each in requests)
+    assert total <= bound, f"{total} requests, and back-off allows {bound:.0f}"
+    busiest = max(count for each in requests for count in each.values())
     # Two inhabitants may ask for the same thing; no more do.
     assert busiest <= 2 * of_one, f"one thing was asked {busiest} times, {2 * of_one:.0f} allowed"
-    return requests
+    return total
 
 
 async def _check_weight(baseline: Weight) -> int:

@@ -1,6 +1,6 @@
 """Time that passes faster, so that production's own delays fit into a test of a minute.
 
-Owns: a clock, a transport whose limits of time shrink alike, and a cluster over one.  No delay is
+Owns: clocks, a transport whose limits of time shrink alike, and a cluster over one.  No delay is
 set otherwise: what a program waits for is what it would wait for in production, each wait divided
 by one number.  Must not know what is waited for.
 """
@@ -19,6 +19,7 @@ import msgspec
 from reflet.client.client import Client
 from reflet.cluster import Cluster
 from reflet.node.shim import shim_client
+from reflet.runtime.waits import Arrivals
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
 from reflet.transport.http import http1, http2
@@ -26,6 +27,9 @@ from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 
 RATE: Final = 30.0
 """Seconds of the hurried that pass in one of ours."""
+
+TICK: Final = 0.01  # seconds of ours
+"""How often a patient clock looks whether anything gets done."""
 
 WAITS: Final = (
     (http2, "READ_IDLE_TIMEOUT", http2.READ_IDLE_TIMEOUT / RATE),
@@ -57,6 +61,46 @@ class HurriedClock:
     async def sleep(self, seconds: float, /) -> None:
         """Wait a part of that."""
         await asyncio.sleep(seconds / RATE)
+
+
+@final
+class PatientClock:
+    """As fast, but it stands still while this process does not get to run.  Is a ``Clock``.
+
+    For those whose delays are a fraction of a second of ours: on a machine that is busy, what they
+    wait for would never be done in time.  ``run`` lets time pass.
+    """
+
+    def __init__(self) -> None:
+        self._passed = 0.0
+        self._ticked_at = asyncio.get_running_loop().time()
+        self._ticks = Arrivals()
+
+    async def run(self) -> None:
+        """Tick until cancelled."""
+        while True:
+            await asyncio.sleep(TICK)
+            self._passed += self._since_tick()
+            self._ticked_at = asyncio.get_running_loop().time()
+            self._ticks.wake()
+
+    def now(self) -> datetime:
+        """The wall time; nobody here waits by it."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Hurried seconds in which somebody got something done."""
+        return (self._passed + self._since_tick()) * RATE
+
+    async def sleep(self, seconds: float, /) -> None:
+        """Wait for so many of them."""
+        end = self.monotonic() + seconds
+        await asyncio.sleep(0)
+        while self.monotonic() < end:
+            await self._ticks.wait()
+
+    def _since_tick(self) -> float:
+        return min(asyncio.get_running_loop().time() - self._ticked_at, 2 * TICK)
 
 
 @final

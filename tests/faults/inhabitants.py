@@ -1,13 +1,15 @@
 """Who lives through the chaos, and what each must agree with in the end.
 
 Owns: mirrors, managers, and the list of all inhabitants, ``INHABITANTS``.  The node agent is
-``agent_inhabitant``.  Must not know what goes wrong, nor which server it is.
+``agent_inhabitant``, the operator ``operator_inhabitant``.  Must not know what goes wrong, nor
+which server it is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -23,7 +25,7 @@ from reflet.managers.manager import ConfigMapManager, ObjectManager, SecretManag
 from reflet.managers.object_changes import ObjectChange
 from reflet.runtime.tasks import TaskOwner
 from tests.faults.agent_inhabitant import AgentInhabitant
-from tests.faults.hurry import HurriedTransport
+from tests.faults.operator_inhabitant import OperatorInhabitant
 from tests.faults.surroundings import NAMES, Inhabitant, Surroundings, Truth
 from tests.mirror_scenes import CONFIG_MAPS, WIDGETS
 from tests.unit.managers.pods import pod
@@ -38,7 +40,7 @@ class MirrorInhabitant:
     """A mirror of one resource with handlers: early ones, a slow one, one that comes and goes."""
 
     reflectors = 1
-    transports: Sequence[HurriedTransport] = ()
+    requests: Sequence[Counter[str]] = ()
 
     def __init__(
         self,
@@ -131,7 +133,7 @@ class MirrorInhabitant:
 class ManagerInhabitant:
     """The managers of ConfigMaps and Secrets, with pods that come and go, and two followers."""
 
-    transports: Sequence[HurriedTransport] = ()
+    requests: Sequence[Counter[str]] = ()
 
     def __init__(self, given: Surroundings, strategy: str) -> None:
         self.name = f"managers, {strategy}"
@@ -264,5 +266,6 @@ INHABITANTS: Final[Sequence[Callable[[Surroundings], Inhabitant]]] = (
     lambda given: ManagerInhabitant(given, "auto"),
     lambda given: AgentInhabitant(given, "watch", run=True),
     lambda given: AgentInhabitant(given, "auto", run=False),
+    OperatorInhabitant,
 )
 """Everybody who lives through the chaos."""

@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
-from reflet.api.resources import LEASES, NODES, PODS
+from reflet.api.resources import DEPLOYMENTS, LEASES, NODES, PODS
 from reflet.transport.auth.certificates import Pem
 from reflet.transport.auth.credentials import StaticToken
 from reflet.transport.config.settings import ConnectionSettings
 from tests.canaries import canary
 from tests.faults.inhabitants import SECRETS
+from tests.faults.operator_inhabitant import WEBSITES
 from tests.faults.proxy import LOOPBACK, FaultProxy, SpokenTls
 from tests.mirror_scenes import COLOUR_CHOICES, CONFIG_MAPS, WIDGETS
 from tests.unit.transport.scripted_certificates import TRUSTED, authority_pem, server_context
@@ -27,7 +28,7 @@ from tests.witnesses import State
 KINDS: Final = {each.full_name: each for each in (CONFIG_MAPS, SECRETS, WIDGETS)}
 """What is written by the chaos itself."""
 
-WRITTEN_BY_OTHERS: Final = (PODS, NODES, LEASES)
+WRITTEN_BY_OTHERS: Final = (PODS, NODES, LEASES, WEBSITES, DEPLOYMENTS)
 """What inhabitants write, and are asked about."""
 
 Road = tuple[FaultProxy, ConnectionSettings]

@@ -7,6 +7,7 @@ there, what goes wrong, nor which server it is.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import Any, Final, Protocol, Self
 
 from reflet.api.resources import Resource
 from reflet.runtime.clock import Clock
-from tests.faults.hurry import HurriedCluster, HurriedTransport
+from reflet.transport.config.settings import ConnectionSettings
+from tests.faults.hurry import HurriedCluster
 from tests.witnesses import State
 
 NAMES: Final = tuple("abcdefgh")
@@ -35,6 +37,18 @@ class Office(Protocol):
         """Create an object, and give its uid."""
         ...
 
+    async def patch(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        change: Mapping[str, Any],
+        *,
+        subresource: str = "",
+    ) -> None:
+        """Change an object by a merge patch; nothing happens when there is none."""
+        ...
+
     async def remove(
         self, resource: Resource, namespace: str, name: str, *, grace: int | None = None
     ) -> None:
@@ -47,15 +61,18 @@ class Surroundings:
     """What an inhabitant is given.
 
     *scope* is the namespace that mirrors mirror, ``*`` for all; *namespaces* are those in which
-    anything is written; *folder* is for what it keeps on disk.
+    anything is written; *folder* is for what it keeps on disk.  *client* leads by one of the
+    *roads*.  *counts* is for what is told in the end.
     """
 
     client: HurriedCluster
+    roads: Sequence[ConnectionSettings]
     clock: Clock
     scope: str
     namespaces: Sequence[str]
     office: Office
     folder: Path
+    counts: Counter[str]
 
 
 class Inhabitant(Protocol):
@@ -64,8 +81,8 @@ class Inhabitant(Protocol):
     name: str
     reflectors: int
     """How many streams it may have at a time, at most."""
-    transports: Sequence[HurriedTransport]
-    """Its own, besides the one that it was given."""
+    requests: Sequence[Counter[str]]
+    """What it asked by connections of its own, besides the one that it was given."""
 
     async def __aenter__(self) -> Self: ...
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import random
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -17,13 +18,15 @@ from typing import Any, Final, final
 
 import pytest
 
+from examples import website_operator
 from reflet.api.resources import PODS, Resource
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.devserver.faults import IMMEDIATE_ACTIONS, Action, Fault
+from reflet.devserver.request.bodies import Body
 from reflet.devserver.request.request_options import DeleteOptions, WriteOptions
 from reflet.devserver.server import DevServer
 from reflet.devserver.storage.stored import Key
-from reflet.devserver.verbs import deleting
+from reflet.devserver.verbs import deleting, patching
 from reflet.devserver.verbs.writing import Writing
 from reflet.errors import NotFound
 from reflet.transport.connection import Connection
@@ -44,7 +47,7 @@ from tests.witnesses import State
 
 STATUSES: Final = (401, 403, 410, 429, 500, 503, 504)
 
-pytestmark = pytest.mark.time_limit(3 * chaos.SECONDS + 3 * chaos.CALM)
+pytestmark = pytest.mark.time_limit(3 * chaos.SECONDS + 6 * chaos.CALM)
 
 
 @final
@@ -82,6 +85,24 @@ class DevGround:
         answer = await writing.create(writing.checked(dict(document)))
         uid: str = answer.document["metadata"]["uid"]
         return uid
+
+    async def patch(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        change: Mapping[str, Any],
+        *,
+        subresource: str = "",
+    ) -> None:
+        kind = self._server.state.kinds.by_kind(resource.api_version, resource.kind)
+        assert kind is not None
+        writing = Writing(
+            self._server.state, kind, namespace, WriteOptions(), name=name, subresource=subresource
+        )
+        body = Body(json.dumps(change).encode(), patching.MERGE_PATCH)
+        with contextlib.suppress(NotFound):
+            await patching.patch(writing, body)
 
     async def remove(
         self, resource: Resource, namespace: str, name: str, *, grace: int | None = None
@@ -161,7 +182,8 @@ async def ground(*, tls: bool, seed: int) -> AsyncIterator[DevGround]:
             else [await clear_road(stack, server.port, seed=seed)]
         )
         async with Client(Connection(roads[0][1])) as client:
-            await client.resource("customresourcedefinitions").create(WIDGET_DEFINITION)
+            for definition in (WIDGET_DEFINITION, website_operator.DEFINITION):
+                await client.resource("customresourcedefinitions").create(definition)
             for name in DevGround.namespaces:
                 namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
                 await client.resource("namespaces").create(namespace)

@@ -162,6 +162,45 @@ async def test_a_set_of_informers_shares_what_it_can(reflet_server: RunningServe
         assert "default/a" in config_maps.store
 
 
+async def test_several_namespaces_are_one_mirror(reflet_server: RunningServer) -> None:
+    async with (
+        reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster,
+        asyncio.timeout(PATIENCE),
+    ):
+        for name in ("shop", "bank", "other"):
+            await cluster.resource("namespaces").create({"metadata": {"name": name}})
+            await cluster.resource(ConfigMap, namespace=name).create(config_map("a"))
+        async with cluster.mirror(
+            ConfigMap, namespace=["shop", "bank"], label_selector="app in (a,b)"
+        ) as mirror:
+            await mirror.synced()
+            before = sorted(mirror)
+            await cluster.resource(ConfigMap, namespace="other").create(config_map("b"))
+            await cluster.resource(ConfigMap, namespace="bank").create(config_map("b"))
+            await cluster.resource(ConfigMap, namespace="shop").delete("a")
+            awaited = {("DELETED", "shop/a"), ("ADDED", "bank/b")}
+            async for change in mirror.changes():
+                awaited.discard((change.type, change.key))
+                if not awaited:
+                    break
+
+            assert (before, sorted(mirror)) == (["bank/a", "shop/a"], ["bank/a", "bank/b"])
+
+
+def test_shared_mirrors_without_an_event_loop_are_one_watch(reflet_server: RunningServer) -> None:
+    with reflet.blocking.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster:
+        with cluster.mirror(ConfigMap, shared=True) as mine:
+            with cluster.mirror("configmaps", shared=True) as yours:
+                yours.synced(timeout=PATIENCE)
+                assert mine.asynchronous is yours.asynchronous
+            cluster.resource(ConfigMap).create(config_map("a"))
+            for change in mine.changes():
+                if change.object.metadata.name == "a":
+                    break
+
+        assert mine.asynchronous.informer.is_stopped
+
+
 def test_a_program_without_an_event_loop(reflet_server: RunningServer) -> None:
     told = threading.Event()
 

@@ -9,6 +9,7 @@ import pytest
 
 from reflet.api import AnyObject, ConfigMap, DeleteOptions, PropagationPolicy
 from reflet.cluster import Cluster
+from reflet.devserver import Fault
 from reflet.devserver.storage.stored import Key
 from reflet.errors import NotFound
 from reflet.play import Play
@@ -133,6 +134,24 @@ async def test_dependents_of_an_owner_that_came_back_stay() -> None:
 
         await until_gone(cluster, "configmaps", "lost")
         assert (await cluster.resource(ConfigMap).get("kept")).metadata.owner_references
+
+
+async def test_dependents_go_when_nobody_saw_that_their_owner_is_another() -> None:
+    async with playing(Play("garbage")) as (server, cluster):
+        owner = await made(cluster, "configmaps", {"metadata": {"name": "owner"}})
+        await made(cluster, "configmaps", owned("leaf", owner))
+        await until(cluster, "configmaps", "leaf", lambda _: True)
+
+        # All while no watch is open, and what happened is forgotten when one is again: the owner
+        # is not seen to go, it is seen to change.
+        server.faults.add(Fault(action="reset", verb="watch", now=True))
+        key, other = Key("configmaps", "default", "owner"), owner.to_dict()
+        server.state.storage.delete(key)
+        other["metadata"] = {**other["metadata"], "uid": "another"}
+        server.state.storage.create(key, other)
+        server.state.storage.expire_history()
+
+        await until_gone(cluster, "configmaps", "leaf")
 
 
 async def test_an_object_whose_owner_never_was_or_has_another_uid_goes() -> None:

@@ -25,8 +25,8 @@ from reflet.insight.held_values import Arrival, Certainty, HeldState
 from reflet.insight.stale_workloads import RunningPods
 from reflet.insight.staleness import KeyUse, staleness_of
 from reflet.node.shim.container_records import records_below
-from reflet.podconfig.gather_staleness import running_pods
-from reflet.podconfig.staleness_watch import StalenessWatch
+from reflet.podconfig.many_pods.gather_staleness import running_pods
+from reflet.podconfig.many_pods.staleness_watch import StalenessWatch
 from tests.node_scenes import PATIENCE, Scene, is_running, pod_document, running_agent, until
 
 HOUR = timedelta(hours=1)

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from reflet.api.core.config import ConfigMap
 from reflet.informer.handlers.changes import Change, filtered
 from reflet.informer.options import QueueKind
+from reflet.informer.reflector.reflector import WATCH_SILENCE
 from reflet.informer.shared_informer import SharedInformer
 from reflet.testing import virtual_time
 from reflet.testing.virtual_time import VirtualClock
 from tests.properties.history_server import Fault, HistoryServer, Trouble
 
-LONG_ENOUGH = 900.0  # seconds after the last fault; more than any back-off and any silence
+LONG_ENOUGH = WATCH_SILENCE + 300.0
+"""Seconds after the last fault: a stream that went silent just before, and any back-off."""
 
 faults = st.lists(
     st.builds(Fault, st.sampled_from(Trouble), st.one_of(st.none(), st.integers(0, 4))), max_size=12

@@ -41,6 +41,7 @@ async def main() -> None:
                 try:
                     await told_to_stop.wait()
                 finally:
+                    assert told_to_stop.is_set() or not election.is_leading, "it still leads"
                     say("stopped")
         except LeadershipLost:
             return

@@ -17,11 +17,21 @@ from typing import Any, Final, final
 
 import pytest
 
-from reflet.api.resources import LEASES, NODES, PODS, Resource
+from examples import website_operator
+from reflet.api.resources import LEASES, NODES, Resource
 from reflet.node.identity.node_lease import LEASE_NAMESPACE
 from tests.faults import chaos
 from tests.faults.hurry import WAITS
-from tests.faults.roads import KINDS, Road, document_of, encrypted_road, opened_road, whole
+from tests.faults.operator_inhabitant import WEBSITES
+from tests.faults.roads import (
+    KINDS,
+    WRITTEN_BY_OTHERS,
+    Road,
+    document_of,
+    encrypted_road,
+    opened_road,
+    whole,
+)
 from tests.mirror_scenes import WIDGET_DEFINITION, WIDGETS
 from tests.real.api_connection import ApiConnection
 from tests.real.kube_server import KubeServer
@@ -29,7 +39,7 @@ from tests.witnesses import State
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 
-pytestmark = pytest.mark.time_limit(3 * chaos.SECONDS + 4 * chaos.CALM)
+pytestmark = pytest.mark.time_limit(3 * chaos.SECONDS + 6 * chaos.CALM)
 
 
 @final
@@ -71,6 +81,24 @@ class RealGround:
         uid: str = answer.body["metadata"]["uid"]
         return uid
 
+    async def patch(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        change: Mapping[str, Any],
+        *,
+        subresource: str = "",
+    ) -> None:
+        path = f"{resource.path(namespace=namespace or None)}/{name}/{subresource}".rstrip("/")
+
+        def send() -> None:
+            request = self._connection.request
+            answer = request("PATCH", path, change, content_type=MERGE_PATCH)
+            assert answer.code in {200, 404}, answer
+
+        await asyncio.to_thread(send)
+
     async def remove(
         self, resource: Resource, namespace: str, name: str, *, grace: int | None = None
     ) -> None:
@@ -90,7 +118,8 @@ class RealGround:
                 f"{self.scope}/{item['metadata']['name']}": State.of_document(item)
                 for item in listed["items"]
             }
-        for kind, namespace in ((PODS, self.scope), (NODES, ""), (LEASES, LEASE_NAMESPACE)):
+        for kind in WRITTEN_BY_OTHERS:
+            namespace = {NODES: "", LEASES: LEASE_NAMESPACE}.get(kind, self.scope)
             path = kind.path(namespace=namespace or None)
             listed = self._connection.request("GET", path).body
             found[kind.full_name] = {
@@ -130,7 +159,8 @@ async def test_everybody_lives_through_the_storms(
 ) -> None:
     for module, name, seconds in WAITS:
         monkeypatch.setattr(module, name, seconds)
-    await asyncio.to_thread(serve_widgets, kube)
+    await asyncio.to_thread(serve, kube, WIDGETS, WIDGET_DEFINITION)
+    await asyncio.to_thread(serve, kube, WEBSITES, website_operator.DEFINITION)
     async with ground(kube, namespace, seed=chaos.SEED) as here:
         chronicle = await chaos.live_through(here, tmp_path)
 
@@ -139,8 +169,9 @@ async def test_everybody_lives_through_the_storms(
     assert chronicle.writes > 0
 
 
-def serve_widgets(kube: KubeServer) -> None:
+def serve(kube: KubeServer, resource: Resource, definition: Mapping[str, Any]) -> None:
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    made = kube.request("POST", definitions, WIDGET_DEFINITION)
+    made = kube.request("POST", definitions, definition)
     assert made.code in {201, 409}, made
-    kube._wait_until("widgets are served", lambda: kube.request("GET", WIDGETS.path()).code == 200)
+    goal = f"{resource.plural} are served"
+    kube._wait_until(goal, lambda: kube.request("GET", resource.path()).code == 200)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import random
 import signal
 import sys
 import time
@@ -15,10 +17,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.harms import Ambush, Harm
+from tests.faults.proxy import LOOPBACK, FaultProxy
 from tests.real.binaries import find_binaries
 from tests.real.kube_server import KubeServer
 
 TIMES = ("2s", "1.2s", "0.3s")  # lease duration, renew deadline, retry period
+# client-go says that it stopped when it has tried to give the lease back, which without an answer
+# takes a second renew deadline: its lease must be longer than that.
+TIMES_OF_THE_STALLED = {"python": ("2s", "0.6s", "0.2s"), "go": ("3s", "0.6s", "0.2s")}
+PYTHON = [sys.executable, "-m", "tests.real.python_elector"]
+FOR_EVER = 10**9
 ROOT = Path(__file__).parents[2]
 
 
@@ -69,12 +78,14 @@ def elector() -> Path:
 
 
 @asynccontextmanager
-async def candidate(command: list[str], identity: str, *where: str) -> AsyncIterator[Candidate]:
+async def candidate(
+    command: list[str], identity: str, *where: str, times: tuple[str, str, str] = TIMES
+) -> AsyncIterator[Candidate]:
     process = await asyncio.create_subprocess_exec(
         *command,
         *where,
         identity,
-        *TIMES,
+        *times,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         cwd=ROOT,
@@ -91,9 +102,8 @@ async def test_a_go_and_a_python_candidate_never_lead_at_the_same_time(
     kube: KubeServer, namespace: str, tmp_path: Path, elector: Path
 ) -> None:
     kubeconfig = kube.write_kubeconfig(tmp_path / "config", "admin", namespace=namespace)
-    python = [sys.executable, "-m", "tests.real.python_elector"]
     where = (str(kubeconfig), namespace, "shared")
-    commands = {"go": [str(elector)], "python": python}
+    commands = {"go": [str(elector)], "python": PYTHON}
     # Each leader is ended in another way, and the next one speaks the other language.
     endings = [signal.SIGTERM, signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGTERM]
     terms: list[tuple[int, int]] = []
@@ -116,3 +126,39 @@ async def test_a_go_and_a_python_candidate_never_lead_at_the_same_time(
 
     assert len(terms) == len(endings)
     assert [second for first, second in pairwise(terms) if second[0] < first[1]] == []
+
+
+@pytest.mark.parametrize(("stalled", "other"), [("python", "go"), ("go", "python")])
+async def test_a_leader_whose_connection_stalls_has_stopped_before_another_leads(
+    stalled: str, other: str, kube: KubeServer, namespace: str, tmp_path: Path, elector: Path
+) -> None:
+    kubeconfig = kube.write_kubeconfig(tmp_path / "config", "admin", namespace=namespace)
+    commands = {"go": [str(elector)], "python": PYTHON}
+    async with (
+        FaultProxy(LOOPBACK, kube.port, chance=random.Random(0)) as proxy,
+        AsyncExitStack() as running,
+    ):
+        behind = kube.kubeconfig("admin", namespace=namespace)
+        behind["clusters"][0]["cluster"]["server"] = f"https://{LOOPBACK}:{proxy.port}"
+        path = tmp_path / "behind"
+        path.write_text(json.dumps(behind))
+        first = candidate(
+            commands[stalled],
+            stalled,
+            *(str(path), namespace, "shared"),
+            times=TIMES_OF_THE_STALLED[stalled],
+        )
+        leader = await running.enter_async_context(first)
+        await leader.until("leads")
+        second = candidate(commands[other], other, str(kubeconfig), namespace, "shared")
+        follower = await running.enter_async_context(second)
+        await follower.until("candidate")
+
+        # What it sends is taken, and nothing is answered, on new connections too.
+        proxy.lay(Ambush(harm=Harm.HALF_OPEN, times=FOR_EVER))
+        assert proxy.strike(Harm.HALF_OPEN) > 0
+        await leader.until("stopped")
+        await follower.until("leads")
+
+    assert follower.began is not None
+    assert leader.terms[0][1] < follower.began

@@ -29,6 +29,7 @@ def options_are_completed_and_checked(cluster: Cluster) -> None:
         cluster.mirror(ConfigMap, indexers={"color": colours}, resync_every=30), Mirror[ConfigMap]
     )
     assert_type(cluster.mirror("pods", raw=True, label_selector="app=web"), Mirror[AnyObject])
+    assert_type(cluster.mirror(ConfigMap, namespace=["a", "b"], shared=True), Mirror[ConfigMap])
     cluster.mirror(ConfigMap, indexerz={})  # type: ignore[call-overload]  # a typo
     cluster.mirror(ConfigMap, resync_every="30s")  # type: ignore[call-overload]  # seconds
     cluster.mirror(ConfigMap, queue="lifo")  # type: ignore[call-overload]  # no such queue

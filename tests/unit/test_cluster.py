@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from reflet.api.unstructured import AnyObject
 from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.cluster import Cluster, connect
 from reflet.errors import ConfigurationError, ParseError
+from reflet.informer.shared_informer import NotSynced
 from reflet.store.transforms import drop_managed_fields
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.interface import Response
@@ -70,6 +72,58 @@ async def test_a_mirror_may_span_all_namespaces() -> None:
     _, transport = await mirrored(ConfigMap, namespace=ALL_NAMESPACES)
 
     assert transport.requests[0].path == "/api/v1/configmaps"
+
+
+async def test_a_mirror_of_several_namespaces_asks_for_each_of_them() -> None:
+    cluster = ScriptedCluster(events(status=200), events(status=200))
+    async with cluster.mirror(ConfigMap, namespace=["shop", "bank", "shop"]) as mirror:
+        with pytest.raises(NotSynced):
+            await mirror.synced(timeout=0.1)
+
+    assert [request.path for request in cluster.transport.requests][:2] == [
+        "/api/v1/namespaces/shop/configmaps",
+        "/api/v1/namespaces/bank/configmaps",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "namespaces", "named"),
+    [
+        (ConfigMap, ["shop", ALL_NAMESPACES], "configmaps"),
+        (ConfigMap, ["shop"], "configmaps in shop"),
+        (ConfigMap, ("shop", "bank"), "configmaps in shop, bank"),
+        ("nodes", ["shop", "bank"], "nodes"),
+    ],
+)
+def test_several_namespaces_are_watched_as_few(
+    kind: Any, namespaces: Sequence[str], named: str
+) -> None:
+    assert ScriptedCluster().mirror(kind, namespace=namespaces).informer.name == named
+
+
+def test_an_empty_list_of_namespaces_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="name at least one"):
+        ScriptedCluster().mirror(ConfigMap, namespace=[])
+
+
+@pytest.mark.parametrize(
+    ("question", "is_shared"),
+    [
+        ({"kind": "cm"}, True),
+        ({"kind": ConfigMap, "namespace": ["shop"]}, True),
+        ({"kind": ConfigMap, "namespace": "bank"}, False),
+        ({"kind": ConfigMap, "raw": True}, False),
+        ({"kind": ConfigMap, "label_selector": "a"}, False),
+        ({"kind": ConfigMap, "shared": False}, False),
+    ],
+)
+def test_a_shared_mirror_is_that_of_the_same_question(
+    question: dict[str, Any], is_shared: bool
+) -> None:
+    cluster = ScriptedCluster()
+    first = cluster.mirror(ConfigMap, shared=True)
+
+    assert (cluster.mirror(**{"shared": True, **question}) is first) is is_shared
 
 
 async def test_a_mirror_asks_for_what_is_selected() -> None:

@@ -17,7 +17,7 @@ from reflet.blocking.resource import BlockingResource
 from reflet.client.client import Token
 from reflet.client.discovery import ServerVersion
 from reflet.client.resource_client import ResourceClient
-from reflet.cluster import Cluster
+from reflet.cluster import Cluster, Namespaces
 from reflet.cluster import connect as connect_cluster
 from reflet.transport.config.settings import ConnectionSettings
 
@@ -105,7 +105,8 @@ class BlockingCluster(BlockingPodStreams):
         self,
         kind: type[T],
         *,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[T]],
     ) -> BlockingMirror[T]: ...
 
@@ -114,7 +115,8 @@ class BlockingCluster(BlockingPodStreams):
         self,
         kind: Resource | str,
         *,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[Any]],
     ) -> BlockingMirror[Any]: ...
 
@@ -124,7 +126,8 @@ class BlockingCluster(BlockingPodStreams):
         kind: type[Any] | Resource | str,
         *,
         raw: bool,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[AnyObject]],
     ) -> BlockingMirror[AnyObject]: ...
 
@@ -134,7 +137,8 @@ class BlockingCluster(BlockingPodStreams):
         kind: type[Any] | Resource | str,
         *,
         metadata_only: bool,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
+        shared: bool = False,
         **options: Unpack[MirrorOptions[PartialObjectMetadata]],
     ) -> BlockingMirror[PartialObjectMetadata]: ...
 
@@ -142,12 +146,13 @@ class BlockingCluster(BlockingPodStreams):
         self,
         kind: type[Any] | Resource | str,
         *,
-        namespace: str | None = None,
+        namespace: Namespaces = None,
         **options: Any,
     ) -> BlockingMirror[Any]:
         """The objects of one resource in memory, kept fresh while the context is open.
 
-        *options* are described in ``MirrorOptions``.
+        *options* are described in ``MirrorOptions``; several namespaces and *shared* in
+        ``MirroringClient.mirror``.
         """
         from reflet.blocking.mirror import BlockingMirror  # noqa: PLC0415 - rare, and not light
 

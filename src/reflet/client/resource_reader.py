@@ -85,6 +85,11 @@ class ResourceReader(Generic[T]):
         return self._lookup.resource
 
     @property
+    def kind(self) -> type[T]:
+        """The class that objects come out as."""
+        return self._kind
+
+    @property
     def namespace(self) -> str | None:
         """Where the objects are; None for all namespaces, and where there are none."""
         return self._namespace if self.resource.namespaced else None

@@ -49,7 +49,7 @@ class EventRecorder:
 
     ``normal``, ``warning`` and ``note`` return at once.  What does not fit in the line, or is
     refused, is dropped and counted: an event is a courtesy.  Leaving the block sends what waits,
-    without retries.
+    without retries, and takes five seconds at most.
     """
 
     def __init__(

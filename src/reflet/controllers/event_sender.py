@@ -27,11 +27,12 @@ from reflet.errors import (
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import Metrics
 from reflet.runtime.tasks import Failure, TaskOwner
-from reflet.runtime.waits import came_within
+from reflet.runtime.waits import came_within, timeout_by
 
 MOST_WAITING: Final = 1000
 TRIES: Final = 12
 PAUSE: Final = 10.0  # seconds between two tries
+LAST_WORDS: Final = 5.0  # seconds that leaving may take: a leader that lost is to be gone soon
 _PASSING: Final = (
     CredentialsError,
     DecodeError,  # of an answer that came garbled: its name shows whether the event is there
@@ -54,7 +55,10 @@ class Write:
 
 
 class EventSender:
-    """Sends one write after the other while its block, or ``run``, lasts."""
+    """Sends one write after the other while its block, or ``run``, lasts.
+
+    Leaving the block gives what waits ``LAST_WORDS`` seconds; what is left then is dropped.
+    """
 
     def __init__(self, name: str, *, clock: Clock, metrics: Metrics, pause: float = PAUSE) -> None:
         self._name = name
@@ -72,7 +76,13 @@ class EventSender:
 
     async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            await self.sent()
+            async with timeout_by(self._clock, LAST_WORDS):
+                await self.sent()
+        except TimeoutError:
+            logger.warning("%s: not all were sent before the end", self._name)
+            while not self._waiting.empty():
+                self._waiting.get_nowait()
+                self.count("dropped")
         finally:
             await self._tasks.__aexit__(*failure)
 
@@ -120,6 +130,10 @@ class EventSender:
                 await came_within(self._last_call, self._pause, clock=self._clock)
             except RefletError as error:
                 logger.warning("an event is refused: %s", error)
+                break
+            except Exception:
+                # A mistake of ours, about one event: the others are still to be sent.
+                logger.exception("an event cannot be sent")
                 break
             else:
                 self.count("sent")

@@ -114,7 +114,7 @@ class SeriesRecorder:
             recorder.normal(widget, "Scaled", "Scaling", "3 replicas")
 
     *action* is what was done, or tried, when it happened.  The methods return at once.  Leaving the
-    block sends what waits, and the counts, without retries.
+    block sends what waits, and the counts, without retries, and takes five seconds at most.
     """
 
     def __init__(

@@ -8,7 +8,8 @@ monotonic clock, and has stopped when ``renew_deadline`` is over, while the othe
 
 Different from client-go: a leader that sees another holder in the Lease stops at once, where
 client-go goes on to try until its deadline; the deadline counts from the last renewal that
-succeeded, where client-go counts from the next attempt.
+succeeded, where client-go counts from the next attempt; a leader that was stopped in the middle of
+its work leaves that difference to those who follow, where client-go lets them begin at once.
 
 Upstream: client-go/tools/leaderelection/leaderelection.go, LeaderElector;
 client-go/tools/leaderelection/resourcelock/leaselock.go
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import random
 import socket
@@ -34,6 +36,7 @@ from reflet.errors import ConfigurationError, MisuseError, NotFound, RefletError
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.tasks import Failure
+from reflet.runtime.waits import timeout_by
 
 LEASE_DURATION: Final = 15.0  # seconds, as these all: client-go's for core components
 RENEW_DEADLINE: Final = 10.0
@@ -72,8 +75,12 @@ class LeaderElection:
     Entering waits until this candidate leads.  When the leadership is lost the block is cancelled,
     and leaving it raises LeadershipLost; a program usually ends then, and begins anew as a
     candidate.  Code that does not give the event loop a chance cannot be cancelled: ``check``
-    raises in it as soon as the time is over, and ``is_leading`` tells.  Leaving the block gives the
-    Lease back, so that the next leader need not wait, unless *release* is False.
+    raises in it as soon as the time is over, and ``is_leading`` tells.
+
+    Leaving the block gives the Lease back, unless *release* is False.  When the block came to its
+    end the next leader need not wait.  When it was cancelled or failed, its last requests may
+    still be on their way: the next leader waits for the *lease_duration* that is left after the
+    *renew_deadline*, five seconds by default.
 
     *identity* must be unique among the candidates; by default it is made of the host's name and
     chance.  *on_new_leader* is told the identity of every leader that is seen.  Can be entered
@@ -157,16 +164,16 @@ class LeaderElection:
         error = failure[1]
         # Not only when the timer said so: a block that let nobody else run has outstayed it.
         was_lost = not self.is_leading
+        self._is_lost = True
         is_own_end = error is None
         if self._has_cancelled:
             is_own_end = await self._took_back_cancellation(error)
         if self._keeping is not None:
             self._keeping.cancel()
             await asyncio.wait((self._keeping,))
-        self._is_lost = True
         self._report_leading(0)
         if self._release and self.holder == self.identity:
-            await self._give_back()
+            await self._give_back(at_once=error is None and not was_lost)
         if was_lost and is_own_end:
             raise LeadershipLost(f"{self.identity} no longer leads {self.name}") from error
 
@@ -189,11 +196,14 @@ class LeaderElection:
             logger.warning("%s: not renewed for %g s", self.name, self._renew_deadline)
         except Exception:
             logger.exception("%s: renewing the Lease failed", self.name)
-        self._lose()
+        finally:
+            # However it ended, but by leaving the block: nobody renews any more.
+            if not self._is_lost:
+                self._lose()
 
     async def _renewed(self) -> bool:
         """Renew once, in a while; False when another leads, TimeoutError without an answer."""
-        async with asyncio.timeout(self._leads_until - self._clock.monotonic()):
+        async with timeout_by(self._clock, self._leads_until - self._clock.monotonic()):
             await self._clock.sleep(self._retry_period)
             while not await self._acquired_or_renewed():
                 if self.holder != self.identity:
@@ -217,11 +227,13 @@ class LeaderElection:
 
     async def _acquired_or_renewed(self) -> bool:
         """Try once; whether this candidate leads afterwards."""
+        # Half of it: a connection that answers no more must not cost the leadership.
+        limit = self._renew_deadline / 2
         try:
-            async with asyncio.timeout(self._renew_deadline):
+            async with timeout_by(self._clock, limit):
                 return await self._tried()
         except (RefletError, OSError) as error:  # TimeoutError is one too
-            words = str(error) or f"no answer for {self._renew_deadline:g} s"
+            words = str(error) or f"no answer for {limit:g} s"
             logger.info("%s: the Lease was neither taken nor renewed: %s", self.name, words)
             return False
         finally:
@@ -285,20 +297,24 @@ class LeaderElection:
         duration = 0 if self._lease is None else self._lease.spec.lease_duration_seconds or 0
         return now < self._seen_at + duration
 
-    async def _give_back(self) -> None:
+    async def _give_back(self, *, at_once: bool) -> None:
         try:
-            async with asyncio.timeout(self._renew_deadline):
+            async with timeout_by(self._clock, self._renew_deadline):
                 seen = await self._leases.get(self.name)
                 if seen.spec.holder_identity != self.identity:
                     return
-                now = MicroTime.at(self._clock.now())
-                released = LeaseSpec(
-                    lease_duration_seconds=RELEASED_DURATION,
-                    acquire_time=now,
-                    renew_time=now,
-                    lease_transitions=seen.spec.lease_transitions,
-                )
-                await self._leases.replace(replace(seen, spec=released))
+                if at_once:
+                    now = MicroTime.at(self._clock.now())
+                    spec = LeaseSpec(
+                        lease_duration_seconds=RELEASED_DURATION,
+                        acquire_time=now,
+                        renew_time=now,
+                        lease_transitions=seen.spec.lease_transitions,
+                    )
+                else:
+                    left = math.ceil(self._lease_duration - self._renew_deadline)
+                    spec = replace(self._spec(seen.spec), lease_duration_seconds=left)
+                await self._leases.replace(replace(seen, spec=spec))
         except (RefletError, OSError, TimeoutError) as error:
             # The next leader waits until it runs out: slower, and as safe.
             logger.warning("%s: the Lease was not given back: %s", self.name, error)

@@ -3,6 +3,8 @@
 - ``mirror``: all of it, as a program first meets it
 - ``options``: the options of mirrors, informers and reflectors, typed
 - ``shared_informer``: one watch and one store for many handlers (SharedIndexInformer)
+- ``namespace_parts``: several namespaces in one store, each with a reflector (multiNamespaceCache)
+- ``shared_mirrors``: one mirror for everybody who asks the same question
 - ``informer_set``: informers that live together (SharedInformerFactory)
 - ``process_deltas``: a reflector's deltas become the store's new state, and changes to tell
 - ``mutation_cache``: reading one's own writes (MutationCache)
@@ -10,8 +12,9 @@
 - ``handlers/``: who is told, at whose pace (sharedProcessor, processorListener)
 - ``queues/``: queues between a reflector and a store (DeltaFIFO, RealFIFO)
 
-An event goes ``reflector.loop`` → ``reflector.delivery`` → ``shared_informer.apply`` →
-``process_deltas`` → the store → ``handlers.handler_set`` → ``handlers.registration`` → the handler.
+An event goes ``reflector.loop`` → ``reflector.delivery`` → ``namespace_parts`` →
+``shared_informer`` → ``process_deltas`` → the store → ``handlers.handler_set`` →
+``handlers.registration`` → the handler.
 Nothing here knows HTTP, JSON or any client.
 """
 

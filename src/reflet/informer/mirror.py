@@ -7,7 +7,7 @@ WaitForCacheSync.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from typing import Final, Generic, Protocol, Self, TypeVar, Unpack
 
@@ -75,15 +75,18 @@ class Mirror(Generic[T]):
     away it shows the last known state: ``is_live`` tells.
 
     An object is found by its name, in the mirror's own *namespace* or in the one that is given;
-    ``"shop/settings"`` is a name too, and the only kind that will do where the mirror spans all
-    namespaces. No *namespace* means that of *source*, all of them if it has none. By these names a
-    mirror is a mapping: ``in``, ``[]``, ``keys``, ``values``, ``items``, and iterating gives the
-    names. *options* are described in ``MirrorOptions``.
+    ``"shop/settings"`` is a name too, and the only kind that will do where the mirror spans more
+    than one namespace. No *namespace* means that of *source*, all of them if it has none. By
+    these names a mirror is a mapping: ``in``, ``[]``, ``keys``, ``values``, ``items``, and
+    iterating gives the names. *options* are described in ``MirrorOptions``.
+
+    A mapping as *source*, from namespaces to their sources, makes a mirror of several: until it is
+    synced it may have the objects of some of them.
     """
 
     def __init__(
         self,
-        source: Source[T],
+        source: Source[T] | Mapping[str, Source[T]],
         resource: Resource | NamedResource,
         *,
         namespace: str | None = None,
@@ -94,8 +97,10 @@ class Mirror(Generic[T]):
         if namespace is None:
             namespace = getattr(source, "namespace", None)
         self.namespace = None if namespace == ALL_NAMESPACES else namespace
-        resource, namespace = self.resource, self.namespace
-        where = f" in {namespace}" if namespace else ""
+        """The namespace that is mirrored, None for several or all of them."""
+        resource = self.resource
+        where = ", ".join(source) if isinstance(source, Mapping) else self.namespace
+        where = f" in {where}" if where else ""
         options["name"] = options.get("name") or f"{resource.full_name}{where}"
         self.informer: SharedInformer[T] = SharedInformer(
             source, resource=resource.full_name, **options
@@ -150,7 +155,7 @@ class Mirror(Generic[T]):
         return iter(self.keys())
 
     def keys(self) -> list[str]:
-        """The name of every object; with its namespace where the mirror spans all of them."""
+        """The name of every object; with its namespace where the mirror spans several."""
         return list(map(self._name, self.informer.store.keys()))
 
     def values(self) -> list[T]:
@@ -183,7 +188,8 @@ class Mirror(Generic[T]):
 
     def is_live(self, within: float = SIGN_OF_LIFE) -> bool:
         """Whether the server gave a sign of life within the last *within* seconds."""
-        return not self.informer.is_stopped and self.informer.reflector.is_live(within)
+        reflectors = self.informer.reflectors
+        return not self.informer.is_stopped and all(each.is_live(within) for each in reflectors)
 
     # Following
 
@@ -230,6 +236,6 @@ class Mirror(Generic[T]):
         if namespace:
             return f"{namespace}/{name}"
         raise ConfigurationError(
-            f"this mirror has {self.resource.full_name} of all namespaces: say in which one "
+            f"this mirror has {self.resource.full_name} of several namespaces: say in which one "
             f"{name!r} is, as in '<namespace>/{name}'"
         )

@@ -29,7 +29,7 @@ from reflet.store.deltas import (
     Resynced,
     TransactionError,
 )
-from reflet.store.keys import Tombstone, key_of_deleted
+from reflet.store.keys import Tombstone, key_of_deleted, within
 from reflet.store.store import Note, Store
 from reflet.store.transforms import Transform
 
@@ -69,14 +69,19 @@ class Updater(Generic[T]):
         changes, repeated = self._store.change(events, note)
         self._tell(changes, repeated=repeated)
 
-    def replaced(self, items: Sequence[T], version: str, *, initial: bool) -> None:
+    def replaced(
+        self, items: Sequence[T], version: str, *, initial: bool, namespace: str | None = None
+    ) -> None:
         """Swap the whole collection; deletions are told first, then the rest in its order.
 
         What was there and is not in *items* was deleted unseen: its last state is told as stale,
-        client-go's tombstone on Replace (processReplacedAllInfo).
+        client-go's tombstone on Replace (processReplacedAllInfo).  With *namespace* the collection
+        is that namespace, and nothing is told of the others.
         """
-        before = self._store.replace(items, version)
+        before = self._store.replace(items, version, namespace=namespace)
         now, _ = self._store.snapshot()
+        if namespace is not None:
+            before, now = within(namespace, before), within(namespace, now)
         changes = [
             Change("DELETED", gone, gone, stale=True)
             for key, gone in before.items()
@@ -190,8 +195,8 @@ class OrderedIntake(Generic[T]):
         match delta:
             case Changed(events=events):
                 self._updater.changed(events)
-            case Replaced(items=items, version=version):
-                self._updater.replaced(items, version, initial=initial)
+            case Replaced(items=items, version=version, namespace=namespace):
+                self._updater.replaced(items, version, initial=initial, namespace=namespace)
             case Resynced():
                 self._updater.resynced()
             case _:
@@ -212,7 +217,7 @@ class KeyedIntake(Generic[T]):
         self._fifo: DeltaFifo[T] = DeltaFifo(known=store, transform=transform, emit_replaced=True)
 
     def take(self, delta: Delta[T], /, *, initial: bool) -> None:  # noqa: ARG002 - the fifo knows
-        """Bring *delta* into the store."""
+        """Bring *delta* into the store; a fifo knows no single namespace."""
         version = _version_after(delta, self._store.version)
         try:
             self._fifo.apply(delta)

@@ -13,6 +13,7 @@ import asyncio
 import enum
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from functools import partial
 from typing import Any, Generic, Self, TypeAlias, TypeVar, Unpack, get_args
 
 from reflet.api.meta import KubernetesObject
@@ -24,6 +25,7 @@ from reflet.informer.handlers.changes import Change, Handler
 from reflet.informer.handlers.handler_queue import BACKLOG_LIMIT
 from reflet.informer.handlers.handler_set import HandlerSet
 from reflet.informer.handlers.registration import Registration
+from reflet.informer.namespace_parts import Part, oldest, sources_by_namespace
 from reflet.informer.options import QueueKind, ReflectorOptions
 from reflet.informer.process_deltas import Intake, KeyedIntake, OrderedIntake, Updater
 from reflet.informer.reflector.endings import PROGRAMMING_ERRORS
@@ -106,6 +108,11 @@ class SharedInformer(Generic[T]):
     told.  Both end in the same state.  The deltas are in the store before ``apply`` returns
     either way; whoever wants a queue between two tasks puts an ``OrderedQueue`` there.
 
+    A mapping as *source*, from namespaces to where their objects come from, makes one informer of
+    several namespaces: one store, one order for each handler, and a watch for each namespace.  It
+    is synced when all are, and a namespace that is refused holds back no other.
+    ``store.version`` is then that of the last change in any of them.
+
     *resync_every* is how often, in seconds, handlers are told everything again, unless they ask
     for another period; 0 is never, for anybody.  *resource* is the label of metrics, *name* if it
     is not given.  The other options, *reflector_options* among them, are described in
@@ -115,7 +122,7 @@ class SharedInformer(Generic[T]):
 
     def __init__(
         self,
-        source: Source[T],
+        source: Source[T] | Mapping[str, Source[T]],
         *,
         name: str,
         resource: str | None = None,
@@ -148,26 +155,32 @@ class SharedInformer(Generic[T]):
         self._intake = self._made_intake(transform)
         self._called_later: list[Registration[T]] = []  # handlers that joined before the start
         self._tasks = TaskOwner(f"informer {name}")
-        self._watching: asyncio.Task[None] | None = None
+        self._watching: list[asyncio.Task[None]] = []
         self._life = _Life.NEW
-        self._failure: Exception | None = None  # the last one, until it is synced
         self._news = Arrivals()  # of being synced, of stopping, of failures
         plan = self._handlers.plan
-        self._reflector: Reflector[T] = Reflector(
-            source,
-            self,
-            name=name,
-            resource=self._resource,
-            label_selector=label_selector,
-            field_selector=field_selector,
-            clock=clock,
-            metrics=self._metrics,
-            should_resync=lambda: plan.check(clock.monotonic()),
-            on_error=self._failed,
-            on_connection=self._connection_changed,
-            held=self.store,
-            **reflector_options,
-        )
+        self._parts: list[Part[T]] = []
+        self._lost: set[Part[T]] = set()  # whose server is away
+        self._reflectors: list[Reflector[T]] = []
+        for namespace, each in sources_by_namespace(source, queue).items():
+            part: Part[T] = Part(namespace, self.store, self._take)
+            reflector: Reflector[T] = Reflector(
+                each,
+                part,
+                name=name if namespace is None else f"{self._resource} in {namespace}",
+                resource=self._resource,
+                label_selector=label_selector,
+                field_selector=field_selector,
+                clock=clock,
+                metrics=self._metrics,
+                should_resync=lambda: plan.check(clock.monotonic()),
+                on_error=partial(self._failed, part),
+                on_connection=partial(self._connection_changed, part),
+                held=part,
+                **reflector_options,
+            )
+            self._parts.append(part)
+            self._reflectors.append(reflector)
 
     def __repr__(self) -> str:
         return f"<SharedInformer {self.name}, {len(self.store)} objects at {self.last_version!r}>"
@@ -179,18 +192,22 @@ class SharedInformer(Generic[T]):
             raise InformerStarted(f"informer {self.name} was started before; it lives once")
         self._life = _Life.RUNNING
         # Not before: handlers that join until now may shorten the period.
-        self._reflector.set_resync_period(self._handlers.plan.check_every)
+        # The first one for all: a resync is the store's, not a namespace's.
+        self._reflectors[0].set_resync_period(self._handlers.plan.check_every)
         await self._tasks.__aenter__()
         for registration in self._called_later:
             self._start(registration)
         self._called_later.clear()
-        self._watching = self._tasks.start(self._reflector.run(), name=f"reflector {self.name}")
+        self._watching = [
+            self._tasks.start(each.run(), name=f"reflector {each.name}")
+            for each in self._reflectors
+        ]
         return self
 
     async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            if self._watching is not None:
-                await self._tasks.stop(self._watching)
+            for watching in self._watching:
+                await self._tasks.stop(watching)
         finally:
             self._life = _Life.STOPPED
             self._news.wake()
@@ -201,19 +218,19 @@ class SharedInformer(Generic[T]):
     async def run(self) -> None:
         """Run until cancelled."""
         async with self:
-            if self._watching is not None:
-                await asyncio.wait((self._watching,))
+            await asyncio.wait(self._watching, return_when=asyncio.FIRST_COMPLETED)
 
     async def watching_ended(self) -> None:
-        """Return when nothing is watched any more; raise the error that ended it, if one did.
+        """Return when a watch has ended for good; raise the error that ended it, if one did.
 
         No error of the server does, only one of the program: see ``Reflector.run``.
         """
-        if self._watching is None:
+        if not self._watching:
             raise MisuseError(f"informer {self.name} was not started")
-        await asyncio.wait((self._watching,))
-        if not self._watching.cancelled():
-            self._watching.result()
+        ended, _ = await asyncio.wait(self._watching, return_when=asyncio.FIRST_COMPLETED)
+        for watching in ended:
+            if not watching.cancelled():
+                watching.result()
 
     def _made_intake(self, transform: Transform[T] | None) -> Intake[T]:
         if self._queue not in get_args(QueueKind):
@@ -239,13 +256,23 @@ class SharedInformer(Generic[T]):
 
     @property
     def last_version(self) -> str:
-        """The newest version that was seen on the server; empty before anything is known."""
-        return self._reflector.last_version
+        """The version up to which everything is known; empty before that."""
+        return oldest([each.last_version for each in self._reflectors])
 
     @property
     def reflector(self) -> Reflector[T]:
-        """What keeps the store fresh: its state, its progress, the server's health."""
-        return self._reflector
+        """What keeps the store fresh: its state, its progress, the server's health.
+
+        MisuseError where there are several: see ``reflectors``.
+        """
+        if len(self._reflectors) > 1:
+            raise MisuseError(f"informer {self.name} has several reflectors: see reflectors")
+        return self._reflectors[0]
+
+    @property
+    def reflectors(self) -> tuple[Reflector[T], ...]:
+        """The same, one for each namespace where there are several."""
+        return tuple(self._reflectors)
 
     def lister(self, resource: str = "", *, group: str = "") -> Lister[T]:
         """A read-only view of the store."""
@@ -254,7 +281,7 @@ class SharedInformer(Generic[T]):
     @property
     def failure(self) -> Exception | None:
         """Why it is not synced yet, as far as is known; None once it is."""
-        return self._failure
+        return next((each.failure for each in self._parts if each.failure is not None), None)
 
     async def wait_synced(self, *, timeout: float | None = None, fail_on: Errors = ()) -> None:
         """Return once the store has been filled.
@@ -269,14 +296,14 @@ class SharedInformer(Generic[T]):
                 while not self.synced.is_set:
                     if self.is_stopped:
                         raise InformerStopped(f"informer {self.name} stopped before it was synced")
-                    failure = self._failure
-                    if isinstance(failure, (PROGRAMMING_ERRORS, fail_on)):
-                        raise failure
+                    for part in self._parts:
+                        if isinstance(part.failure, (PROGRAMMING_ERRORS, fail_on)):
+                            raise part.failure
                     await self._news.wait()
         except TimeoutError:
             if not limit.expired():
                 raise  # an error of fail_on
-            raise NotSynced({self.name: self._failure}, timeout) from self._failure
+            raise NotSynced({self.name: self.failure}, timeout) from self.failure
 
     # Settings
 
@@ -370,32 +397,41 @@ class SharedInformer(Generic[T]):
     # From the reflector to the handlers
 
     def apply(self, delta: Delta[T], /) -> None:
-        """Take what the reflector learned: the store first, then everybody."""
-        self._intake.take(delta, initial=not self.synced.is_set)
-        if isinstance(delta, Replaced) and self.synced.set():
-            self._handlers.initial_complete()
-            self._failure = None
-            self._news.wake()
+        """Take what the reflector learned; of several, what the first one did."""
+        self._parts[0].apply(delta)
 
-    def _failed(self, error: Exception) -> None:
-        """A pass of the reflector has failed, and another follows."""
-        self._met(error)
+    def _take(self, part: Part[T], delta: Delta[T]) -> None:
+        """What a reflector learned of its part: the store first, then everybody."""
+        self._intake.take(delta, initial=not self.synced.is_set)
+        if isinstance(delta, Replaced):
+            part.was_filled = True
+            if all(each.was_filled for each in self._parts) and self.synced.set():
+                self._handlers.initial_complete()
+                for each in self._parts:
+                    each.failure = None
+                self._news.wake()
+
+    def _failed(self, part: Part[T], error: Exception) -> None:
+        """A pass of a reflector has failed, and another follows."""
+        self._met(part, error)
         if self._on_error is None:
             log_failure(self.name, self._resource, error)
         else:
             self._on_error(error)
 
-    def _connection_changed(self, error: Exception | None) -> None:
+    def _connection_changed(self, part: Part[T], error: Exception | None) -> None:
         """The server is lost, or, None, back."""
-        self._met(error)
-        if self._on_connection is not None:
+        self._met(part, error)
+        others = self._lost - {part}
+        self._lost = others if error is None else {*others, part}
+        if self._on_connection is not None and not others:
             self._on_connection(error)
 
-    def _met(self, error: Exception | None) -> None:
+    def _met(self, part: Part[T], error: Exception | None) -> None:
         # Later on nobody waits, and its traceback holds on to a dead connection.
         if not self.synced.is_set:
             cause = error.__cause__ if isinstance(error, ListFailed) else None
-            self._failure = cause if isinstance(cause, Exception) else error
+            part.failure = cause if isinstance(cause, Exception) else error
             self._news.wake()
 
 

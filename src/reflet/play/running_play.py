@@ -24,7 +24,7 @@ from reflet.play.actions import Action, Document, Plan, perform
 from reflet.play.cluster_view import INDEXERS, ClusterView, SeenObject
 from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import Failure, TaskOwner
-from reflet.runtime.waits import Arrivals
+from reflet.runtime.waits import Arrivals, timeout_by
 
 WORKERS: Final = 4  # of each controller
 AT_ONCE: Final = 16  # requests that are on their way at the same time
@@ -154,7 +154,7 @@ class RunningPlay:
 
     async def _caught_up(self, name: str, version: int) -> None:
         try:
-            async with asyncio.timeout(LONGEST_LAG):
+            async with timeout_by(self.view.clock, LONGEST_LAG):
                 while name in self.view.stores and rank(self.view.stores[name].version) < version:
                     await self._news.wait()
         except TimeoutError:

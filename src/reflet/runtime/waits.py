@@ -1,8 +1,9 @@
 """Ways to wait: with an end, until something comes, and for a call that others want too.
 
-- ``came_within``: an event, or a time by somebody's clock, whichever comes first.  Not
+- ``timeout_by``: a block, or a time by somebody's clock, whichever ends first.  Not
   ``asyncio.timeout``, which counts by the event loop: where a clock is given, that would pass at
   another pace than all that is measured by the clock.
+- ``came_within``: the same for an event.
 - ``Arrivals``: wakes whoever waits for something to come.
 - ``SharedCalls``: one call for all who want its result at the same time.
 """
@@ -10,11 +11,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from reflet.runtime.clock import Clock
+
+
+@asynccontextmanager
+async def timeout_by(clock: Clock, seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
+    """Raise TimeoutError in a block that takes longer, by *clock*.  None waits for ever.
+
+    ``expired`` of what the block is given says whether a TimeoutError was this one.
+    """
+    if seconds is None:
+        yield asyncio.timeout(None)
+        return
+    loop = asyncio.get_running_loop()
+    is_open = True
+
+    def end(timer: asyncio.Task[None]) -> None:
+        if is_open and not timer.cancelled():
+            limit.reschedule(loop.time())
+
+    async with asyncio.timeout(None) as limit:
+        timer = loop.create_task(clock.sleep(seconds), name="end of a wait")
+        timer.add_done_callback(end)
+        try:
+            yield limit
+        finally:
+            is_open = False
+            timer.cancel()
 
 
 async def came_within(event: asyncio.Event, seconds: float | None, *, clock: Clock) -> bool:
@@ -24,26 +52,11 @@ async def came_within(event: asyncio.Event, seconds: float | None, *, clock: Clo
     """
     if event.is_set():
         return True
-    if seconds is None:
-        return await event.wait()
-    loop = asyncio.get_running_loop()
-    is_waiting = True
-
-    def end(timer: asyncio.Task[None]) -> None:
-        if is_waiting and not timer.cancelled():
-            limit.reschedule(loop.time())
-
-    timer = loop.create_task(clock.sleep(seconds), name="end of a wait")
     try:
-        async with asyncio.timeout(None) as limit:
-            timer.add_done_callback(end)
+        async with timeout_by(clock, seconds):
             await event.wait()
-            is_waiting = False
     except TimeoutError:
         return event.is_set()
-    finally:
-        is_waiting = False
-        timer.cancel()
     return True
 
 

@@ -24,10 +24,14 @@ T = TypeVar("T", bound=KubernetesObject)
 
 @dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Replaced[ConfigMap](…)
 class Replaced(Generic[T]):
-    """The whole collection, as it was at *version*: what is not in it is gone."""
+    """The whole collection, as it was at *version*: what is not in it is gone.
+
+    With *namespace* it is all of that namespace, and says nothing of the others.
+    """
 
     items: Sequence[T]
     version: str
+    namespace: str | None = None
 
 
 @dataclass(frozen=True)  # with slots, Python 3.11 cannot make a Changed[ConfigMap](…)

@@ -6,6 +6,7 @@ client-go/tools/cache/delta_fifo.go, DeletedFinalStateUnknown
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -77,3 +78,8 @@ def split_key(key: str) -> tuple[str, str]:
 def namespace_of(key: str) -> str:
     """The namespace of a key, whatever the key looks like; empty where there is none."""
     return key.rpartition("/")[0]
+
+
+def within(namespace: str, objects: Mapping[str, T]) -> dict[str, T]:
+    """Those of *objects*, by key, that are in *namespace*."""
+    return {key: item for key, item in objects.items() if namespace_of(key) == namespace}

@@ -30,7 +30,14 @@ from reflet.store.deltas import (
     TransactionError,
 )
 from reflet.store.indexes import NAMESPACE, FunctionIndex, Index, IndexFunction, NamespaceIndex
-from reflet.store.keys import ExplicitKey, KeyFailure, Tombstone, key_of, key_of_deleted
+from reflet.store.keys import (
+    ExplicitKey,
+    KeyFailure,
+    Tombstone,
+    key_of,
+    key_of_deleted,
+    namespace_of,
+)
 from reflet.store.sharing import Sharing
 from reflet.store.transforms import LeftOut, Transform, Transforming
 
@@ -194,8 +201,8 @@ class Store(Generic[T]):
         match delta:
             case Changed(events=events):
                 self.change(events, _nothing)
-            case Replaced(items=items, version=version):
-                self.replace(items, version)
+            case Replaced(items=items, version=version, namespace=namespace):
+                self.replace(items, version, namespace=namespace)
             case Resynced():
                 pass  # nobody follows a store
             case _:
@@ -276,13 +283,22 @@ class Store(Generic[T]):
             self._remove(key)
             self._take_version(item.object if isinstance(item, Tombstone) else item)
 
-    def replace(self, items: Iterable[T], version: str) -> Mapping[str, T]:
-        """Swap everything for *items*, or nothing at all; the answer is what was there before."""
+    def replace(
+        self, items: Iterable[T], version: str, *, namespace: str | None = None
+    ) -> Mapping[str, T]:
+        """Swap everything for *items*, or nothing at all; the answer is what was there before.
+
+        With *namespace* all other namespaces keep what they have.
+        """
         fresh = {self._key(item): item for item in items}
         if self._transform is not None:
             fresh = self._transform.digested_list(fresh)
-        namespaces = NamespaceIndex(fresh)
         with self._lock:
+            if namespace is not None:
+                present = self._items.items()
+                others = {key: item for key, item in present if namespace_of(key) != namespace}
+                fresh = others | fresh
+            namespaces = NamespaceIndex(fresh)
             indexes = {name: index.rebuilt(fresh) for name, index in self._indexes.items()}
             before, self._items = self._items, fresh
             self._namespaces = namespaces

@@ -19,6 +19,7 @@ from reflet.controllers.leader_election import LeaderElection, LeadershipLost, l
 from reflet.errors import ConfigurationError, Conflict, MisuseError, ServiceUnavailable
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.testing.virtual_time import VirtualClock
+from tests.faults.hurry import RATE, HurriedClock
 
 pytestmark = pytest.mark.virtual_time
 
@@ -79,14 +80,8 @@ class Leases:
 
 
 def candidate(leases: Leases, identity: str, **options: Any) -> LeaderElection:
-    return leader(
-        cast("Client", leases),
-        "web",
-        identity=identity,
-        clock=VirtualClock(),
-        chance=lambda: 0.0,
-        **options,
-    )
+    options = {"clock": VirtualClock(), "chance": lambda: 0.0, **options}
+    return leader(cast("Client", leases), "web", identity=identity, **options)
 
 
 def now() -> float:
@@ -208,6 +203,39 @@ async def test_a_leader_whose_requests_hang_is_stopped_too() -> None:
     assert await ended_at(candidate(leases, "one", release=False), hang) == 10
 
 
+async def test_every_deadline_is_by_the_clock_that_is_given() -> None:
+    leases = Leases()
+    hurried = candidate(leases, "one", clock=HurriedClock())
+
+    def hang() -> None:
+        leases.answering = lambda: asyncio.sleep(1_000_000)
+
+    assert await ended_at(hurried, hang) == pytest.approx(10 / RATE)
+    # Giving the Lease back to a server that does not answer has an end too.
+    assert now() == pytest.approx(20 / RATE)
+
+
+async def test_a_connection_that_answers_no_more_does_not_cost_the_leadership() -> None:
+    leases = Leases()
+    async with candidate(leases, "one") as elected:
+        hanging = iter([1_000_000])  # the first request; the next one takes another connection
+        leases.answering = lambda: asyncio.sleep(next(hanging, 0))
+        await asyncio.sleep(60)
+        assert elected.is_leading
+
+
+async def test_a_leader_whose_renewing_ended_by_whatever_cause_is_stopped() -> None:
+    leases = Leases()
+
+    async def answer() -> None:
+        raise asyncio.CancelledError  # something that the request waited for, not the task itself
+
+    def cancel() -> None:
+        leases.answering = answer
+
+    assert await ended_at(candidate(leases, "one", release=False), cancel) == 2
+
+
 async def test_a_short_absence_of_the_server_costs_nothing() -> None:
     leases = Leases()
     async with candidate(leases, "one") as elected:
@@ -274,13 +302,26 @@ async def test_a_block_that_lets_nobody_run_knows_by_the_clock_that_its_time_is_
         await lead()
 
 
-async def test_an_error_of_the_block_passes_and_the_lease_is_given_back() -> None:
+async def test_after_an_error_of_the_block_its_last_requests_have_time_to_arrive() -> None:
     leases = Leases()
     with pytest.raises(ValueError, match="mine"):
         async with candidate(leases, "one"):
             raise ValueError("mine")
 
-    assert leases.holder is None
+    async with candidate(leases, "two"):
+        assert 5 <= now() <= 7
+
+
+async def test_after_a_leadership_that_was_lost_its_last_requests_have_time_to_arrive() -> None:
+    leases = Leases()
+
+    def hang() -> None:
+        leases.answering = lambda: asyncio.sleep(max(0.0, 11 - now()))
+
+    assert await ended_at(candidate(leases, "one"), hang) == 10
+
+    async with candidate(leases, "two"):
+        assert 11 + 5 <= now() <= 11 + 7
 
 
 async def test_cancelling_the_block_from_outside_is_a_cancellation() -> None:
@@ -298,7 +339,8 @@ async def test_cancelling_the_block_from_outside_is_a_cancellation() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await leading
-    assert leases.holder is None
+    assert leases.lease is not None
+    assert leases.lease.spec.lease_duration_seconds == 5
 
 
 async def test_the_task_can_go_on_after_it_lost() -> None:

@@ -14,6 +14,7 @@ import pytest
 from reflet.controllers.rate_limiters import ExponentialFailures
 from reflet.controllers.work_queue import FAIR_TURN, QueueFull, QueueShutDown, WorkQueue
 from reflet.runtime.metrics import MemoryMetrics
+from tests.faults.hurry import RATE, HurriedClock
 
 pytestmark = pytest.mark.virtual_time
 
@@ -149,6 +150,33 @@ async def test_a_drain_of_an_empty_queue_ends_at_once() -> None:
     await queue.shut_down_with_drain()
 
 
+async def test_all_who_wait_for_a_drain_wait_until_it_is_done() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add("foo")
+    key = await queue.get()
+    endings = [asyncio.create_task(queue.shut_down_with_drain()) for _ in range(2)]
+    await asyncio.sleep(1)
+    assert not any(ending.done() for ending in endings)
+
+    queue.done(key)
+
+    async with asyncio.timeout(1):
+        await asyncio.gather(*endings)
+
+
+async def test_a_shutdown_ends_the_wait_of_a_drain() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add("foo")
+    await queue.get()
+    ending = asyncio.create_task(queue.shut_down_with_drain())
+    await asyncio.sleep(1)
+
+    queue.shut_down()
+
+    async with asyncio.timeout(1):
+        await ending
+
+
 async def test_done_of_a_key_that_nobody_has_is_harmless() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add("foo")
@@ -194,6 +222,15 @@ async def test_a_delayed_key_comes_when_its_time_has_come() -> None:
     queue.done("foo")
     await asyncio.sleep(10)
     assert len(queue) == 0
+
+
+async def test_the_time_of_a_delayed_key_comes_by_the_clock_that_is_given() -> None:
+    queue: WorkQueue[str] = WorkQueue(clock=HurriedClock())
+    queue.add_after("late", 60)
+    queue.add_after("early", 30)
+
+    assert await taken(queue, 2) == ["early", "late"]
+    assert asyncio.get_running_loop().time() == pytest.approx(60 / RATE)
 
 
 async def test_of_two_moments_the_earlier_counts() -> None:
@@ -351,7 +388,7 @@ async def test_it_reports_under_the_names_of_client_go() -> None:
     assert metrics.level("reflet_workqueue_depth", name="web") == 1
     await asyncio.sleep(2)
     await queue.get()
-    await asyncio.sleep(3)
+    await asyncio.sleep(3.25)  # it looks twice a second
     assert metrics.level("reflet_workqueue_longest_running_processor_seconds", name="web") == 3
     assert metrics.level("reflet_workqueue_unfinished_work_seconds", name="web") == 3
     queue.add_rate_limited("a")
@@ -361,6 +398,18 @@ async def test_it_reports_under_the_names_of_client_go() -> None:
     assert metrics.counted("reflet_workqueue_adds_total", name="web") == 2
     assert metrics.counted("reflet_workqueue_retries_total", name="web") == 1
     assert metrics.observed("reflet_workqueue_queue_duration_seconds", name="web") == (2,)
-    assert metrics.observed("reflet_workqueue_work_duration_seconds", name="web") == (3,)
+    assert metrics.observed("reflet_workqueue_work_duration_seconds", name="web") == (3.25,)
     assert metrics.level("reflet_workqueue_unfinished_work_seconds", name="web") == 0
+    queue.shut_down()
+
+
+async def test_how_long_the_work_takes_is_looked_at_by_the_clock_that_is_given() -> None:
+    metrics = MemoryMetrics()
+    queue: WorkQueue[str] = WorkQueue("web", metrics=metrics, clock=HurriedClock())
+    queue.add("a")
+    await queue.get()
+    await asyncio.sleep(3.25 / RATE)
+
+    level = metrics.level("reflet_workqueue_longest_running_processor_seconds", name="web")
+    assert level == pytest.approx(3)
     queue.shut_down()

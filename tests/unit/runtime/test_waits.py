@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from reflet.runtime.clock import SystemClock
-from reflet.runtime.waits import came_within
+from reflet.runtime.waits import came_within, timeout_by
 from reflet.testing.virtual_time import START
 
 pytestmark = pytest.mark.virtual_time
@@ -72,3 +72,41 @@ async def test_whoever_is_cancelled_while_waiting_leaves_no_timer() -> None:
     await asyncio.sleep(0)
 
     assert (task.cancelled(), asyncio.all_tasks()) == (True, {asyncio.current_task()})
+
+
+async def test_a_block_that_takes_too_long_by_the_clock_that_is_given_is_ended() -> None:
+    loop = asyncio.get_running_loop()
+
+    with pytest.raises(TimeoutError):
+        async with timeout_by(SlowClock(), 3):
+            await asyncio.sleep(1000)
+
+    assert loop.time() == 30
+
+
+async def test_a_block_that_ends_in_time_leaves_no_timer() -> None:
+    async with timeout_by(SystemClock(), 3600):
+        await asyncio.sleep(1)
+    await asyncio.sleep(0)
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_block_without_a_limit_takes_as_long_as_it_takes() -> None:
+    async with timeout_by(SystemClock(), None):
+        await asyncio.sleep(10**6)
+
+    assert asyncio.get_running_loop().time() == 10**6
+
+
+async def test_being_cancelled_in_the_block_is_no_timeout() -> None:
+    async def wait() -> None:
+        async with timeout_by(SystemClock(), 3600):
+            await asyncio.sleep(1000)
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(1)
+    task.cancel()
+    await asyncio.wait((task,))
+
+    assert task.cancelled()

@@ -16,8 +16,8 @@ from reflet.cli.output.stale_output import Line, lines_of, metrics_text, totals_
 from reflet.cluster import Cluster
 from reflet.insight.stale_workloads import RunningPods, stale_workloads
 from reflet.node.server.http_answers import Answer, HttpAnswers, Question, text
-from reflet.podconfig.gather_staleness import names_of, pods_of
-from reflet.podconfig.staleness_watch import StalenessWatch
+from reflet.podconfig.many_pods.gather_staleness import names_of, pods_of
+from reflet.podconfig.many_pods.staleness_watch import StalenessWatch
 from reflet.runtime.metrics import CONTENT_TYPE
 from reflet.transport.config.settings import ConnectionSettings
 
