@@ -151,6 +151,24 @@ def test_tokens_are_made_only_when_they_are_asked_for(
         assert note in run.said
 
 
+@pytest.mark.parametrize(
+    ("arguments", "files"), [((), []), (("--tokens",), ["namespace", "token"])]
+)
+def test_a_process_of_a_workload_gets_the_token_that_admission_adds_if_it_asks(
+    start: Start, client: Client, arguments: Sequence[str], files: list[str]
+) -> None:
+    """Nobody publishes certificates on this server: that file is left out."""
+    client.create("/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "default"}})
+
+    command = shell(
+        "cd $REFLET_ROOT/var/run/secrets/kubernetes.io/serviceaccount 2>/dev/null || exit 0; "
+        "ls; test -s token && test $(cat namespace) = default"
+    )
+    with start(*arguments, command=command) as run:
+        assert run.code() == 0, run.said
+        assert run.output.split() == files
+
+
 # Ends
 
 

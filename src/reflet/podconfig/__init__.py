@@ -10,6 +10,7 @@
 - ``last_known_objects``: reading a pod's objects, which stay known while the server is away
 - ``service_account_tokens``: tokens that are renewed in time
 - ``trust_bundle_watch``: ClusterTrustBundles, watched once a pod wants them
+- ``many_pods``: what is asked about many pods at once
 - ``volume_delivery``: the volumes of a result as files, and environment files that containers wrote
 """
 

@@ -43,7 +43,7 @@ async def read_many_objects(
     *,
     everywhere: bool,
     on_pages: Callable[[], OnPage] | None = None,
-) -> Answers:
+) -> Answers[ConfigMap | Secret]:
     """Get ConfigMaps and Secrets, or the error of reading each.
 
     With *everywhere*, kinds are listed over all namespaces, or as ``read_objects`` does it by
@@ -54,7 +54,7 @@ async def read_many_objects(
     """
     if not everywhere:
         return await read_objects(cluster, keys)
-    answers: Answers = {}
+    answers: Answers[ConfigMap | Secret] = {}
     for kind, (struct, options) in _KINDS.items():
         wanted = {key for key in keys if key[0] == kind and not key[2].startswith(HELM_RELEASES)}
         if not wanted:

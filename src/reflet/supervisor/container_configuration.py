@@ -41,6 +41,7 @@ from reflet.resolution.problems import (
     UnreadableObject,
     UnsupportedSource,
 )
+from reflet.resolution.service_account_volume import ADDED_VOLUME
 from reflet.resolution.variables import Environment
 from reflet.resolution.volume_contents import configuration_volumes
 
@@ -154,7 +155,14 @@ def volumes_of(pod: Pod, container_name: str) -> tuple[str, ...]:
 
 
 def forgiving(contents: VolumeContents) -> VolumeContents:
-    """The contents without an error, where all that is wrong can be done without."""
+    """The contents without an error, where all that is wrong can be done without.
+
+    Of what admission adds, files that are not known are left out: no token is better than an
+    empty one.
+    """
+    if contents.volume == ADDED_VOLUME:
+        known = {path: file for path, file in contents.files.items() if file.known}
+        contents = structs.replace(contents, files=known)
     blocking = [problem for problem in contents.problems if problem.blocking]
     if contents.error is None or not all(isinstance(each, FORGIVEN) for each in blocking):
         return contents

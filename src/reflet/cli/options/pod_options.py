@@ -77,13 +77,18 @@ class PodChoice:
         if not self.names_a_pod:
             raise click.UsageError("name the pod, as in: pod/NAME, deploy/NAME, or -f FILE")
         if self.files:
+            admission = needs is not None and needs.admission
             with progress("reading files") as told:
-                return self.read_files(refused=refused, on_file=told.add)
+                return self.read_files(refused=refused, admission=admission, on_file=told.add)
         with progress("asking the server"):
             return lazy.event_loop.run(self._ask(needs))
 
     def read_files(
-        self, *, refused: bool = False, on_file: Callable[[int], None] | None = None
+        self,
+        *,
+        refused: bool = False,
+        admission: bool = False,
+        on_file: Callable[[int], None] | None = None,
     ) -> PodInputs:
         """Read the files, again if they have been read before."""
         return lazy.gather_files.pod_inputs_from_files(
@@ -91,6 +96,7 @@ class PodChoice:
             self.target,
             namespace=self.connection.namespace,
             refused=refused,
+            admission=admission,
             on_file=on_file,
         )
 
