@@ -12,9 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -30,7 +32,9 @@ WRITERS: Final = 4
 
 # Of each hundred pods: what a cluster of services has beside them.
 CONFIG_MAPS, SECRETS, DEPLOYMENTS = 30, 20, 5
+CHANGED: Final = 10  # one of so many ConfigMaps changes after the pods were started
 NAMESPACES: Final = 50
+HASH: Final = "5d4f8c7b9"  # of the Deployments' templates
 SHARED: Final = "shared"  # a Secret's name in every namespace
 
 Document = dict[str, Any]
@@ -84,18 +88,31 @@ class Filling:
             (_share(self._pods, CONFIG_MAPS), _share(pods, CONFIG_MAPS), config_map),
             (_share(self._pods, SECRETS), _share(pods, SECRETS), secret),
             (_share(self._pods, DEPLOYMENTS), _share(pods, DEPLOYMENTS), deployment),
+            (_share(self._pods, DEPLOYMENTS), _share(pods, DEPLOYMENTS), replica_set),
             (self._pods, pods, pod),
         ):
             self._create([make(number) for number in range(before, after)])
+        changed = range(_share(self._pods, CONFIG_MAPS), _share(pods, CONFIG_MAPS), CHANGED)
+        self._change([config_map(number) for number in changed])
         self._pods = pods
 
     def _create(self, documents: Sequence[Document]) -> None:
+        self._write(documents, _create_one)
+
+    def _change(self, documents: Sequence[Document]) -> None:
+        self._write(documents, _change_one)
+
+    def _write(
+        self, documents: Sequence[Document], write: Callable[[ApiConnection, Document], None]
+    ) -> None:
         parts = [documents[first::WRITERS] for first in range(WRITERS)]
         with ThreadPoolExecutor(WRITERS) as threads:
-            for done in [threads.submit(self._create_one_by_one, part) for part in parts]:
+            for done in [threads.submit(self._write_one_by_one, part, write) for part in parts]:
                 done.result()
 
-    def _create_one_by_one(self, documents: Sequence[Document]) -> None:
+    def _write_one_by_one(
+        self, documents: Sequence[Document], write: Callable[[ApiConnection, Document], None]
+    ) -> None:
         cluster = self._config["clusters"][0]["cluster"]
         address = urlsplit(cluster["server"])
         authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
@@ -108,7 +125,41 @@ class Filling:
             timeout=PATIENCE,
         ) as connection:
             for document in documents:
-                connection.create(_path(document), document)
+                write(connection, document)
+
+
+def _create_one(connection: ApiConnection, document: Document) -> None:
+    path = _path(document)
+    made = connection.create(path, document)
+    if document["kind"] == "Pod":
+        name, started = made["metadata"]["name"], made["metadata"]["creationTimestamp"]
+        answer = connection.request("PUT", f"{path}/{name}/status", made | running(started))
+        if answer.code != HTTPStatus.OK:
+            raise RuntimeError(f"PUT {path}/{name}/status: {answer.code}, {answer.body}")
+
+
+def _change_one(connection: ApiConnection, document: Document) -> None:
+    path = f"{_path(document)}/{document['metadata']['name']}"
+    answer = connection.request(
+        "PATCH", path, {"data": {"KEY_0": "another"}}, content_type="application/merge-patch+json"
+    )
+    if answer.code != HTTPStatus.OK:
+        raise RuntimeError(f"PATCH {path}: {answer.code}, {answer.body}")
+
+
+def running(started: str) -> Document:
+    """What a kubelet reports of a pod that runs."""
+    container = {
+        "name": "web",
+        "image": "registry.example.com/shop/web:1.27.3",
+        "imageID": "registry.example.com/shop/web@sha256:" + "0" * 64,
+        "containerID": "containerd://" + "0" * 64,
+        "ready": True,
+        "started": True,
+        "restartCount": 0,
+        "state": {"running": {"startedAt": started}},
+    }
+    return {"status": {"phase": "Running", "startTime": started, "containerStatuses": [container]}}
 
 
 def deployments_file(folder: Path, pods: int) -> Path:
@@ -163,14 +214,24 @@ def deployment(number: int) -> Document:
     }
 
 
+def replica_set(number: int) -> Document:
+    """The ReplicaSet of a Deployment."""
+    made = deployment(number)
+    owners = [_owner("apps/v1", "Deployment", f"web-{number}")]
+    metadata = {**_metadata(f"web-{number}-{HASH}", number), "ownerReferences": owners}
+    return {**made, "kind": "ReplicaSet", "metadata": metadata}
+
+
 def pod(number: int) -> Document:
     """A pod of one of the Deployments' making, as far as its references go."""
     maker = number // (100 // DEPLOYMENTS)
-    metadata = _metadata(f"web-{maker}-{number}", maker)
+    metadata = _metadata(f"web-{maker}-{HASH}-{number}", maker)
+    labels = {"app": f"web-{maker}", "number": str(number), "pod-template-hash": HASH}
+    owners = [_owner("apps/v1", "ReplicaSet", f"web-{maker}-{HASH}")]
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {**metadata, "labels": {"app": f"web-{maker}", "number": str(number)}},
+        "metadata": {**metadata, "labels": labels, "ownerReferences": owners},
         "spec": _pod_spec(maker, number),
     }
 
@@ -208,6 +269,17 @@ def _pod_spec(maker: int, number: int) -> Document:
             {"name": "settings", "configMap": {"name": f"settings-{second}"}},
             {"name": "password", "secret": {"secretName": f"password-{second}"}},
         ],
+    }
+
+
+def _owner(version: str, kind: str, name: str) -> Document:
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "name": name,
+        # Nobody collects garbage here, so that any will do.
+        "uid": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{kind}.{name}")),
+        "controller": True,
     }
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from reflet.cli.options import missing_targets, project_file, tab_words
     from reflet.cli.output import (
         change_output,
+        diff_output,
         environment_output,
         explain_output,
         following,
@@ -39,25 +40,33 @@ if TYPE_CHECKING:
         lint_output,
         problem_output,
         server_objects,
+        stale_output,
+        stale_watching,
         volume_files,
         why_output,
     )
     from reflet.client import client
+    from reflet.controllers import rollouts
     from reflet.devserver import server as devserver
     from reflet.devserver.verbs import loading
+    from reflet.gotext import durations, times
     from reflet.informer.reflector import reflector
     from reflet.insight import (
         custom_structs,
         explain,
+        held_values,
+        pod_diff,
         rbac,
         reference_table,
+        stale_workloads,
         struct_source,
+        unused,
         used_by,
         why,
     )
     from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
-    from reflet.manifests import applying, manifest_documents
+    from reflet.manifests import applying, git_revisions, manifest_documents
     from reflet.manifests import files as manifest_files
     from reflet.node import agent as node_agent
     from reflet.node import options as node_options
@@ -66,10 +75,13 @@ if TYPE_CHECKING:
     from reflet.play import play
     from reflet.podconfig import (
         gather,
+        gather_diff,
         gather_existence,
         gather_files,
         gather_lint,
         gather_objects,
+        gather_staleness,
+        gather_unused,
         gather_users,
     )
     from reflet.processes import process_table, program
@@ -95,20 +107,27 @@ _HOMES: Final = {
         "reflet.cli": "demo_story event_loop stop_signals",
         "reflet.cli.options": "missing_targets project_file tab_words",
         "reflet.cli.output": (
-            "change_output environment_output explain_output following lint_exchange "
-            "lint_output problem_output server_objects volume_files why_output"
+            "change_output diff_output environment_output explain_output following lint_exchange "
+            "lint_output problem_output server_objects stale_output stale_watching volume_files "
+            "why_output"
         ),
         "reflet.client": "client",
+        "reflet.controllers": "rollouts",
         "reflet.devserver.verbs": "loading",
+        "reflet.gotext": "durations times",
         "reflet.informer.reflector": "reflector",
-        "reflet.insight": ("custom_structs explain rbac reference_table struct_source used_by why"),
+        "reflet.insight": (
+            "custom_structs explain held_values pod_diff rbac reference_table stale_workloads "
+            "struct_source unused used_by why"
+        ),
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
-        "reflet.manifests": "applying manifest_documents",
+        "reflet.manifests": "applying git_revisions manifest_documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
         "reflet.play": "play",
         "reflet.podconfig": (
-            "gather gather_existence gather_files gather_lint gather_objects gather_users"
+            "gather gather_diff gather_existence gather_files gather_lint gather_objects "
+            "gather_staleness gather_unused gather_users"
         ),
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",

@@ -6,6 +6,8 @@
 - ``pod_problems``: everything that is wrong with a whole pod, for ``why`` and ``lint``
 - ``fixes``: what to do about a problem, and what was probably meant
 - ``used_by``: who uses an object, key by key, of ``possible_users``
+- ``staleness``: which running containers still hold an old value, key by key, as ``held_values``
+  judges it by times and ``object_history`` knows them
 - ``name_paths``: paths from objects to the names in them
 - ``reference_table``: which objects name ConfigMaps and Secrets outside pods, and which make them
 - ``custom_workloads``: custom resources that hold pod templates, as what makes pods

@@ -118,13 +118,12 @@ def explain(inputs: PodInputs, container: str = "") -> ExplainedPod:
     mounted = {mount.name for each in placed for mount in each.container.volume_mounts}
     names = [name for name in configuration_volumes(pod) if not container or name in mounted]
     objects = inputs.objects
+    values = {name: environment.values for name, environment in environments.items()}
     return ExplainedPod(
         containers=tuple(
             _container(each, environments[each.container.name], objects) for each in placed
         ),
-        volumes=tuple(
-            _volume(inputs.volume(name), placed, environments, objects) for name in names
-        ),
+        volumes=tuple(_volume(inputs.volume(name), placed, values, objects) for name in names),
     )
 
 
@@ -153,6 +152,18 @@ def _expansions(origin: Origin, environment: Environment) -> Iterator[Expansion]
         yield Expansion(name=substitution.name, assignment=seen if substitution.found else None)
 
 
+def sources_of(assignment: Assignment, environment: Environment) -> Iterator[Origin]:
+    """Yield where a value came from: its origin, or those of everything that it was expanded with.
+
+    What stands in the pod itself has no source but the pod.
+    """
+    if not isinstance(assignment.origin, ValueOrigin):
+        yield assignment.origin
+    for expansion in _expansions(assignment.origin, environment):
+        if expansion.assignment is not None:
+            yield from sources_of(expansion.assignment, environment)
+
+
 def _is_immutable(origin: Origin, objects: ObjectSource | None) -> bool:
     if objects is None:
         return False
@@ -170,7 +181,7 @@ def _is_immutable(origin: Origin, objects: ObjectSource | None) -> bool:
 def _volume(
     contents: VolumeContents,
     placed: Iterable[PlacedContainer],
-    environments: Mapping[str, Environment],
+    variables: Mapping[str, Mapping[str, str]],
     objects: ObjectSource | None,
 ) -> ExplainedVolume:
     mounts = [
@@ -184,7 +195,7 @@ def _volume(
         immutable = _is_immutable(file.origin, objects)
         follows = _volume_follows(file.origin, immutable=immutable)
         sights = (
-            _sight(path, container, mount, environments[container].values, follows)
+            _sight(path, container, mount, variables[container], follows)
             for container, mount in mounts
         )
         seen = tuple(sight for sight in sights if sight is not None)

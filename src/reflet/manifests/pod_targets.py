@@ -24,6 +24,7 @@ from reflet.resolution.templates import (
     assumptions_of,
     pod_of,
     pod_resource,
+    replicas_of,
     templates_of,
 )
 
@@ -40,7 +41,8 @@ class PodTarget:
 
     ``assumptions`` are sentences about what is only assumed of a pod that is not made yet.
     ``resource`` is that of a custom resource, and ``None`` for Kubernetes' own;
-    ``other_templates`` are those of it that the pod is not made from.
+    ``other_templates`` are those of it that the pod is not made from; ``replicas`` is how many
+    pods it asks for.
     """
 
     place: str
@@ -51,6 +53,7 @@ class PodTarget:
     assumptions: tuple[str, ...] = ()
     resource: Resource | None = None
     other_templates: tuple[PlacedTemplate, ...] = ()
+    replicas: int | None = None
 
     def __str__(self) -> str:
         return f"{self.kind.lower()}/{self.name}"
@@ -140,6 +143,7 @@ def _target(
         assumptions_of(workload),
         _resource_of(found, plurals) if custom else None,
         templates_of(workload)[1:],
+        replicas_of(workload),
     )
 
 

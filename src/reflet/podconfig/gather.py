@@ -47,6 +47,7 @@ from reflet.resolution.templates import (
     parse_target,
     pod_of,
     pod_resource,
+    replicas_of,
     templates_of,
 )
 from reflet.resolution.trust_bundles import (
@@ -101,6 +102,7 @@ async def pod_inputs(
         name=found.metadata.name,
         resource=resource if custom else None,
         other_templates=() if isinstance(found, Pod) else templates_of(found)[1:],
+        replicas=None if isinstance(found, Pod) else replicas_of(found),
         objects=ObjectsInHand(reading.objects, failures=reading.failures),
         services=reading.services,
         node=reading.node,

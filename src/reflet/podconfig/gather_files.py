@@ -9,22 +9,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reflet.api import codec
 from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import ServiceAccount
+from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
 from reflet.manifests.applied import AppliedManifests
 from reflet.manifests.applying import read_applied
 from reflet.manifests.files import FoundFile, Sources, SourceText, read_text, walk
 from reflet.manifests.kustomizations import read_kustomization
-from reflet.manifests.pod_targets import PodTarget, choose_pod, no_pods, pod_targets
+from reflet.manifests.pod_targets import (
+    PodTarget,
+    choose_pod,
+    is_called,
+    no_pods,
+    pod_targets,
+)
 from reflet.manifests.rendering import kustomization_of
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
-from reflet.resolution.templates import parse_target
+from reflet.resolution.templates import parse_target, pod_resource
 from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
 
 if TYPE_CHECKING:
@@ -33,6 +40,8 @@ if TYPE_CHECKING:
 FILES_NAMESPACE: Final = "default"
 """The namespace of objects in files that name none, when nobody else does."""
 
+PodName: TypeAlias = tuple[str, str, str]
+"""The kind, namespace and name of a pod, or of what makes it."""
 OnFile = Callable[[int], None]
 """Is told how many more texts were read."""
 Fingerprint = frozenset[tuple[str, int, int, int]]
@@ -93,6 +102,28 @@ def inputs_of_every_pod(
     return found
 
 
+def named_pods(
+    paths: Sources | Sequence[str],
+    target: str = "",
+    *,
+    namespace: str = "",
+    on_file: OnFile | None = None,
+) -> dict[PodName, PodInputs]:
+    """Return every pod of files by its name, or those that *target* names; there may be none."""
+    applied = _applied(paths, namespace, on_file)
+    typed, name = parse_target(target) if target else ("", "")
+    return {
+        (each.kind, each.namespace, each.name): _inputs_of(each, applied)
+        for each in pod_targets(applied)
+        if (not namespace or each.namespace == namespace)
+        and (not target or (each.name == name and is_called(typed, _resource_of(each))))
+    }
+
+
+def _resource_of(target: PodTarget) -> Resource:
+    return target.resource or pod_resource(target.kind)
+
+
 def _inputs_of(chosen: PodTarget, applied: AppliedManifests) -> PodInputs:
     node, remarks = _node_of(chosen.pod, applied)
     return PodInputs(
@@ -107,6 +138,7 @@ def _inputs_of(chosen: PodTarget, applied: AppliedManifests) -> PodInputs:
         place=chosen.place,
         resource=chosen.resource,
         other_templates=chosen.other_templates,
+        replicas=chosen.replicas,
         remarks=(
             *applied.left_out,
             *map(str, (*applied.repeated_keys, *applied.remarks)),

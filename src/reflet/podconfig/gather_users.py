@@ -25,7 +25,7 @@ from reflet.podconfig.gather_objects import SERVER_FAILURES, read_object
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.templates import WORKLOADS, CustomWorkload
 
-_PODS_AND_THEIR_MAKERS: Final = (
+PODS_AND_THEIR_MAKERS: Final = (
     *(resources.PODS, resources.DEPLOYMENTS, resources.STATEFUL_SETS, resources.DAEMON_SETS),
     *(resources.REPLICA_SETS, resources.REPLICATION_CONTROLLERS),
     *(resources.JOBS, resources.CRON_JOBS),
@@ -52,7 +52,7 @@ async def possible_users(
     namespace = ALL_NAMESPACES if everywhere else None
 
     async def read(resource: Resource) -> None:
-        raw = resource not in _PODS_AND_THEIR_MAKERS
+        raw = resource not in PODS_AND_THEIR_MAKERS
         client = cluster.resource(resource, namespace=namespace, raw=raw)
         try:
             listing = await client.list(on_page=on_pages() if on_pages else None)
@@ -67,7 +67,7 @@ async def possible_users(
         except RefletError as error:
             there = error
 
-    wanted, unknown = await _kinds_to_list(cluster, kind)
+    wanted, unknown = await kinds_to_list(cluster, kind)
     async with asyncio.TaskGroup() as tasks:
         for resource in wanted:
             tasks.create_task(read(resource), name=f"list {resource}")
@@ -99,11 +99,11 @@ async def possible_users(
     )
 
 
-async def _kinds_to_list(
-    cluster: Client, kind: ConfigKind
+async def kinds_to_list(
+    cluster: Client, *used: ConfigKind
 ) -> tuple[tuple[Resource, ...], tuple[str, ...]]:
-    """Return what may use a kind of object and the server has, and what is not known about it."""
-    kinds = kinds_that_name(kind)
+    """Return what may use kinds of objects and the server has, and what is not known about it."""
+    kinds = frozenset[tuple[str, str]]().union(*map(kinds_that_name, used))
     unknown: tuple[str, ...] = ()
     served: tuple[Resource, ...] = resources.BUILT_IN
     try:
@@ -117,7 +117,7 @@ async def _kinds_to_list(
         # The preferred version comes first.
         if (resource.group, resource.kind) in kinds:
             found.setdefault((resource.group, resource.kind), resource)
-    return (*_PODS_AND_THEIR_MAKERS, *found.values()), unknown
+    return (*PODS_AND_THEIR_MAKERS, *found.values()), unknown
 
 
 async def _objects_called(

@@ -100,6 +100,7 @@ class PodInputs:
     workload perhaps, and the pod's own where they are left out; ``place`` is its file and line.
     ``resource`` is that of a custom resource, ``None`` for Kubernetes' own kinds, and
     ``other_templates`` are those of such a workload that the pod is not made from.
+    ``replicas`` is how many pods a workload asks for, ``None`` where it does not say.
     ``events`` are the pod's.  ``known_objects`` are ConfigMaps and Secrets that exist, for
     suggestions; ``refusals`` are objects of the files that a server would not take; ``remarks``
     are sentences about what is assumed or missing.
@@ -125,6 +126,7 @@ class PodInputs:
     place: str = ""
     resource: Resource | None = None
     other_templates: tuple[PlacedTemplate, ...] = ()
+    replicas: int | None = None
     events: tuple[Event, ...] = ()
     known_objects: tuple[ObjectKey, ...] = ()
     refusals: tuple[RefusedObject, ...] = ()

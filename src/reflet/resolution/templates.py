@@ -198,6 +198,13 @@ def templates_of(workload: Workload) -> tuple[PlacedTemplate, ...]:
     return (PlacedTemplate(path=template_path(workload), template=template_of(workload)),)
 
 
+def replicas_of(workload: Workload) -> int | None:
+    """Return how many pods a workload asks for; ``None`` for those that ask for no number."""
+    if isinstance(workload, Deployment | StatefulSet | ReplicaSet | ReplicationController):
+        return 1 if workload.spec.replicas is None else workload.spec.replicas
+    return None
+
+
 def assumptions_of(workload: Workload) -> tuple[str, ...]:
     """Return, as sentences without a closing stop, what ``pod_of`` took for granted.
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reflet.cli import lazy
+from reflet.cli.options.arguments import host_and_port
 
 if TYPE_CHECKING:
     import asyncio
@@ -260,7 +261,7 @@ def _address(text: str) -> str:
 
 
 def _health(text: str) -> tuple[str, int] | None:
-    return None if text == "none" else _host_and_port(text, "--health-address", ", nor 'none'")
+    return None if text == "none" else host_and_port(text, "--health-address", ", nor 'none'")
 
 
 def _secure(given: dict[str, Any]) -> SecurePort | None:
@@ -271,7 +272,7 @@ def _secure(given: dict[str, Any]) -> SecurePort | None:
         if authority:
             settings["client_ca"] = Path(authority)
         if place:
-            settings["place"] = _host_and_port(place, "--secure-address")
+            settings["place"] = host_and_port(place, "--secure-address")
         return lazy.node_options.SecurePort(**settings)
     if certificate:
         raise click.UsageError("--tls-cert-file: --tls-private-key-file is missing")
@@ -281,13 +282,6 @@ def _secure(given: dict[str, Any]) -> SecurePort | None:
         flag = "--client-ca-file" if authority else "--secure-address"
         raise click.UsageError(f"{flag}: --tls-cert-file and --tls-private-key-file are missing")
     return None
-
-
-def _host_and_port(text: str, flag: str, otherwise: str = "") -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        raise click.UsageError(f"{flag}: {text!r} is not HOST:PORT{otherwise}")
-    return host.strip("[]"), int(port)
 
 
 def _settings(given: dict[str, Any]) -> ConnectionSettings:

@@ -14,6 +14,7 @@ from reflet.cli.options.project_options import project_options
 from reflet.cli.output.output import (
     API_VERSION,
     counted,
+    ends_with,
     paragraph,
     print_document,
     print_fitting_table,
@@ -57,13 +58,14 @@ def used_by(
     no_headers: bool,
     project: ProjectFile,
     connection: ConnectionChoice,
-) -> None:
+) -> int:
     """Show who uses a ConfigMap or Secret, and who needs a restart.
 
     Pods, templates of workloads, custom ones too, and what the reference table knows count:
     service accounts, Ingresses, Gateways, volumes, objects of operators.  CHANGE says when a
     user sees a change: live, after a restart, at the next pull of an image or mount of a
-    volume.  A container that mounts with subPath needs a restart.
+    volume.  A container that mounts with subPath needs a restart.  Exit code 1: the server does
+    not have the object, or the key; who names it is shown all the same.
     """
     target = _one_target(arguments)
     kind = _config_kind(target.type)
@@ -80,22 +82,25 @@ def used_by(
             )
     namespaces = found.namespaces() if all_namespaces else (found.namespace,)
     answers = _answers(kind, str(target.name), namespaces, found, key, project)
+    absences = list(_absences(kind, namespaces, str(target.name), found, key))
+    code = ends_with(1 if absences and not files else 0)
     if output in {"json", "yaml"}:
         namespace = None if all_namespaces else found.namespace
         document = _document(kind, namespace, str(target.name), answers, found)
         print_document(document, output)
-        return
+        return code
     for note in found.notes:
         lazy.problem_output.tell("note", note)
-    for warning in _absences(kind, namespaces, str(target.name), found, key):
+    for warning in absences:
         lazy.problem_output.tell("warning", warning)
     where = "" if all_namespaces else f" in namespace {found.namespace}"
     what = f"{kind} {target.name}{where}" + (f", key {key}" if key else "")
     if not answers:
         _print_nobody(what, found)
-        return
+        return code
     wide = output == "wide"
     _print(what, answers, everywhere=all_namespaces, no_headers=no_headers, wide=wide)
+    return code
 
 
 async def _ask(

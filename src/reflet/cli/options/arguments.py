@@ -56,6 +56,14 @@ def _slashed(argument: str) -> ObjectTarget:
     return ObjectTarget(kind, name)
 
 
+def host_and_port(text: str, flag: str, otherwise: str = "") -> tuple[str, int]:
+    """Read ``HOST:PORT``, an IPv6 address in brackets; *otherwise* is what else *flag* takes."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise click.UsageError(f"{flag}: {text!r} is not HOST:PORT{otherwise}")
+    return host.strip("[]"), int(port)
+
+
 class FileName(Text):
     """A text that names a file or folder, which Tab completes.
 

@@ -117,6 +117,11 @@ class ConnectionChoice:
         """The namespace that was typed."""
         return str(self._overrides["namespace"])
 
+    def other(self, **given: str) -> ConnectionChoice:
+        """Return the same choice with what is given, where something is, in its place."""
+        changes = {name: value for name, value in given.items() if value}
+        return ConnectionChoice({**self._overrides, **changes})
+
     def __call__(self) -> ConnectionSettings:
         """Give the settings."""
         return lazy.cluster.settings_from(lazy.kubeconfig.Overrides(**self._overrides, typed=True))

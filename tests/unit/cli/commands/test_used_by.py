@@ -312,7 +312,7 @@ def test_a_cluster_is_asked_only_for_what_can_use_a_config_map_and_it_has(
         code = reflet(api, "used-by", "cm/a")
 
     output = capsys.readouterr()
-    assert code == 0
+    assert code == 1  # it does not exist, and who names it is shown
     assert output.out.splitlines()[1:5] == [
         "replicaset/web (1 pod)",
         "  c: envFrom             *      restart",
@@ -342,7 +342,7 @@ def test_lists_that_are_forbidden_are_noted(capsys: pytest.CaptureFixture[str]) 
         code = reflet(api, "used-by", "secret/a")
 
     output = capsys.readouterr()
-    assert code == 0
+    assert code == 1
     assert output.out == (
         "nobody uses Secret a in namespace default: no pod and no workload were looked at\n"
     )
