@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from reflet.runtime.descriptors import descriptor_limit
+from reflet.transport.serving.connections import MOST_CONNECTIONS
 
 MOST_PODS: Final = 1000
-MOST_CONNECTIONS: Final = 256
 MOST_LOGS: Final = 64
 FILES_OF_A_LOG: Final = 6
 MOST_COMMANDS: Final = 32

@@ -8,6 +8,6 @@
 - ``upgrading``: WebSocket or SPDY/3.1, as the other side can
 - ``review``: who may ask: TokenReview and SubjectAccessReview, and how often strangers may
 - ``serving_certificates``: the TLS files, which may be replaced at any time
-- ``http_answers``: one request and one answer a connection
-- ``connections``: accepting, whatever goes wrong with it, and who may stay when there is no room
+
+How requests are taken and answered is ``reflet.transport.serving``.
 """

@@ -21,12 +21,12 @@ from typing import Any, Final
 from reflet.errors import RefletError, TransportError
 from reflet.node.descriptor_budget import MOST_COMMANDS
 from reflet.node.server.command_streams import CommandStreams, command_pipes, command_terminal
-from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import WHEN_FULL, FindPod, Records
 from reflet.node.server.upgrading import Agreed, agreed_protocol
 from reflet.node.shim.protocol import ExecStream, ShimRefused
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.runtime.tasks import TaskOwner
+from reflet.transport.serving.http_answers import Answer, Question, Upgrade, text
 from reflet.transport.upgrades.byte_streams import ByteStream
 from reflet.transport.upgrades.channels import (
     PROTOCOLS,

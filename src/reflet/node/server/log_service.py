@@ -19,13 +19,13 @@ import msgspec
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
 from reflet.node.descriptor_budget import MOST_LOGS
-from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.log_reading import LogChoice, read_log
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.log_files import stamp
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.resolution.places import containers_of
 from reflet.runtime.clock import Clock
+from reflet.transport.serving.http_answers import Answer, Question, text
 
 WHEN_FULL: Final = 5  # seconds after which somebody may have finished
 

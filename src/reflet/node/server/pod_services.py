@@ -10,10 +10,10 @@ from typing import Self
 from reflet.node.descriptor_budget import FORWARDED_FOR_A_COMMAND, DescriptorBudget
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.server.exec_service import ExecService
-from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import FindPod, LogService
 from reflet.node.server.port_forward_service import PortForwardService
 from reflet.runtime.clock import Clock
+from reflet.transport.serving.http_answers import Answer, Question, Upgrade, text
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from typing import Final
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError, TransportError
 from reflet.node.descriptor_budget import MOST_FORWARDED
-from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import FindPod, Records
 from reflet.node.server.upgrading import SPDY, agreed_protocol
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.resolution.places import containers_of
 from reflet.runtime.tasks import TaskOwner
+from reflet.transport.serving.http_answers import Answer, Question, Upgrade, text
 from reflet.transport.upgrades.byte_streams import ByteStream, SocketBytes
 from reflet.transport.upgrades.channels import Channel
 from reflet.transport.upgrades.spdy import SpdySession, SpdyStream

@@ -22,8 +22,11 @@ from dataclasses import replace
 from ipaddress import ip_address
 from typing import Final, Self
 
-from reflet.node.descriptor_budget import MOST_CONNECTIONS
-from reflet.node.server.http_answers import (
+from reflet.node.server.review import ReaderReview
+from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.runtime.tasks import Failure
+from reflet.transport.serving.connections import MOST_CONNECTIONS
+from reflet.transport.serving.http_answers import (
     Answer,
     Answering,
     HttpAnswers,
@@ -31,9 +34,6 @@ from reflet.node.server.http_answers import (
     Upgrade,
     text,
 )
-from reflet.node.server.review import ReaderReview
-from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import Failure
 
 PRIVATE: Final = frozenset({"containerLogs", "exec", "portForward"})
 PODS: Final = "pods"

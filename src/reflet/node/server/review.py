@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from reflet.client.client import Client
 from reflet.errors import RefletError
-from reflet.node.server.http_answers import Answer, Question, text
 from reflet.runtime.clock import Clock
 from reflet.runtime.waits import SharedCalls
+from reflet.transport.serving.http_answers import Answer, Question, text
 
 CACHE: Final = 60.0  # seconds for which an answer is good
 MOST_CACHED: Final = 256  # of those who may, and as many of the others

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from reflet.node.server.http_answers import Answer, Question, text
+from reflet.transport.serving.http_answers import Answer, Question, text
 from reflet.transport.upgrades.websocket_frames import accept_key
 
 SPDY: Final = "SPDY/3.1"

@@ -11,8 +11,8 @@ from typing import Any
 from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
 from reflet.node.server.exec_service import ExecService
-from reflet.node.server.http_answers import Question, Upgrade
 from reflet.pleg.runtime_status import RuntimeState
+from reflet.transport.serving.http_answers import Question, Upgrade
 from reflet.transport.upgrades.spdy import SpdySession
 from tests.byte_lines import MemoryLine
 

@@ -7,7 +7,6 @@ import pytest
 
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
-from reflet.node.server.http_answers import Answer, Question
 from reflet.node.server.log_service import LogService
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import ShimUnavailable
@@ -15,6 +14,7 @@ from reflet.pleg.runtime_status import RuntimeState
 from reflet.processes.exit_status import Exited
 from reflet.processes.process_table import ProcessIdentity
 from reflet.testing.virtual_time import ManualClock
+from reflet.transport.serving.http_answers import Answer, Question
 from tests.unit.node.pod_scenes import pod
 
 

@@ -16,7 +16,6 @@ from reflet.errors import CacheNotSynced, Forbidden, NotFound, NotRegistered, Re
 from reflet.managers.watches.stream_plan import OpenStream, StreamPlan
 from reflet.node.identity.node_lease import LEASE_DURATION
 from reflet.node.pods.workers import STUCK_AFTER
-from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.pages import AgentPages
 from reflet.node.server.pod_services import PodServices
 from reflet.node.status.status_manager import LocalStatuses
@@ -24,6 +23,7 @@ from reflet.pods.pod_sources import PodSeen
 from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
+from reflet.transport.serving.http_answers import Answer, Question, text
 from tests.unit.node.paper_node import PaperNode, PaperStatuses, paper_node, passing
 from tests.unit.node.paper_node import stored_pod as pod
 from tests.unit.node.pod_scenes import container

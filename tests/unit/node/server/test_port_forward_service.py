@@ -14,9 +14,9 @@ from reflet.api.core.containers import Container, ContainerPort
 from reflet.api.core.pods import Pod, PodSpec
 from reflet.api.meta import ObjectMeta
 from reflet.errors import TransportError
-from reflet.node.server.http_answers import Question, Upgrade
 from reflet.node.server.port_forward_service import PortForwardService
 from reflet.pleg.runtime_status import RuntimeState
+from reflet.transport.serving.http_answers import Question, Upgrade
 from reflet.transport.upgrades.spdy import SpdySession
 from tests.byte_lines import MemoryLine
 

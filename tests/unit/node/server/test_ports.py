@@ -11,9 +11,9 @@ import pytest
 
 from reflet.errors import ConfigurationError
 from reflet.node.identity.machine import machine_addresses
-from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.ports import IN_THE_CLEAR, AgentPorts
 from reflet.node.server.review import ReaderReview
+from reflet.transport.serving.http_answers import Answer, Question, text
 from tests.unit.transport.pem_material import make_pair, server_context
 
 LOOPBACK = ("127.0.0.1", 0)

@@ -7,9 +7,9 @@ import pytest
 
 from reflet.client.client import Client
 from reflet.errors import ConnectionRefused, RefletError
-from reflet.node.server.http_answers import Answer, Question
 from reflet.node.server.review import BURST, CACHE, EVERY, MOST_CACHED, ReaderReview
 from reflet.testing.virtual_time import ManualClock
+from reflet.transport.serving.http_answers import Answer, Question
 
 LOGS = "containerLogs/shop/web/main"
 

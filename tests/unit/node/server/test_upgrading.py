@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.node.server.http_answers import Answer, Question
 from reflet.node.server.upgrading import Agreed, agreed_protocol
+from reflet.transport.serving.http_answers import Answer, Question
 
 KEY = {"sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "sec-websocket-version": "13"}
 OLD = {"sec-websocket-version": "8"}

@@ -1,4 +1,4 @@
-"""The agent's HTTP server: one small request a connection, and one answer or stream to it.
+"""A small HTTP server for health, metrics and logs: one request a connection, and one answer to it.
 
 A connection counts from the moment it is accepted, before a word of TLS, and each step of it has
 its time: a flood of slow or silent clients takes no place for long.  Who may stay when the port is
@@ -21,16 +21,16 @@ from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from reflet.errors import RefletError, TransportError
-from reflet.node.descriptor_budget import MOST_CONNECTIONS
-from reflet.node.server.connections import (
+from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.runtime.tasks import Failure, TaskOwner
+from reflet.transport.serving.connections import (
+    MOST_CONNECTIONS,
     ConnectionPlace,
     ConnectionPlaces,
     accept_all,
     listening_sockets,
     peer_of,
 )
-from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.transport.upgrades.byte_streams import KEEPALIVE, ByteStream, SocketBytes
 
 LONGEST_REQUEST: Final = 16 * 1024  # bytes of a request's head
@@ -45,6 +45,7 @@ logger = logging.getLogger(__name__)
 class Question:
     """A request: its path in parts, its query, and the headers by lower-case name.
 
+    *target* is path and query as they were sent.
     *subject* and *groups* are those of a client certificate, empty when none was shown.  *peer*
     is whom the connection is counted for.  *is_reader* says that the API server lets them ask.
     *command* are the values that the query has of that name, which may come more than once.
@@ -58,6 +59,7 @@ class Question:
     peer: str = ""
     is_reader: bool = False
     command: tuple[str, ...] = field(default=(), repr=False)
+    target: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,7 @@ class HttpAnswers:
             return await self._answering(question)
         except Exception:
             logger.exception("a request failed: /%s", "/".join(question.path))
-            return text(500, "the agent failed to answer; its log says why")
+            return text(500, "this could not be answered; the log says why")
 
 
 async def _switch(
@@ -301,7 +303,9 @@ def _question(head: bytes, subject: str, groups: tuple[str, ...], peer: str) -> 
     path = tuple(unquote(part) for part in address.path.split("/") if part)
     pairs = parse_qsl(address.query, keep_blank_values=True)
     commands = tuple(value for name, value in pairs if name == "command")
-    return Question(path, dict(pairs), headers, subject, groups, peer, command=commands)
+    return Question(
+        path, dict(pairs), headers, subject, groups, peer, command=commands, target=target
+    )
 
 
 def _subject(writer: asyncio.StreamWriter) -> tuple[str, tuple[str, ...]]:

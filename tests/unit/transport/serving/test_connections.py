@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.node.server.connections import ConnectionPlace, ConnectionPlaces, peer_of
+from reflet.transport.serving.connections import ConnectionPlace, ConnectionPlaces, peer_of
 
 
 class Port:

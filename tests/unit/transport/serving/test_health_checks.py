@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reflet.node.server.http_answers import Question
-from reflet.node.server.pages import Health
+from reflet.transport.serving.health_checks import Health
+from reflet.transport.serving.http_answers import Question
 
 
 def ask(path: str, *, verbose: bool = False, **problems: str) -> tuple[int, str]:
@@ -59,3 +59,12 @@ def test_what_the_agent_waits_for_is_not_listed_among_what_it_lives_by() -> None
 
 def test_a_failure_lists_what_is_well_too() -> None:
     assert "[+]shim ok\n" in ask("/readyz", worker="stuck")[1]
+
+
+def test_what_is_only_noted_is_shown_and_decides_nothing() -> None:
+    health = Health(live={}, ready={}, noted={"reload": lambda: "not answered"})
+
+    assert health.answer(Question(("readyz",), {}, {})).status == 200
+    shown = health.answer(Question(("readyz",), {"verbose": ""}, {}))
+    assert shown.body == b"[-]reload failed: not answered\nreadyz check passed\n"
+    assert health.answer(Question(("readyz", "reload"), {}, {})).status == 503

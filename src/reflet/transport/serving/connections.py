@@ -1,4 +1,4 @@
-"""Connections of the agent's ports: taking them, and who may stay when there is no room for all.
+"""Connections of a port: taking them, and who may stay when there is no room for all.
 
 ``ConnectionPlaces`` decides, without knowing sockets, how many connections a port has, how many of
 them one peer, and who goes when another comes.
@@ -31,6 +31,7 @@ from typing import Any, Final
 from reflet.errors import ConfigurationError
 from reflet.runtime.backoff import Backoff
 
+MOST_CONNECTIONS: Final = 256
 IPV6_NETWORK: Final = 64
 
 BACKLOG: Final = 128
@@ -120,7 +121,9 @@ def peer_of(address: str) -> str:
 
 
 async def listening_sockets(host: str, port: int) -> list[socket.socket]:
-    """Listen at every address of a host; port 0 takes a free one, the same at all of them.
+    """Listen at every address of a host, of this machine if it is empty.
+
+    Port 0 takes a free one, the same at all of them.
 
     Raises ConfigurationError, and then listens nowhere.
     """
@@ -175,7 +178,9 @@ async def accept_all(
 async def _addresses(host: str, port: int) -> Sequence[tuple[int, Any]]:
     kind, flags = socket.SOCK_STREAM, socket.AI_PASSIVE
     try:  # what is an address needs no look-up, and no thread for it
-        found = socket.getaddrinfo(host, port, type=kind, flags=flags | socket.AI_NUMERICHOST)
+        found = socket.getaddrinfo(
+            host or None, port, type=kind, flags=flags | socket.AI_NUMERICHOST
+        )
     except socket.gaierror:
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(host, port, type=kind, flags=flags)

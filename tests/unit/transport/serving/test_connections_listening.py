@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.node.server.connections import FIRST_PAUSE, LONGEST_PAUSE, accept_all, listening_sockets
+from reflet.transport.serving.connections import (
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+    accept_all,
+    listening_sockets,
+)
 
 pytestmark = pytest.mark.virtual_time
 

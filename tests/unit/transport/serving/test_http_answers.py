@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from reflet.errors import ConfigurationError
-from reflet.node.server import http_answers
-from reflet.node.server.http_answers import (
+from reflet.node.shim.protocol import ShimUnavailable
+from reflet.transport.serving import http_answers
+from reflet.transport.serving.http_answers import (
     HANDSHAKE_TIMEOUT,
     LONGEST_REQUEST,
     REQUEST_TIMEOUT,
@@ -22,7 +23,6 @@ from reflet.node.server.http_answers import (
     Question,
     text,
 )
-from reflet.node.shim.protocol import ShimUnavailable
 from tests.unit.transport.pem_material import make_pair, server_context
 
 
