@@ -1,0 +1,100 @@
+// The lines between the columns: drawn for the rows that are in the window, as an ornament of what
+// every row also says in words.
+
+import {arrivalRow, containerRow, keyRow} from './model.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const STUB = 36;
+const AROUND = 300;
+
+export class Lines {
+  constructor(board) {
+    this.board = board;
+    this.svg = document.getElementById('lines');
+    this.paths = [];
+    this.reached = null;
+    this.waiting = false;
+    addEventListener('scroll', () => this.later(), {passive: true});
+    addEventListener('resize', () => this.later());
+  }
+
+  later() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.draw();
+    });
+  }
+
+  // Shows the lines of these rows alone, or with null of all.
+  trace(reached) {
+    for (const row of document.querySelectorAll('.lit')) row.classList.remove('lit');
+    this.reached = reached;
+    document.body.classList.toggle('tracing', reached !== null);
+    for (const id of reached ?? []) this.board.rows.get(id)?.classList.add('lit');
+    this.later();
+  }
+
+  draw() {
+    const origin = this.svg.getBoundingClientRect();
+    const places = new Map();
+    const place = id => {
+      if (!places.has(id)) {
+        const found = this.board.rows.get(id)?.getBoundingClientRect();
+        places.set(id, found && found.width ? found : null);
+      }
+      return places.get(id);
+    };
+    const wanted = [];
+    for (const section of this.board.sections.values()) {
+      if (!section.filled || !section.checkVisibility()) continue;
+      const block = this.board.blocks.get(section.block);
+      if (block?.workload) this.collect(block, place, wanted);
+    }
+    wanted.forEach(([state, from, to, lit], at) => {
+      const path = this.paths[at] ?? this.path();
+      path.setAttribute('class', lit ? `${state} lit` : state);
+      path.setAttribute('d', curve(from, to, origin));
+    });
+    while (this.paths.length > wanted.length) this.paths.pop().remove();
+  }
+
+  collect({id, workload}, place, wanted) {
+    for (const arrival of workload.arrivals) {
+      const row = arrivalRow(id, arrival);
+      const middle = place(row);
+      if (!middle) continue;
+      const key = keyRow(arrival.source, arrival.key);
+      const states = arrival.to.map(link => link.state);
+      const start = place(key) ?? {right: middle.left - STUB - 20, top: middle.top, bottom: middle.bottom};
+      const state = ['missing', 'needs-restart', 'on-its-way', 'unknown', 'current'].find(each => states.includes(each));
+      const lit = ids => this.reached !== null && ids.every(each => this.reached.has(each));
+      if (state && near(start, middle)) wanted.push([state, start, middle, lit([row, key])]);
+      for (const link of arrival.to) {
+        const end = containerRow(id, link.pods, link.container);
+        const right = place(end);
+        if (right && near(middle, right)) wanted.push([link.state, middle, right, lit([row, end])]);
+      }
+    }
+  }
+
+  path() {
+    const path = document.createElementNS(SVG, 'path');
+    this.paths.push(path);
+    this.svg.append(path);
+    return path;
+  }
+}
+
+const near = (one, two) =>
+  Math.min(one.top, two.top) < innerHeight + AROUND && Math.max(one.bottom, two.bottom) > -AROUND;
+
+function curve(from, to, origin) {
+  const x1 = Math.round(from.right - origin.left + 5);
+  const y1 = Math.round((from.top + Math.min(from.bottom, from.top + 24)) / 2 - origin.top);
+  const x2 = Math.round(to.left - origin.left - 5);
+  const y2 = Math.round((to.top + Math.min(to.bottom, to.top + 24)) / 2 - origin.top);
+  const middle = (x1 + x2) / 2;
+  return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+}
