@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "serve": "serve a Kubernetes API from this process, for development and tests",
     "stale": "show which running containers still hold an old value",
     "unused": "show ConfigMaps, Secrets and single keys that nothing uses",
+    "ui": "show on a live page who gets which configuration, and what is not current",
     "used-by": "show who uses a ConfigMap or Secret, and who needs a restart",
     "version": "show the versions of Reflet and of the server",
     "watch": "show objects as they change, whatever happens to the server",

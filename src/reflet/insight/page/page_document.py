@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from reflet.api.frozen import Frozen
+from reflet.api.frozen import EMPTY, Frozen
 from reflet.insight.held_values import State
 
 PageState = Literal["current", "on-its-way", "needs-restart", "missing", "unknown"]
@@ -143,8 +143,8 @@ class PageChange(Frozen, frozen=True, kw_only=True):
     """What is different since the document, or the change, before; ``None`` for what is gone."""
 
     now: float
-    sources: Mapping[str, PageSource | None] = {}
-    workloads: Mapping[str, PageWorkload | None] = {}
+    sources: Mapping[str, PageSource | None] = EMPTY
+    workloads: Mapping[str, PageWorkload | None] = EMPTY
     notes: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     edits: tuple[PageEdit, ...] | msgspec.UnsetType = msgspec.UNSET
 

@@ -5,7 +5,7 @@ what follows from times alone is said to be possible.
 """
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -24,10 +24,13 @@ _ARE_MADE_AGAIN: Final = frozenset({"ReplicaSet", "ReplicationController"})
 PODS_NAMED: Final = 5
 
 
-def sentences_about(kind: str, name: str, groups: Sequence[Group]) -> Iterator[Sentence]:
+def sentences_about(
+    kind: str, name: str, groups: Sequence[Group], exists: Callable[[ObjectKey], bool]
+) -> Iterator[Sentence]:
     """Yield what is wrong, the worst first."""
     for key in _objects(groups, State.MISSING):
-        yield _missing(key, kind, name, _narrowed(groups, State.MISSING, key))
+        missing = _narrowed(groups, State.MISSING, key)
+        yield _missing(key, _who(kind, name, missing), missing, is_there=exists(key))
     stale = _narrowed(groups, State.NEEDS_RESTART)
     if stale:
         yield _stale(kind, name, stale)
@@ -48,11 +51,10 @@ def _narrowed(groups: Sequence[Group], state: State, key: ObjectKey | None = Non
     return found
 
 
-def _missing(key: ObjectKey, kind: str, name: str, groups: Sequence[Group]) -> Sentence:
+def _missing(key: ObjectKey, who: str, groups: Sequence[Group], *, is_there: bool) -> Sentence:
     _, namespace, own_name = key
     uses = [use for each, _ in groups for use in each]
     keys = list(dict.fromkeys(use.key for use in uses if use.key))
-    is_there = bool(keys) and not any(use.key == "" for use in uses)
     what = f"{_text(key)} has no key {listed(keys)}" if is_there else f"{_text(key)} does not exist"
     if all(use.container == "" for use in uses):
         effect = "goes without" if len(_pods(groups)) == 1 else "go without"
@@ -62,7 +64,6 @@ def _missing(key: ObjectKey, kind: str, name: str, groups: Sequence[Group]) -> S
         text = "What runs holds the last value; a container that is started anew is refused."
     else:
         effect, text = "cannot start", "It is not optional: the kubelet waits until it is there."
-    who = _who(kind, name, groups)
     resource = key[0].lower()
     if is_there:
         command = ["kubectl", "-n", namespace, "edit", resource, own_name]

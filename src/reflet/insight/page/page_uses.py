@@ -15,6 +15,7 @@ from msgspec import structs
 from reflet.api.core.pods import ContainerState, ContainerStateRunning, ContainerStatus, Pod
 from reflet.errors import NotFound, RefletError
 from reflet.insight.held_values import FOLLOWS_WITHIN, Arrival, Certainty, State
+from reflet.insight.object_history import ObjectHistory
 from reflet.insight.page.page_document import Way
 from reflet.insight.staleness import Histories, staleness_of
 from reflet.resolution.objects import ObjectKey
@@ -135,11 +136,16 @@ class UsesOfPods:
             name = reference.place.volume or reference.name
             yield Use(way, name, key, "", "", self._existence(key))
 
+    def exists(self, key: ObjectKey) -> bool:
+        """Return whether an object is known to be there."""
+        history = self._histories.get(key)
+        return isinstance(history, ObjectHistory) and history.exists
+
     def _existence(self, key: ObjectKey) -> State:
         history = self._histories.get(key)
-        if isinstance(history, RefletError):
-            return State.MISSING if isinstance(history, NotFound) else State.UNKNOWN
-        return State.CURRENT if history is not None and history.exists else State.MISSING
+        if isinstance(history, RefletError) and not isinstance(history, NotFound):
+            return State.UNKNOWN
+        return State.CURRENT if self.exists(key) else State.MISSING
 
 
 def _about_to_start(pod: Pod, running: set[str], at: datetime) -> Pod:

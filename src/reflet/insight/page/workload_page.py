@@ -20,7 +20,7 @@ from reflet.insight.page.page_document import (
 from reflet.insight.page.page_sentences import sentences_about
 from reflet.insight.page.page_uses import Use, UsesOfPods
 
-NAMES_SHOWN: Final = 3
+NAMES_SHOWN: Final = 2
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
@@ -78,6 +78,7 @@ def workload_page(
                 name.kind,
                 name.name,
                 [(uses, tuple(pod.metadata.name for pod in pods)) for uses, pods in every],
+                uses_of.exists,
             )
         ),
     )

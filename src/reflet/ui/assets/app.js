@@ -26,13 +26,12 @@ function take(name, document) {
 }
 
 function header() {
-  const {title, notes, began, kind} = model.document;
+  const {title, notes} = model.document;
   const {sources, workloads, pods} = model.totals();
   document.title = `${title} · reflet`;
   by('top').querySelector('h1').replaceChildren(el('span', {}, 'reflet '), title);
-  const since = {live: ` · live since ${clockTime(began)}`, files: ' · from files'}[kind] ?? '';
   by('summary').textContent = [
-    counted(sources, 'object'), counted(pods, 'pod'), counted(workloads, 'workload')].join(' · ') + since;
+    counted(sources, 'object'), counted(pods, 'pod'), counted(workloads, 'workload')].join(' · ');
   by('notes').replaceChildren(...notes.map(note => el('p', {role: 'note'}, note)));
   const counts = model.counts();
   by('states').replaceChildren(...[...STATES].reverse().filter(state => counts[state] || state !== 'unknown').map(state =>
@@ -207,7 +206,7 @@ addEventListener('beforeprint', () => board.fillAll());
 addEventListener('hashchange', aim);
 
 function connection(state) {
-  const words = {live: 'live', away: 'the server is away: trying again', report: `as it was at ${dateTime(model.document?.now ?? 0)}`};
+  const words = {live: `live since ${clockTime(model.document?.began ?? 0)}`, away: 'the server is away: trying again', report: `as it was at ${dateTime(model.document?.now ?? 0)}`};
   document.body.dataset.connection = state;
   if (by('connection').textContent !== words[state]) by('connection').textContent = words[state] ?? '';
 }

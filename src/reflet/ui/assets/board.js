@@ -120,8 +120,8 @@ export class Board {
     const lines = keys.filter(key => states.get(key.name));
     const first = lines.filter((key, at) => at < FEW_ROWS || states.get(key.name) !== 'current');
     const rest = keys.filter(key => !first.includes(key));
-    const facts = source.exists === false ? ['does not exist'] : [
-      source.exists === null && 'may not be read',
+    const facts = source.status === 'missing' ? ['does not exist'] : [
+      source.status === 'unread' && 'cannot be read',
       source.edited && ['edited ', time(source.edited), ' ago', source.by ? ` by ${source.by}` : ''],
       source.immutable && 'immutable',
       source.version && `version ${source.version}`,
@@ -131,13 +131,13 @@ export class Board {
       el('h3', {'data-row': keyRow(id, ''), class: 'head', tabindex: '-1'},
         el('a', {href: link(id), tabindex: '-1'}, `${short(source.kind)}/`, breakable(source.name))),
       meta(facts),
-      this.list(`source ${id}`, first, key => this.keyLine(id, key, states.get(key.name)), rest, lines.length ? 'more key' : 'key'));
+      this.list(`source ${id}`, first, key => this.keyLine(id, source, key, states.get(key.name)), rest, lines.length ? 'more key' : 'key'));
   }
 
-  keyLine(id, key, state) {
+  keyLine(id, source, key, state) {
     return row(keyRow(id, key.name), state,
       el('span', {class: 'name'}, breakable(key.name)),
-      el('span', {class: 'value', title: key.text}, key.absent ? 'no such key'
+      el('span', {class: 'value', title: key.text}, key.absent ? (source.status === 'unread' ? 'not known' : 'no such key')
         : key.text === undefined ? `‹${bytes(key.size)}›` : key.text || '(empty)'),
       state && state !== 'current' ? el('span', {class: 'unseen'}, STATE[state].label) : null);
   }
@@ -164,8 +164,7 @@ export class Board {
       el('span', {class: 'name'}, breakable(arrival.name)),
       stateText(state, inferred ? ', it seems' : ''),
       el('a', {class: 'from', href: link(arrival.source), tabindex: '-1'}, '← ', from,
-        arrival.key && arrival.key !== arrival.name ? ` ${arrival.key}` : '',
-        arrival.by ? ` by ${arrival.by}` : '', arrival.optional ? ', optional' : ''));
+        arrival.key && arrival.key !== arrival.name ? ` ${arrival.key}` : ''));
   }
 
   podsCard({id, workload}, pods, at) {
@@ -224,13 +223,14 @@ function heading(block) {
     `${kind} ${name} in ${namespace}, ${counted(count, 'pod')}: ${STATE[stateOf(block.workload)].label}`);
 }
 
-function sentence({state, title, text, command}) {
+function sentence({state, title, text, command, at}) {
   const copy = async event => {
     await navigator.clipboard.writeText(command);
     event.target.textContent = 'Copied';
   };
+  const said = text.split('{ago}').flatMap((part, index) => (index && at ? [time(at), part] : [part]));
   return el('aside', {class: `why ${state}`, 'aria-label': title},
-    el('strong', {}, el('i', {'aria-hidden': 'true'}, `${STATE[state].mark} `), title), el('p', {}, text),
+    el('strong', {}, el('i', {'aria-hidden': 'true'}, `${STATE[state].mark} `), title), el('p', {}, said),
     command ? el('p', {class: 'command'}, el('code', {tabindex: '0'}, command), el('button', {type: 'button', onclick: copy}, 'Copy')) : null);
 }
 

@@ -20,8 +20,8 @@ export async function follow(address, token, onEvent, onState) {
       for await (const event of events(answer.body, ending)) {
         last = event.id || last;
         pause = FIRST_PAUSE;
-        onState('live');
         heard(onEvent, event);
+        onState('live');
       }
     } catch (error) {
       if (!(error instanceof TypeError || error.name === 'AbortError')) console.warn(error);

@@ -1,0 +1,134 @@
+"""How far an edit has come: event, cache, files, processes, with times where somebody knows them.
+
+Whoever reads the API server alone knows when the event was there and when the cache had it, and not
+when a kubelet wrote a file: then that is what is said.  An agent that writes files itself reports
+when it did.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Final
+
+from reflet.api.frozen import Frozen
+from reflet.api.meta import Time
+from reflet.insight.object_history import KeyChange
+from reflet.insight.page.page_document import (
+    EditStep,
+    PageArrival,
+    PageEdit,
+    PageState,
+    PageWorkload,
+    seconds,
+)
+
+MOST_EDITS: Final = 30
+FIXED: Final = frozenset({"variable", "subPath"})
+NOT_KNOWN: Final = "kubelet: within its sync period, when is not known"
+OVER: Final = "kubelet: its sync period is over"
+_WORST: Final[tuple[PageState, ...]] = ("missing", "needs-restart", "unknown", "on-its-way")
+
+
+class Delivery(Frozen, frozen=True, kw_only=True):
+    """An agent wrote a volume of a pod, or reached its process: after how many milliseconds."""
+
+    what: str
+    milliseconds: float
+
+
+class SeenEdit(Frozen, frozen=True, kw_only=True):
+    """An edit that a watch saw, and when it was in memory, in milliseconds after it had come."""
+
+    at: Time
+    source: str
+    keys: tuple[str, ...]
+    by: str = ""
+    cached: float = 0.0
+    files: tuple[Delivery, ...] = ()
+    processes: tuple[Delivery, ...] = ()
+
+
+def edit_of(source: str, changes: Iterable[KeyChange], *, at: datetime, cached: float) -> SeenEdit:
+    """Return the edit that these changes of keys are."""
+    every = tuple(changes)
+    by = next((change.by for change in every if change.by), "")
+    return SeenEdit(
+        at=at, source=source, keys=tuple(change.key for change in every), by=by, cached=cached
+    )
+
+
+def edit_page(edit: SeenEdit, workloads: Mapping[str, PageWorkload]) -> PageEdit:
+    """Return what the page shows of an edit, as its lines are now."""
+    lines = list(_lines(edit, workloads.values()))
+    at = seconds(edit.at) or 0.0
+    return PageEdit(
+        at=at,
+        source=edit.source,
+        keys=edit.keys,
+        by=edit.by,
+        steps=(
+            EditStep(stage="event", state="current", text=edit.at.strftime("%H:%M:%S.%f")[:-3]),
+            EditStep(stage="cache", state="current", text=took(edit.cached)),
+            *_files(edit, [each for each in lines if each[0] == "file"]),
+            _processes(edit, [each for each in lines if each[0] in FIXED]),
+        ),
+    )
+
+
+Line = tuple[str, str, PageState, int]
+"""The way, the name at its end, the state, and how many pods have it."""
+
+
+def _lines(edit: SeenEdit, workloads: Iterable[PageWorkload]) -> Iterator[Line]:
+    for workload in workloads:
+        for arrival in workload.arrivals:
+            if _is_of(edit, arrival):
+                for link in arrival.to:
+                    count = workload.pods[link.pods].count
+                    yield arrival.way, arrival.name, link.state, count
+
+
+def _is_of(edit: SeenEdit, arrival: PageArrival) -> bool:
+    return arrival.source == edit.source and (not arrival.key or arrival.key in edit.keys)
+
+
+def _files(edit: SeenEdit, lines: list[Line]) -> Iterator[EditStep]:
+    if edit.files:
+        yield EditStep(stage="file", state="current", text=_delivered(edit.files))
+    elif lines:
+        state = _worst(lines)
+        yield EditStep(stage="file", state=state, text=NOT_KNOWN if state == "on-its-way" else OVER)
+
+
+def _processes(edit: SeenEdit, lines: list[Line]) -> EditStep:
+    left = sum(count for _, _, state, count in lines if state in {"needs-restart", "missing"})
+    if left:
+        text = f"{left} of {_containers(sum(count for *_, count in lines))} not reached"
+        return EditStep(stage="process", state=_worst(lines), text=text)
+    if edit.processes:
+        return EditStep(stage="process", state="current", text=_delivered(edit.processes))
+    text = "no process has it from its start" if not lines else "started since"
+    return EditStep(stage="process", state="current", text=text)
+
+
+def _worst(lines: Iterable[Line]) -> PageState:
+    states = {state for _, _, state, _ in lines}
+    return next((state for state in _WORST if state in states), "current")
+
+
+def _containers(count: int) -> str:
+    return f"{count} container{'' if count == 1 else 's'}"
+
+
+def _delivered(deliveries: tuple[Delivery, ...]) -> str:
+    slowest = max(deliveries, key=lambda each: each.milliseconds)
+    if len(deliveries) == 1:
+        return f"{took(slowest.milliseconds)} {slowest.what}"
+    quickest = min(each.milliseconds for each in deliveries)
+    return f"{took(quickest)} to {took(slowest.milliseconds)}, {len(deliveries)} of them"
+
+
+def took(milliseconds: float) -> str:
+    """Return a duration as the page writes it."""
+    if milliseconds < 1:
+        return "+<1 ms"
+    return f"+{milliseconds:.0f} ms" if milliseconds < 1000 else f"+{milliseconds / 1000:.1f} s"
