@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from typing import Final, Self
 
 from reflet.insight.page.page_document import PageDocument
-from reflet.node.server.http_answers import HttpAnswers
+from reflet.transport.serving.http_answers import HttpAnswers
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.runtime.waits import came_within

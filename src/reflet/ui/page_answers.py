@@ -17,7 +17,7 @@ from importlib.resources import files
 from ipaddress import ip_address
 from typing import Final
 
-from reflet.node.server.http_answers import Answer, Question, text
+from reflet.transport.serving.http_answers import Answer, Question, text
 from reflet.ui.page_feed import PageFeed
 
 POLICY: Final = (
