@@ -4,7 +4,7 @@ import {Board, link} from './board.js';
 import {Lines} from './lines.js';
 import {Model} from './model.js';
 import {follow} from './stream.js';
-import {ago, clockTime, counted, dateTime, el, PROBLEMS, setClock, short, STATE, STATES, stateText} from './words.js';
+import {ago, clockTime, counted, dateTime, el, numeral, PROBLEMS, setClock, short, STATE, STATES, stateText} from './words.js';
 
 const by = id => document.getElementById(id);
 const model = new Model();
@@ -37,7 +37,7 @@ function header() {
   by('states').replaceChildren(...[...STATES].reverse().filter(state => counts[state] || state !== 'unknown').map(state =>
     el('button', {type: 'button', class: state, 'data-state': state, 'aria-pressed': String(model.states.has(state)),
       onclick: () => chooseStates(model.states.has(state) ? [] : [state])},
-    el('b', {}, counts[state].toLocaleString('en')), ' ', stateText(state))));
+    el('b', {}, numeral(counts[state])), ' ', stateText(state))));
   const empty = !board.blocks.size;
   by('nothing').hidden = !empty;
   by('nothing').textContent = model.words.length || model.states.size || model.focus
@@ -68,6 +68,7 @@ function chooseStates(states) {
 function show() {
   board.show();
   header();
+  scrollTo({top: 0});
 }
 
 // The address after the # is the id of what is looked at, each part escaped by itself.
@@ -88,7 +89,6 @@ function aim() {
   if (!wanted) return;
   const found = board.rows.get(pinned) ?? document.querySelector(`[data-object="${CSS.escape(source)}"] a`);
   found?.focus({preventScroll: true});
-  if (model.document) scrollTo({top: 0});
 }
 
 function reset() {
@@ -206,8 +206,9 @@ addEventListener('beforeprint', () => board.fillAll());
 addEventListener('hashchange', aim);
 
 function connection(state) {
-  const words = {live: `live since ${clockTime(model.document?.began ?? 0)}`, away: 'the server is away: trying again', report: `as it was at ${dateTime(model.document?.now ?? 0)}`};
+  const words = {live: 'live', away: 'the server is away: trying again', report: `as it was at ${dateTime(model.document?.now ?? 0)}`};
   document.body.dataset.connection = state;
+  by('connection').title = model.document ? `since ${dateTime(model.document.began)}` : '';
   if (by('connection').textContent !== words[state]) by('connection').textContent = words[state] ?? '';
 }
 

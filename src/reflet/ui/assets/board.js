@@ -2,10 +2,11 @@
 // objects that are met there first; only blocks near the window hold elements.
 
 import {arrivalRow, containerRow, hasProblem, keyRow, stateOf} from './model.js';
-import {ago, breakable, bytes, counted, el, short, STATE, STATES, stateText, WAYS, worst} from './words.js';
+import {ago, breakable, bytes, counted, el, numeral, short, STATE, STATES, stateText, WAYS, worst} from './words.js';
 
 const FEW_BLOCKS = 30;  // all of them are filled: the browser's own search finds everything
 const FEW_ROWS = 8;  // of a card, beside those with a problem
+const FEWER_ROWS = 4;  // the same where there are many blocks
 const NEAR = '900px 0px';
 
 export class Board {
@@ -16,6 +17,7 @@ export class Board {
     this.rows = new Map();  // of filled blocks: the id of a row, and its element
     this.sections = new Map();  // the id of a block, and its element
     this.blocks = new Map();
+    this.few = true;
     this.opened = new Set();  // cards of which every row is shown
     this.observer = new IntersectionObserver(seen => this.seen(seen), {rootMargin: NEAR});
     new ResizeObserver(() => onChange()).observe(this.element);
@@ -26,6 +28,10 @@ export class Board {
     const blocks = this.model.blocks();
     const before = this.blocks;
     this.blocks = new Map(blocks.map(block => [block.id, block]));
+    const few = blocks.length <= FEW_BLOCKS;
+    if (few !== this.few) touched = null;
+    this.few = few;
+    this.element.classList.toggle('few', few);
     for (const [id, section] of this.sections) {
       if (this.blocks.has(id)) continue;
       this.observer.unobserve(section);
@@ -44,9 +50,12 @@ export class Board {
         && !block.sources.some(source => touched.has(source));
       if (!stays) this.refresh(section, block);
     }
-    this.element.classList.toggle('few', blocks.length <= FEW_BLOCKS);
-    if (blocks.length <= FEW_BLOCKS) this.fillAll();
+    if (few) this.fillAll();
     this.onChange();
+  }
+
+  get most() {
+    return this.few ? FEW_ROWS : FEWER_ROWS;
   }
 
   fillAll() {
@@ -68,12 +77,11 @@ export class Board {
   }
 
   seen(entries) {
-    const few = this.blocks.size <= FEW_BLOCKS;
     for (const {target, isIntersecting} of entries) {
       const block = this.blocks.get(target.block);
       if (!block) continue;
       if (isIntersecting && !target.filled) this.fill(target, block);
-      else if (!isIntersecting && target.filled && !few && !target.contains(document.activeElement)) {
+      else if (!isIntersecting && target.filled && !this.few && !target.contains(document.activeElement)) {
         target.style.minHeight = `${target.offsetHeight}px`;
         this.empty(target);
         target.replaceChildren(heading(block));
@@ -118,13 +126,13 @@ export class Board {
     const keys = [...source.keys, ...wanted];
     const states = new Map(keys.map(key => [key.name, this.model.keyStates.get(keyRow(id, key.name))]));
     const lines = keys.filter(key => states.get(key.name));
-    const first = lines.filter((key, at) => at < FEW_ROWS || states.get(key.name) !== 'current');
+    const first = lines.filter((key, at) => at < this.most || states.get(key.name) !== 'current');
     const rest = keys.filter(key => !first.includes(key));
     const facts = source.status === 'missing' ? ['does not exist'] : [
       source.status === 'unread' && 'cannot be read',
       source.edited && ['edited ', time(source.edited), ' ago', source.by ? ` by ${source.by}` : ''],
       source.immutable && 'immutable',
-      source.version && `version ${source.version}`,
+      source.version && `rv ${source.version}`,
     ];
     if (this.model.isWide) facts.unshift(source.namespace);
     return el('article', {class: 'card source', 'data-object': id},
@@ -148,7 +156,7 @@ export class Board {
         .map(arrival => [arrival, worst(arrival.to.map(each => each.state))])
         .sort(([, one], [, two]) => STATES.indexOf(one) - STATES.indexOf(two));
       if (!lines.length) return null;
-      const first = lines.filter(([, state], at) => state !== 'current' || at < FEW_ROWS);
+      const first = lines.filter(([, state], at) => state !== 'current' || at < this.most);
       const [title, remark] = WAYS[way];
       return el('article', {class: 'card arrival'},
         el('h3', {}, title, ' ', el('small', {}, remark)),
@@ -187,7 +195,7 @@ export class Board {
     const lines = first.map(line);
     if (rest.length && (this.opened.has(id) || rest.length === 1)) lines.push(...rest.map(line));
     else if (rest.length) {
-      const words = noun.includes(',') ? `${rest.length.toLocaleString('en')} ${noun}` : counted(rest.length, noun);
+      const words = noun.includes(',') ? `${numeral(rest.length)} ${noun}` : counted(rest.length, noun);
       const open = event => {
         this.opened.add(id);
         const section = event.target.closest('section');

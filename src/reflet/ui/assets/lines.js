@@ -2,6 +2,7 @@
 // every row also says in words.
 
 import {arrivalRow, containerRow, keyRow} from './model.js';
+import {worst} from './words.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const STUB = 36;
@@ -11,7 +12,7 @@ export class Lines {
   constructor(board) {
     this.board = board;
     this.svg = document.getElementById('lines');
-    this.paths = [];
+    this.paths = new Map();  // by the rows at both ends
     this.reached = null;
     this.waiting = false;
     addEventListener('scroll', () => this.later(), {passive: true});
@@ -52,12 +53,21 @@ export class Lines {
       const block = this.board.blocks.get(section.block);
       if (block?.workload) this.collect(block, place, wanted);
     }
-    wanted.forEach(([state, from, to, lit], at) => {
-      const path = this.paths[at] ?? this.path();
-      path.setAttribute('class', lit ? `${state} lit` : state);
-      path.setAttribute('d', curve(from, to, origin));
-    });
-    while (this.paths.length > wanted.length) this.paths.pop().remove();
+    // What did not move is not touched: it would be painted again.
+    const kept = new Set();
+    for (const [id, state, from, to, lit] of wanted) {
+      const path = this.paths.get(id) ?? this.path(id);
+      kept.add(id);
+      const look = lit ? `${state} lit` : state;
+      if (path.look !== look) path.setAttribute('class', path.look = look);
+      const shape = curve(from, to, origin);
+      if (path.shape !== shape) path.setAttribute('d', path.shape = shape);
+    }
+    for (const [id, path] of this.paths) {
+      if (kept.has(id)) continue;
+      path.remove();
+      this.paths.delete(id);
+    }
   }
 
   collect({id, workload}, place, wanted) {
@@ -68,20 +78,20 @@ export class Lines {
       const key = keyRow(arrival.source, arrival.key);
       const states = arrival.to.map(link => link.state);
       const start = place(key) ?? {right: middle.left - STUB - 20, top: middle.top, bottom: middle.bottom};
-      const state = ['missing', 'needs-restart', 'on-its-way', 'unknown', 'current'].find(each => states.includes(each));
+      const state = worst(states);
       const lit = ids => this.reached !== null && ids.every(each => this.reached.has(each));
-      if (state && near(start, middle)) wanted.push([state, start, middle, lit([row, key])]);
+      if (near(start, middle)) wanted.push([`${key}>${row}`, state, start, middle, lit([row, key])]);
       for (const link of arrival.to) {
         const end = containerRow(id, link.pods, link.container);
         const right = place(end);
-        if (right && near(middle, right)) wanted.push([link.state, middle, right, lit([row, end])]);
+        if (right && near(middle, right)) wanted.push([`${row}>${end}`, link.state, middle, right, lit([row, end])]);
       }
     }
   }
 
-  path() {
+  path(id) {
     const path = document.createElementNS(SVG, 'path');
-    this.paths.push(path);
+    this.paths.set(id, path);
     this.svg.append(path);
     return path;
   }

@@ -1,7 +1,7 @@
 // The document that the server sends, changes applied to it, and what follows from it: which workloads
 // match, where each object's card stands, which keys are used, and what a line reaches.
 
-import {PROBLEMS, STATES, worst} from './words.js';
+import {PROBLEMS, STATES, WAYS, worst} from './words.js';
 
 const UNUSED_IN_A_BLOCK = 24;
 
@@ -105,10 +105,12 @@ export class Model {
       const workload = this.document.workloads[id];
       if (!this.shows(id, workload)) continue;
       const sources = [];
-      for (const {source} of workload.arrivals) {
-        if (!home.has(source)) {
-          home.set(source, id);
-          sources.push(source);
+      // In the order of the middle column, so that few lines cross.
+      for (const way of Object.keys(WAYS)) {
+        for (const arrival of workload.arrivals) {
+          if (arrival.way !== way || home.has(arrival.source)) continue;
+          home.set(arrival.source, id);
+          sources.push(arrival.source);
         }
       }
       blocks.push({id, workload, sources});

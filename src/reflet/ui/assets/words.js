@@ -25,8 +25,9 @@ const SHORT = {
 
 export const short = kind => SHORT[kind] ?? kind.toLowerCase();
 export const worst = states => STATES.find(state => states.includes(state)) ?? 'current';
-export const counted = (number, noun) =>
-  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+const NUMBERS = new Intl.NumberFormat('en');
+export const numeral = number => NUMBERS.format(number);
+export const counted = (number, noun) => `${numeral(number)} ${noun}${number === 1 ? '' : 's'}`;
 
 export function bytes(size) {
   if (size < 10_000) return `${size} B`;
