@@ -102,8 +102,8 @@ class Board:
         del self._by_workload[name][key]
         self._dirty.add(name)
 
-    def put_object(self, item: AnyObject, *, at: datetime | None) -> None:
-        """An object was there when somebody began to look on, at *at*; None where nobody does."""
+    def put_object(self, item: AnyObject, *, at: datetime) -> None:
+        """An object was there when somebody began to look on, at *at*."""
         key = _key(item)
         history = history_of(item, since=at)
         self._histories[key] = history

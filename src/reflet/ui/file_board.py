@@ -34,7 +34,7 @@ def board_of_files(sources: Sources, *, namespace: str, salt: bytes, now: dateti
         )
         board.put_pod("/".join(name), board.brief_pod(pod), of=name)
     for item in (*applied.config_maps(), *applied.secrets()):
-        board.put_object(board.briefs(AnyObject(encode(item))), at=None)
+        board.put_object(board.briefs(AnyObject(encode(item))), at=now)
     for refusal in applied.refusals:
         board.note(refusal.place, str(refusal))
     return board

@@ -7,13 +7,14 @@ import secrets
 from contextlib import AsyncExitStack
 from typing import Final, Self
 
+from reflet.errors import ConfigurationError
 from reflet.insight.page.page_document import PageDocument
-from reflet.transport.serving.http_answers import HttpAnswers
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.runtime.waits import came_within
+from reflet.transport.serving.http_answers import HttpAnswers
 from reflet.ui.board import Board
-from reflet.ui.page_answers import PageAnswers
+from reflet.ui.page_answers import PageAnswers, is_loopback
 from reflet.ui.page_feed import PageFeed
 
 TOGETHER: Final = 0.05  # seconds; what changes in one go is one change of the page
@@ -37,6 +38,11 @@ class Page:
         token: str = "",
         clock: Clock | None = None,
     ) -> None:
+        if not is_loopback(host):
+            raise ConfigurationError(
+                f"{host} is not a loopback address, and the page is not encrypted: serve it on "
+                "127.0.0.1, and forward the port with ssh -L or kubectl port-forward"
+            )
         self.board = board
         self.token = token or secrets.token_urlsafe(24)
         self._clock = clock or SystemClock()

@@ -92,9 +92,14 @@ class PageAnswers:
 def _is_here(host: str) -> bool:
     """Whether a ``Host`` header names this machine for itself; a forwarded port may be another."""
     name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
-    if name.lower() == "localhost":
+    return is_loopback(name.removeprefix("[").removesuffix("]"))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address, or localhost, is this machine for itself."""
+    if host.lower() == "localhost":
         return True
     try:
-        return ip_address(name.removeprefix("[").removesuffix("]")).is_loopback
+        return ip_address(host).is_loopback
     except ValueError:
         return False
