@@ -66,6 +66,7 @@ def pod(
 
 
 def config_map(
+    data: Mapping[str, str],
     name: str = "settings",
     *,
     at: datetime = BEFORE,
@@ -73,10 +74,9 @@ def config_map(
     version: str = "1",
     kind: str = "ConfigMap",
     more: Mapping[str, Any] | None = None,
-    **data: str,
 ) -> AnyObject:
     """A ConfigMap, or Secret, all of whose keys one manager has written."""
-    fields = {"f:data": {f"f:{key}": {} for key in data}}
+    fields: dict[str, Any] = {"f:data": {f"f:{key}": {} for key in data}}
     written = {"manager": by, "operation": "Update", "time": _text(at), "fieldsV1": fields}
     metadata = {
         "name": name,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final
 
 import msgspec
 from msgspec import structs
@@ -34,9 +33,6 @@ from reflet.insight.page.page_edits import MOST_EDITS, Delivery, SeenEdit, edit_
 from reflet.insight.page.page_uses import UsesOfPods, object_keys
 from reflet.insight.page.workload_page import WorkloadName, workload_of, workload_page
 from reflet.resolution.objects import ConfigKind, ObjectKey
-
-MOST_CHANGES: Final = 64
-"""Of one object that are remembered: one that changes every second must not fill memory."""
 
 
 class _Histories(dict[ObjectKey, "ObjectHistory | RefletError"]):
@@ -125,18 +121,21 @@ class Board:
         *,
         at: datetime,
         cached: float = 0.0,
+        late: bool = False,
     ) -> None:
         """An object was seen to change, to come or to go.
 
-        *cached* is how many milliseconds after the event that was in memory.
+        *cached* is how many milliseconds after the event that was in memory; *late* says that the
+        watch was interrupted, so that it may have been long ago.
         """
         key: ObjectKey = (kind, namespace, name)
         history = self._histories.get(key)
         if not isinstance(history, ObjectHistory):
             history = never_seen(kind, namespace, name, since=self._began)
-        seen = observed(history, old, new, at=at, salt=self._salt)
-        changes = seen.changes[len(history.changes) :]
-        self._histories[key] = _bounded(seen)
+        seen = observed(history, old, new, at=at, salt=self._salt, late=late)
+        known = set(map(id, history.changes))  # the oldest may be forgotten
+        changes = tuple(each for each in seen.changes if id(each) not in known)
+        self._histories[key] = seen
         if new is None:
             self._facts.pop(key, None)
         elif changes or old is None or seen.immutable != history.immutable:
@@ -300,11 +299,3 @@ class Board:
 def _key(item: AnyObject) -> ObjectKey:
     kind: ConfigKind = "Secret" if item.kind == "Secret" else "ConfigMap"
     return kind, item.metadata.namespace, item.metadata.name
-
-
-def _bounded(history: ObjectHistory) -> ObjectHistory:
-    """Return the history without its oldest changes: of what was before, nothing is claimed."""
-    if len(history.changes) <= MOST_CHANGES:
-        return history
-    kept = history.changes[-MOST_CHANGES // 2 :]
-    return structs.replace(history, changes=kept, since=kept[0].at, writes=())

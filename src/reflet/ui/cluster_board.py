@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from datetime import datetime
 from typing import Final, Self
 
 from reflet.api import resources
@@ -21,6 +22,7 @@ from reflet.cluster import MirroringClient
 from reflet.errors import Forbidden, NotFound, Unauthorized
 from reflet.informer.handlers.changes import Change
 from reflet.informer.mirror import Mirror
+from reflet.insight.object_history import PROMPT
 from reflet.resolution.objects import ConfigKind
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Failure, TaskOwner
@@ -57,6 +59,8 @@ class ClusterBoard:
         self._tasks = TaskOwner("board")
         self._pods: list[Mirror[Pod]] = []
         self._objects: list[tuple[ConfigKind, str, Mirror[AnyObject]]] = []
+        self._is_away = False
+        self._back_at: datetime | None = None
         self._arrived: dict[tuple[str, str], float] = {}
 
     async def __aenter__(self) -> Self:
@@ -162,10 +166,19 @@ class ClusterBoard:
                 None if gone else item,
                 at=now,
                 cached=waited * 1000,
+                late=self._is_late(now, stale=change.stale),
             )
         self._on_change()
 
+    def _is_late(self, now: datetime, *, stale: bool) -> bool:
+        """Whether the watch was, or just has been, interrupted."""
+        was_away = self._back_at is not None and now - self._back_at <= PROMPT
+        return stale or self._is_away or was_away
+
     def _connection_changed(self, error: Exception | None) -> None:
+        self._is_away = error is not None
+        if error is None:
+            self._back_at = self._clock.now()
         self._board.note("server", "" if error is None else f"{AWAY}{error}")
         self._on_change()
 

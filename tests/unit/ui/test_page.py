@@ -16,7 +16,9 @@ from reflet.testing.virtual_time import VirtualClock
 from reflet.ui.page import LOOK_EVERY, Page
 from tests.page_scenes import NOON, OF_WEB, WHOLE, board, change, config_map, pod
 
-INFO, DEBUG = config_map(LEVEL="info"), config_map(LEVEL="debug", version="2")
+LATER = NOON + timedelta(hours=1)
+INFO = config_map({"LEVEL": "info"})
+DEBUG = config_map({"LEVEL": "debug"}, at=LATER, version="2")
 PATIENCE = 20.0
 
 
@@ -48,7 +50,7 @@ async def test_a_reader_gets_the_document_and_then_what_changes() -> None:
     shown = board(INFO, pods=(pod(WHOLE, metadata=OF_WEB),))
     async with Page(shown) as page, reading(page) as reader:
         first = await event(reader)
-        change(shown, INFO, DEBUG, at=NOON + timedelta(hours=1))
+        change(shown, INFO, DEBUG, at=LATER)
         page.changed()
         second = await event(reader)
 
@@ -78,9 +80,9 @@ async def test_without_the_token_there_is_no_document() -> None:
 async def test_what_arrives_by_time_alone_is_noticed() -> None:
     mounted = {"volumeMounts": [{"name": "v", "mountPath": "/etc/shop"}]}
     volume = {"name": "v", "configMap": {"name": "settings", "defaultMode": 420}}
-    clock = VirtualClock(NOON + timedelta(hours=1))
+    clock = VirtualClock(LATER)
     shown = board(INFO, pods=(pod(mounted, metadata=OF_WEB, volumes=(volume,)),))
-    change(shown, INFO, DEBUG, at=NOON + timedelta(hours=1))
+    change(shown, INFO, DEBUG, at=LATER)
 
     def state() -> str:
         return page.document().workloads["Deployment/shop/web"].arrivals[0].to[0].state

@@ -15,8 +15,8 @@ from tests.page_scenes import NOW, OF_WEB, WHOLE, board, config_map, pod
 HOSTILE = "</script><script>alert(1)</script><!--"
 
 
-def made(**data: str) -> str:
-    page = board(config_map(**data), pods=(pod(WHOLE, metadata=OF_WEB),))
+def made(data: dict[str, str]) -> str:
+    page = board(config_map(data), pods=(pod(WHOLE, metadata=OF_WEB),))
     page.refresh(NOW)
     return report(page.document(NOW))
 
@@ -27,20 +27,20 @@ def embedded(text: str) -> str:
 
 
 def test_the_document_is_inside() -> None:
-    document = msgspec.json.decode(embedded(made(LEVEL="info")))
+    document = msgspec.json.decode(embedded(made({"LEVEL": "info"})))
 
     assert document["sources"]["ConfigMap/shop/settings"]["keys"][0]["text"] == "info"
 
 
 def test_it_asks_nobody_for_anything() -> None:
-    text = made(LEVEL="info")
+    text = made({"LEVEL": "info"})
 
     assert re.findall(r"""(?:src|href)=["'](?!data:,|#)""", text.partition("<script")[0]) == []
     assert "import {" not in text
 
 
 def test_what_ends_a_script_is_only_text() -> None:
-    text = made(**{HOSTILE: HOSTILE})
+    text = made({HOSTILE: HOSTILE})
 
     assert HOSTILE not in text
     assert text.count("</script>") == 2
@@ -48,7 +48,7 @@ def test_what_ends_a_script_is_only_text() -> None:
 
 
 def test_its_policy_lets_its_own_parts_run_and_nothing_else() -> None:
-    text = made(LEVEL="info")
+    text = made({"LEVEL": "info"})
     [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     [script] = re.findall(r'<script type="module">(.*?)</script>', text, re.DOTALL)
     [style] = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Which keys the containers of a pod have, and in which state: ``staleness``, asked once for many.
+"""Which keys the containers of a pod have, and in which state: ``Staleness``, asked once for many.
 
 Ten thousand pods are judged once for each spec and time that makes a difference: pods with one
 spec, which started when nothing that they use had just changed, hold the same values.  Containers
@@ -17,7 +17,8 @@ from reflet.errors import NotFound, RefletError
 from reflet.insight.held_values import FOLLOWS_WITHIN, Arrival, Certainty, State
 from reflet.insight.object_history import ObjectHistory
 from reflet.insight.page.page_document import Way
-from reflet.insight.staleness import Histories, staleness_of
+from reflet.insight.staleness import Staleness
+from reflet.insight.used_keys import Histories
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.places import containers_of
 from reflet.resolution.references import Usage, references_of
@@ -69,6 +70,7 @@ class UsesOfPods:
     def __init__(self, histories: Histories, *, now: datetime) -> None:
         self._histories = histories
         self._now = now
+        self._staleness = Staleness(histories, now=now)
         self._times: dict[int, list[datetime]] = {}
         self._known: dict[tuple[object, ...], tuple[Use, ...]] = {}
 
@@ -101,7 +103,8 @@ class UsesOfPods:
                 continue
             every = (history.created, history.since, *(each.at for each in history.writes))
             yield from (each for each in every if each is not None)
-            yield from (change.at for change in history.changes)
+            for change in history.changes:
+                yield from (change.since, change.at)
 
     def _judged(self, pod: Pod) -> Iterator[Use]:
         running = {
@@ -110,7 +113,7 @@ class UsesOfPods:
             if status.state.running is not None
         }
         for each in (pod, _about_to_start(pod, running, self._now + _LATER)):
-            for use in staleness_of(each, self._histories, now=self._now):
+            for use in self._staleness.of(each):
                 judgement = use.judgement
                 yield Use(
                     way=_WAYS[use.arrival],

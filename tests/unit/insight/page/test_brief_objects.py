@@ -18,7 +18,7 @@ SECRET = "hush-hush-hush"
 
 def secret(value: str = SECRET, **more: Any) -> Any:
     encoded = base64.b64encode(value.encode()).decode()
-    return config_map("db", kind="Secret", password=encoded, **more)
+    return config_map({"password": encoded}, "db", kind="Secret", **more)
 
 
 def test_no_value_of_a_secret_stays_in_any_form() -> None:
@@ -44,7 +44,7 @@ def test_the_size_of_a_secret_is_known(value: str) -> None:
 
 
 def test_the_text_of_a_config_map_is_shown_as_far_as_it_is_short() -> None:
-    item = config_map(a="short", b="x" * 1000)
+    item = config_map({"a": "short", "b": "x" * 1000})
 
     assert BRIEF.keys_of(BRIEF(item)) == (
         PageKey(name="a", size=5, text="short"),
@@ -53,7 +53,7 @@ def test_the_text_of_a_config_map_is_shown_as_far_as_it_is_short() -> None:
 
 
 def test_binary_data_has_a_size_and_no_text() -> None:
-    item = config_map(more={"binaryData": {"logo": base64.b64encode(b"12345").decode()}})
+    item = config_map({}, more={"binaryData": {"logo": base64.b64encode(b"12345").decode()}})
 
     assert BRIEF.keys_of(BRIEF(item)) == (PageKey(name="logo", size=5),)
 
@@ -70,16 +70,16 @@ def test_another_page_has_another_digest() -> None:
 
 
 def test_done_twice_it_changes_nothing_more() -> None:
-    for item in (secret(), config_map(a="text")):
+    for item in (secret(), config_map({"a": "text"})):
         once = BRIEF(item)
 
         assert BRIEF(once).to_json() == once.to_json()
 
 
 def test_text_that_looks_like_a_digest_of_another_page_is_text() -> None:
-    foreign = BriefObjects(b"another salt")(config_map(a="text")).content["data"]["a"]
+    foreign = BriefObjects(b"another salt")(config_map({"a": "text"})).content["data"]["a"]
 
-    assert BRIEF.keys_of(BRIEF(config_map(a=foreign)))[0].size == len(foreign)
+    assert BRIEF.keys_of(BRIEF(config_map({"a": foreign})))[0].size == len(foreign)
 
 
 def test_managed_fields_stay_because_they_say_when_a_key_was_written() -> None:

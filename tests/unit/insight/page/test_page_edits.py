@@ -106,7 +106,10 @@ def test_lines_of_other_keys_do_not_count() -> None:
 
 
 def test_an_edit_names_its_keys_and_who_made_it() -> None:
-    changes = [KeyChange(at=NOON, key="a", by="vault"), KeyChange(at=NOON, key="b")]
+    changes = [
+        KeyChange(at=NOON, since=NOON, key="a", by="vault"),
+        KeyChange(at=NOON, since=NOON, key="b"),
+    ]
 
     edit = edit_of(SOURCE, changes, at=NOON, cached=1.0)
 

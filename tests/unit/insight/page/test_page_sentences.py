@@ -78,8 +78,8 @@ def test_each_kind_is_restarted_in_its_own_way(kind: str, command: str) -> None:
     assert sentence.command == command
 
 
-def missing(key: str = "tls.crt", **more: bool) -> Use:
-    return Use("file", "/etc/tls", TLS, key, "web", State.MISSING, **more)
+def missing(key: str = "tls.crt", *, is_running: bool = False) -> Use:
+    return Use("file", "/etc/tls", TLS, key, "web", State.MISSING, is_running=is_running)
 
 
 def test_an_object_that_is_missing_keeps_a_pod_from_starting() -> None:

@@ -21,7 +21,9 @@ FRESH = EDITED + timedelta(hours=1)
 
 
 def settings(*keys: str) -> ObjectHistory:
-    changes = (KeyChange(at=EDITED, key="a", before="1", after="2", by="kubectl-edit"),)
+    changes = (
+        KeyChange(at=EDITED, since=EDITED, key="a", before="1", after="2", by="kubectl-edit"),
+    )
     return ObjectHistory(
         kind="ConfigMap",
         namespace="shop",
