@@ -29,7 +29,7 @@ from reflet.insight.page.page_document import (
     page_id,
     seconds,
 )
-from reflet.insight.page.page_edits import MOST_EDITS, Delivery, SeenEdit, edit_of, edit_page
+from reflet.insight.page.page_edits import MOST_EDITS, DeliveryTime, SeenEdit, edit_of, edit_page
 from reflet.insight.page.page_uses import UsesOfPods, object_keys
 from reflet.insight.page.workload_page import WorkloadName, workload_of, workload_page
 from reflet.resolution.objects import ConfigKind, ObjectKey
@@ -169,7 +169,11 @@ class Board:
             self._notes.pop(about, None)
 
     def delivered(
-        self, source: str, *, files: tuple[Delivery, ...] = (), processes: tuple[Delivery, ...] = ()
+        self,
+        source: str,
+        *,
+        files: tuple[DeliveryTime, ...] = (),
+        processes: tuple[DeliveryTime, ...] = (),
     ) -> None:
         """An agent delivered the last edit of an object."""
         for index, edit in enumerate(self._edits):

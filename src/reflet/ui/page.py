@@ -59,6 +59,11 @@ class Page:
         host = f"[{self._answers.host}]" if ":" in self._answers.host else self._answers.host
         return f"http://{host}:{self._answers.port}/#token={self.token}"
 
+    @property
+    def port(self) -> int:
+        """The port, once the page is entered."""
+        return self._answers.port
+
     def document(self) -> PageDocument:
         """All of the page, now."""
         return self.board.document(self._clock.now())

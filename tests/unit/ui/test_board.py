@@ -10,7 +10,7 @@ import pytest
 
 from reflet.errors import Forbidden
 from reflet.insight.page.page_document import PageChange
-from reflet.insight.page.page_edits import Delivery
+from reflet.insight.page.page_edits import DeliveryTime
 from reflet.ui.board import Board
 from tests.page_scenes import NOON, NOW, OF_WEB, WHOLE, board, change, config_map, pod
 
@@ -162,7 +162,7 @@ def test_an_agent_s_delivery_is_told_with_its_edit() -> None:
     made = filled()
     change(made, INFO, DEBUG, at=LATER)
 
-    made.delivered(SETTINGS, files=(Delivery(what="web-1/v", milliseconds=9.0),))
+    made.delivered(SETTINGS, files=(DeliveryTime(what="web-1/v", milliseconds=9.0),))
 
     [edit] = document(made)["edits"]
     assert edit["steps"][2]["text"] == "+9 ms web-1/v"

@@ -28,7 +28,7 @@ OVER: Final = "kubelet: its sync period is over"
 _WORST: Final[tuple[PageState, ...]] = ("missing", "needs-restart", "unknown", "on-its-way")
 
 
-class Delivery(Frozen, frozen=True, kw_only=True):
+class DeliveryTime(Frozen, frozen=True, kw_only=True):
     """An agent wrote a volume of a pod, or reached its process: after how many milliseconds."""
 
     what: str
@@ -43,8 +43,8 @@ class SeenEdit(Frozen, frozen=True, kw_only=True):
     keys: tuple[str, ...]
     by: str = ""
     cached: float = 0.0
-    files: tuple[Delivery, ...] = ()
-    processes: tuple[Delivery, ...] = ()
+    files: tuple[DeliveryTime, ...] = ()
+    processes: tuple[DeliveryTime, ...] = ()
 
 
 def edit_of(source: str, changes: Iterable[KeyChange], *, at: datetime, cached: float) -> SeenEdit:
@@ -119,7 +119,7 @@ def _containers(count: int) -> str:
     return f"{count} container{'' if count == 1 else 's'}"
 
 
-def _delivered(deliveries: tuple[Delivery, ...]) -> str:
+def _delivered(deliveries: tuple[DeliveryTime, ...]) -> str:
     slowest = max(deliveries, key=lambda each: each.milliseconds)
     if len(deliveries) == 1:
         return f"{took(slowest.milliseconds)} {slowest.what}"

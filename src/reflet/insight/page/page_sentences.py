@@ -12,10 +12,10 @@ from typing import Final
 from reflet.insight.fixes import listed
 from reflet.insight.held_values import State
 from reflet.insight.page.page_document import Sentence, seconds
-from reflet.insight.page.page_uses import Use
+from reflet.insight.page.page_uses import PageUse
 from reflet.resolution.objects import ObjectKey
 
-Group = tuple[tuple[Use, ...], tuple[str, ...]]
+Group = tuple[tuple[PageUse, ...], tuple[str, ...]]
 """What some pods of a workload use, and their names."""
 
 _SHORT: Final = {"ConfigMap": "cm", "Secret": "secret"}
@@ -94,7 +94,7 @@ def _stale(kind: str, name: str, groups: Sequence[Group]) -> Sentence:
     )
 
 
-def _reasons(uses: Sequence[Use], latest: datetime | None) -> Iterator[str]:
+def _reasons(uses: Sequence[PageUse], latest: datetime | None) -> Iterator[str]:
     changed = list(dict.fromkeys(use.object for use in uses))
     by = next((use.by for use in uses if use.at == latest and use.by), "")
     edited = f"{listed(map(_text, changed))} changed"

@@ -37,7 +37,7 @@ _WAYS_OF_PODS: Final[Mapping[Usage, Way]] = {
 }
 
 
-class Use(NamedTuple):
+class PageUse(NamedTuple):
     """A key that a container has, or will have; the pod itself where ``container`` is empty.
 
     ``at`` and ``by`` are of the change that counts, and ``among`` is how many keys it may have been
@@ -72,9 +72,9 @@ class UsesOfPods:
         self._now = now
         self._staleness = Staleness(histories, now=now)
         self._times: dict[int, list[datetime]] = {}
-        self._known: dict[tuple[object, ...], tuple[Use, ...]] = {}
+        self._known: dict[tuple[object, ...], tuple[PageUse, ...]] = {}
 
-    def of(self, pod: Pod) -> tuple[Use, ...]:
+    def of(self, pod: Pod) -> tuple[PageUse, ...]:
         """Return what the containers of a pod have, and the pod itself."""
         key = tuple(self._signature(pod))
         known = self._known.get(key)
@@ -106,7 +106,7 @@ class UsesOfPods:
             for change in history.changes:
                 yield from (change.since, change.at)
 
-    def _judged(self, pod: Pod) -> Iterator[Use]:
+    def _judged(self, pod: Pod) -> Iterator[PageUse]:
         running = {
             status.name
             for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)
@@ -115,7 +115,7 @@ class UsesOfPods:
         for each in (pod, _about_to_start(pod, running, self._now + _LATER)):
             for use in self._staleness.of(each):
                 judgement = use.judgement
-                yield Use(
+                yield PageUse(
                     way=_WAYS[use.arrival],
                     name=use.name,
                     object=(use.kind, pod.metadata.namespace, use.object),
@@ -130,14 +130,14 @@ class UsesOfPods:
                 )
         yield from self._of_the_pod(pod)
 
-    def _of_the_pod(self, pod: Pod) -> Iterator[Use]:
+    def _of_the_pod(self, pod: Pod) -> Iterator[PageUse]:
         for reference in references_of(pod):
             way = _WAYS_OF_PODS.get(reference.usage)
             if way is None:
                 continue
             key: ObjectKey = (reference.kind, pod.metadata.namespace, reference.name)
             name = reference.place.volume or reference.name
-            yield Use(way, name, key, "", "", self._existence(key))
+            yield PageUse(way, name, key, "", "", self._existence(key))
 
     def exists(self, key: ObjectKey) -> bool:
         """Return whether an object is known to be there."""

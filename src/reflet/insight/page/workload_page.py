@@ -18,7 +18,7 @@ from reflet.insight.page.page_document import (
     seconds,
 )
 from reflet.insight.page.page_sentences import sentences_about
-from reflet.insight.page.page_uses import Use, UsesOfPods
+from reflet.insight.page.page_uses import PageUse, UsesOfPods
 
 NAMES_SHOWN: Final = 2
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
@@ -59,7 +59,7 @@ def workload_page(
     name: WorkloadName, pods: Iterable[Pod], uses_of: UsesOfPods
 ) -> PageWorkload | None:
     """Return what the page shows of a workload; ``None`` when its pods use no configuration."""
-    groups: dict[tuple[object, ...], tuple[tuple[Use, ...], list[Pod]]] = {}
+    groups: dict[tuple[object, ...], tuple[tuple[PageUse, ...], list[Pod]]] = {}
     for pod in sorted(filter(is_shown, pods), key=lambda pod: pod.metadata.name):
         uses = uses_of.of(pod)
         containers = _containers(pod)
@@ -116,7 +116,7 @@ def _phase(status: PodStatus) -> str:
     return status.reason or status.phase or "Pending"
 
 
-def _arrivals(groups: Sequence[tuple[Use, ...]]) -> Iterator[PageArrival]:
+def _arrivals(groups: Sequence[tuple[PageUse, ...]]) -> Iterator[PageArrival]:
     """Yield the lines, each once for all groups and containers that it leads to."""
     found: dict[tuple[Way, str, str, str], list[PageLink]] = {}
     for index, uses in enumerate(groups):

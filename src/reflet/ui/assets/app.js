@@ -127,11 +127,13 @@ function move(key) {
     }
     return undefined;
   }
-  // Sideways along a line: the first row of that column which is reached from here.
+  // Sideways along a line: the nearest row of that column which is reached from here.
   const reached = [...model.reach(from.dataset.row)].map(id => board.rows.get(id)).filter(Boolean);
   const order = {k: 0, a: 1, c: 2};
   const wanted = order[from.dataset.row[0]] + (key === 'ArrowRight' ? 1 : -1);
-  return reached.find(each => order[each.dataset.row[0]] === wanted)?.focus();
+  const away = row => Math.abs(row.getBoundingClientRect().top - from.getBoundingClientRect().top);
+  return reached.filter(each => order[each.dataset.row[0]] === wanted)
+    .sort((one, two) => away(one) - away(two))[0]?.focus();
 }
 
 function open(row) {

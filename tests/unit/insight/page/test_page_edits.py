@@ -17,7 +17,7 @@ from reflet.insight.page.page_document import (
 from reflet.insight.page.page_edits import (
     NOT_KNOWN,
     OVER,
-    Delivery,
+    DeliveryTime,
     SeenEdit,
     edit_of,
     edit_page,
@@ -69,7 +69,7 @@ def test_of_a_kubelet_nobody_knows_when_it_writes() -> None:
 
 
 def test_an_agent_that_writes_files_itself_says_when() -> None:
-    delivered = Delivery(what="web-1/settings", milliseconds=11.2)
+    delivered = DeliveryTime(what="web-1/settings", milliseconds=11.2)
     edit = structs.replace(EDIT, files=(delivered,))
 
     assert steps(edit, workload(("file", "current")))[2] == (
@@ -80,7 +80,7 @@ def test_an_agent_that_writes_files_itself_says_when() -> None:
 
 
 def test_of_many_deliveries_the_quickest_and_the_slowest_are_shown() -> None:
-    files = tuple(Delivery(what="x", milliseconds=time) for time in (4.0, 9.0, 1500.0))
+    files = tuple(DeliveryTime(what="x", milliseconds=time) for time in (4.0, 9.0, 1500.0))
 
     assert steps(structs.replace(EDIT, files=files))[2][2] == "+4 ms to +1.5 s, 3 of them"
 

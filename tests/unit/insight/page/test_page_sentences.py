@@ -10,14 +10,14 @@ import pytest
 from reflet.insight.held_values import State
 from reflet.insight.page.page_document import Sentence
 from reflet.insight.page.page_sentences import sentences_about
-from reflet.insight.page.page_uses import Use
+from reflet.insight.page.page_uses import PageUse
 from reflet.resolution.objects import ObjectKey
 from tests.page_scenes import NOON
 
 SETTINGS: ObjectKey = ("ConfigMap", "shop", "settings")
 TLS: ObjectKey = ("Secret", "shop", "tls")
 EDITED = NOON + timedelta(hours=1)
-STALE = Use(
+STALE = PageUse(
     *("variable", "LOG_LEVEL", SETTINGS, "LOG_LEVEL", "web", State.NEEDS_RESTART),
     is_running=True,
     is_observed=True,
@@ -27,7 +27,10 @@ STALE = Use(
 
 
 def said(
-    *uses: Use, kind: str = "Deployment", pods: tuple[str, ...] = ("web-1",), there: bool = False
+    *uses: PageUse,
+    kind: str = "Deployment",
+    pods: tuple[str, ...] = ("web-1",),
+    there: bool = False,
 ) -> list[Sentence]:
     return list(sentences_about(kind, "web", [(uses, pods)], lambda _: there))
 
@@ -78,8 +81,8 @@ def test_each_kind_is_restarted_in_its_own_way(kind: str, command: str) -> None:
     assert sentence.command == command
 
 
-def missing(key: str = "tls.crt", *, is_running: bool = False) -> Use:
-    return Use("file", "/etc/tls", TLS, key, "web", State.MISSING, is_running=is_running)
+def missing(key: str = "tls.crt", *, is_running: bool = False) -> PageUse:
+    return PageUse("file", "/etc/tls", TLS, key, "web", State.MISSING, is_running=is_running)
 
 
 def test_an_object_that_is_missing_keeps_a_pod_from_starting() -> None:
@@ -105,7 +108,7 @@ def test_a_key_that_is_missing_is_added_to_its_object() -> None:
 
 
 def test_a_pull_secret_that_is_missing_is_no_obstacle() -> None:
-    use = Use("pullSecret", "tls", TLS, "", "", State.MISSING)
+    use = PageUse("pullSecret", "tls", TLS, "", "", State.MISSING)
 
     [sentence] = said(use)
 
