@@ -70,6 +70,7 @@ class Board:
         self._users: dict[ObjectKey, set[WorkloadName]] = {}
         self._used: dict[WorkloadName, frozenset[ObjectKey]] = {}
         self._facts: dict[ObjectKey, PageSource] = {}
+        self._written: dict[tuple[str, ObjectKey], datetime] = {}
         self._edits: deque[SeenEdit] = deque(maxlen=MOST_EDITS)
         self._sources: dict[str, PageSource] = {}
         self._workloads: dict[str, PageWorkload] = {}
@@ -95,7 +96,9 @@ class Board:
         if name is None or name == unless:
             return
         del self._pods[key]
-        del self._by_workload[name][key]
+        pod = self._by_workload[name].pop(key)
+        for each in [each for each in self._written if each[0] == pod.metadata.uid]:
+            del self._written[each]
         self._dirty.add(name)
 
     def put_object(self, item: AnyObject, *, at: datetime) -> None:
@@ -120,13 +123,13 @@ class Board:
         new: AnyObject | None,
         *,
         at: datetime,
-        cached: float = 0.0,
+        cached: float | None = None,
         late: bool = False,
     ) -> None:
         """An object was seen to change, to come or to go.
 
-        *cached* is how many milliseconds after the event that was in memory; *late* says that the
-        watch was interrupted, so that it may have been long ago.
+        *cached* is how many milliseconds after the event that was in memory, None where it was not
+        measured; *late* says that the watch was interrupted, so that it may have been long ago.
         """
         key: ObjectKey = (kind, namespace, name)
         history = self._histories.get(key)
@@ -168,19 +171,16 @@ class Board:
         else:
             self._notes.pop(about, None)
 
-    def delivered(
-        self,
-        source: str,
-        *,
-        files: tuple[DeliveryTime, ...] = (),
-        processes: tuple[DeliveryTime, ...] = (),
-    ) -> None:
-        """An agent delivered the last edit of an object."""
+    def delivered(self, pod: Pod, key: ObjectKey, what: str, *, at: datetime) -> None:
+        """An agent wrote the files that a pod has of an object."""
+        self._written[pod.metadata.uid, key] = at
+        self._dirty.update(self._users.get(key, ()))
+        source = page_id(*key)
         for index, edit in enumerate(self._edits):
             if edit.source == source:
-                self._edits[index] = structs.replace(
-                    edit, files=(*edit.files, *files), processes=(*edit.processes, *processes)
-                )
+                took = (at - edit.at).total_seconds() * 1000
+                files = (*edit.files, DeliveryTime(what=what, milliseconds=max(0.0, took)))
+                self._edits[index] = structs.replace(edit, files=files)
                 return
 
     # What follows
@@ -216,7 +216,7 @@ class Board:
         )
 
     def _refreshed_workloads(self, now: datetime) -> Mapping[str, PageWorkload | None]:
-        uses = UsesOfPods(self._histories, now=now)
+        uses = UsesOfPods(self._histories, now=now, written=self._written)
         # What is on its way arrives without a word: time alone tells.
         dirty, self._dirty = self._dirty | self._moving, set()
         changed: dict[str, PageWorkload | None] = {}

@@ -19,7 +19,14 @@ from reflet.api.core.pods import Pod
 from reflet.api.resources import ALL_NAMESPACES, Resource
 from reflet.api.unstructured import AnyObject
 from reflet.cluster import MirroringClient
-from reflet.errors import Forbidden, NotFound, Unauthorized
+from reflet.errors import (
+    CredentialsError,
+    Forbidden,
+    NotFound,
+    RefletError,
+    TransportError,
+    Unauthorized,
+)
 from reflet.informer.handlers.changes import Change
 from reflet.informer.mirror import Mirror
 from reflet.insight.object_history import PROMPT
@@ -29,6 +36,7 @@ from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.ui.board import Board
 
 REFUSED: Final = (Forbidden, NotFound)
+UNREACHABLE: Final = (Unauthorized, CredentialsError, TransportError)
 NO_RELEASES: Final = "type!=helm.sh/release.v1"
 AWAY: Final = "The API server is away, what is shown is the last known state: "
 _MOST_ARRIVALS: Final = 10_000
@@ -77,17 +85,17 @@ class ClusterBoard:
     async def ready(self, timeout: float | None = None) -> None:
         """Return when everything that may be read is on the board.
 
-        Raises what the server says when pods may not be read, or nothing is known after *timeout*
-        seconds.  ConfigMaps or Secrets that may not be read are noted on the board.
+        Raises what the server says when pods may not be read, what keeps it from being asked, or
+        NotSynced after *timeout* seconds.  ConfigMaps or Secrets that may not be read are noted on
+        the board.
         """
-        async with asyncio.TaskGroup() as tasks:
-            for mirror in self._pods:
-                waiting = mirror.synced(timeout=timeout, fail_on=(*REFUSED, Unauthorized))
-                tasks.create_task(waiting, name="first pods")
-            for kind, namespace, objects in self._objects:
-                tasks.create_task(
-                    self._first(kind, namespace, objects, timeout), name=f"first {kind}s"
-                )
+        firsts = [
+            *(self._first_pods(mirror, timeout) for mirror in self._pods),
+            *(self._first_objects(*each, timeout) for each in self._objects),
+        ]
+        for failure in await asyncio.gather(*firsts):
+            if failure is not None:
+                raise failure
 
     async def _open(self, undo: AsyncExitStack, namespace: str) -> None:
         pods = self._cluster.mirror(
@@ -118,14 +126,24 @@ class ClusterBoard:
             where = "" if namespace == ALL_NAMESPACES else namespace
             self._objects.append((kind, where, await undo.enter_async_context(objects)))
 
-    async def _first(
-        self, kind: ConfigKind, namespace: str, mirror: Mirror[AnyObject], timeout: float | None
-    ) -> None:
+    async def _first_pods(self, mirror: Mirror[Pod], timeout: float | None) -> RefletError | None:
         try:
-            await mirror.synced(timeout=timeout, fail_on=REFUSED)
+            await mirror.synced(timeout=timeout, fail_on=(*REFUSED, *UNREACHABLE))
+        except RefletError as error:
+            return error
+        return None
+
+    async def _first_objects(
+        self, kind: ConfigKind, namespace: str, mirror: Mirror[AnyObject], timeout: float | None
+    ) -> RefletError | None:
+        try:
+            await mirror.synced(timeout=timeout, fail_on=(*REFUSED, *UNREACHABLE))
         except REFUSED as error:
             self._board.refuse(kind, namespace, error)
             self._tasks.start(self._allowed(kind, namespace, mirror), name=f"{kind}s after all")
+        except RefletError as error:
+            return error
+        return None
 
     async def _allowed(self, kind: ConfigKind, namespace: str, mirror: Mirror[AnyObject]) -> None:
         await mirror.synced()

@@ -10,7 +10,6 @@ import pytest
 
 from reflet.errors import Forbidden
 from reflet.insight.page.page_document import PageChange
-from reflet.insight.page.page_edits import DeliveryTime
 from reflet.ui.board import Board
 from tests.page_scenes import NOON, NOW, OF_WEB, WHOLE, board, change, config_map, pod
 
@@ -158,14 +157,21 @@ def test_a_file_is_on_its_way_for_a_while() -> None:
     assert [state(seconds) for seconds in (1, 100, 130)] == ["on-its-way", "on-its-way", "current"]
 
 
-def test_an_agent_s_delivery_is_told_with_its_edit() -> None:
-    made = filled()
-    change(made, INFO, DEBUG, at=LATER)
+def test_an_agent_that_writes_the_file_says_when_and_it_has_arrived() -> None:
+    mounted = {"volumeMounts": [{"name": "v", "mountPath": "/etc/shop"}]}
+    volume = {"name": "v", "configMap": {"name": "settings", "defaultMode": 420}}
+    item = web(container=mounted, volumes=(volume,))
+    made = board(INFO, pods=(item,), at=NOON)
+    made.refresh(NOON)
+    change(made, INFO, DEBUG, at=LATER + timedelta(seconds=1))
 
-    made.delivered(SETTINGS, files=(DeliveryTime(what="web-1/v", milliseconds=9.0),))
+    wrote = LATER + timedelta(seconds=1, milliseconds=9)
+    made.delivered(item, ("ConfigMap", "shop", "settings"), "web-1/v", at=wrote)
+    made.refresh(LATER + timedelta(seconds=2))
 
-    [edit] = document(made)["edits"]
-    assert edit["steps"][2]["text"] == "+9 ms web-1/v"
+    found = made.document(NOW)
+    assert found.workloads[WEB].arrivals[0].to[0].state == "current"
+    assert found.edits[0].steps[2].text == "+9 ms web-1/v"
 
 
 def test_a_note_replaces_the_one_before() -> None:

@@ -24,6 +24,7 @@ from reflet.insight.page.page_document import (
 MOST_EDITS: Final = 30
 FIXED: Final = frozenset({"variable", "subPath"})
 NOT_KNOWN: Final = "kubelet: within its sync period, when is not known"
+IN_MEMORY: Final = "in memory"
 OVER: Final = "kubelet: its sync period is over"
 _WORST: Final[tuple[PageState, ...]] = ("missing", "needs-restart", "unknown", "on-its-way")
 
@@ -36,18 +37,23 @@ class DeliveryTime(Frozen, frozen=True, kw_only=True):
 
 
 class SeenEdit(Frozen, frozen=True, kw_only=True):
-    """An edit that a watch saw, and when it was in memory, in milliseconds after it had come."""
+    """An edit that a watch saw, and when it was in memory, in milliseconds after it had come.
+
+    ``cached`` is ``None`` where that was not measured.
+    """
 
     at: Time
     source: str
     keys: tuple[str, ...]
     by: str = ""
-    cached: float = 0.0
+    cached: float | None = None
     files: tuple[DeliveryTime, ...] = ()
     processes: tuple[DeliveryTime, ...] = ()
 
 
-def edit_of(source: str, changes: Iterable[KeyChange], *, at: datetime, cached: float) -> SeenEdit:
+def edit_of(
+    source: str, changes: Iterable[KeyChange], *, at: datetime, cached: float | None
+) -> SeenEdit:
     """Return the edit that these changes of keys are."""
     every = tuple(changes)
     by = next((change.by for change in every if change.by), "")
@@ -60,6 +66,7 @@ def edit_page(edit: SeenEdit, workloads: Mapping[str, PageWorkload]) -> PageEdit
     """Return what the page shows of an edit, as its lines are now."""
     lines = list(_lines(edit, workloads.values()))
     at = seconds(edit.at) or 0.0
+    cached = IN_MEMORY if edit.cached is None else took(edit.cached)
     return PageEdit(
         at=at,
         source=edit.source,
@@ -67,7 +74,7 @@ def edit_page(edit: SeenEdit, workloads: Mapping[str, PageWorkload]) -> PageEdit
         by=edit.by,
         steps=(
             EditStep(stage="event", state="current", text=edit.at.strftime("%H:%M:%S.%f")[:-3]),
-            EditStep(stage="cache", state="current", text=took(edit.cached)),
+            EditStep(stage="cache", state="current", text=cached),
             *_files(edit, [each for each in lines if each[0] == "file"]),
             _processes(edit, [each for each in lines if each[0] in FIXED]),
         ),

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, final
 from msgspec import structs
 
 from reflet.api.core.pods import ContainerState, ContainerStateRunning, ContainerStatus, Pod
+from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
 from reflet.insight.held_values import FOLLOWS_WITHIN, Arrival, Certainty, State
 from reflet.insight.object_history import ObjectHistory
@@ -65,11 +66,22 @@ def object_keys(pod: Pod) -> frozenset[ObjectKey]:
 
 @final
 class UsesOfPods:
-    """Answers for the pods of one moment, which stay as they are meanwhile."""
+    """Answers for the pods of one moment, which stay as they are meanwhile.
 
-    def __init__(self, histories: Histories, *, now: datetime) -> None:
+    *written* says when somebody wrote the files of an object for a pod, by the pod's uid: what was
+    on its way until then has arrived.
+    """
+
+    def __init__(
+        self,
+        histories: Histories,
+        *,
+        now: datetime,
+        written: Mapping[tuple[str, ObjectKey], datetime] = EMPTY,
+    ) -> None:
         self._histories = histories
         self._now = now
+        self._written = written
         self._staleness = Staleness(histories, now=now)
         self._times: dict[int, list[datetime]] = {}
         self._known: dict[tuple[object, ...], tuple[PageUse, ...]] = {}
@@ -80,7 +92,15 @@ class UsesOfPods:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = tuple(self._judged(pod))
-        return known
+        if not self._written:
+            return known
+        return tuple(self._as_written(pod.metadata.uid, use) for use in known)
+
+    def _as_written(self, uid: str, use: PageUse) -> PageUse:
+        written = self._written.get((uid, use.object))
+        if use.state is not State.ON_ITS_WAY or written is None or use.at is None:
+            return use
+        return use._replace(state=State.CURRENT, is_observed=True) if written >= use.at else use
 
     def _signature(self, pod: Pod) -> Iterator[object]:
         """Yield all of a pod that the answer depends on."""
