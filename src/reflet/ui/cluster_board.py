@@ -73,9 +73,10 @@ class ClusterBoard:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as undo:
-            await undo.enter_async_context(self._tasks)
             for namespace in self._namespaces:
                 await self._open(undo, namespace)
+            # Ends before the mirrors do, for which it waits.
+            await undo.enter_async_context(self._tasks)
             self._closing = undo.pop_all()
         return self
 
