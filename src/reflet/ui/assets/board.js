@@ -6,7 +6,7 @@ import {ago, breakable, bytes, counted, el, numeral, short, STATE, STATES, state
 
 const FEW_BLOCKS = 30;  // all of them are filled: the browser's own search finds everything
 const FEW_ROWS = 8;  // of a card, beside those with a problem
-const FEWER_ROWS = 4;  // the same where there are many blocks
+const FEWER_ROWS = 3;  // the same where there are many blocks
 const NEAR = '900px 0px';
 
 export class Board {
@@ -126,7 +126,9 @@ export class Board {
     const keys = [...source.keys, ...wanted];
     const states = new Map(keys.map(key => [key.name, this.model.keyStates.get(keyRow(id, key.name))]));
     const lines = keys.filter(key => states.get(key.name));
-    const first = lines.filter((key, at) => at < this.most || states.get(key.name) !== 'current');
+    // Where there are many, an object with nothing to say is one line.
+    const most = this.few || lines.some(key => states.get(key.name) !== 'current') ? this.most : 0;
+    const first = lines.filter((key, at) => at < most || states.get(key.name) !== 'current');
     const rest = keys.filter(key => !first.includes(key));
     const facts = source.status === 'missing' ? ['does not exist'] : [
       source.status === 'unread' && 'cannot be read',
@@ -139,7 +141,7 @@ export class Board {
       el('h3', {'data-row': keyRow(id, ''), class: 'head', tabindex: '-1'},
         el('a', {href: link(id), tabindex: '-1'}, `${short(source.kind)}/`, breakable(source.name))),
       meta(facts),
-      this.list(`source ${id}`, first, key => this.keyLine(id, source, key, states.get(key.name)), rest, lines.length ? 'more key' : 'key'));
+      this.list(`source ${id}`, first, key => this.keyLine(id, source, key, states.get(key.name)), rest, first.length ? 'more key' : 'key'));
   }
 
   keyLine(id, source, key, state) {
@@ -238,7 +240,7 @@ function sentence({state, title, text, command, at}) {
   };
   const said = text.split('{ago}').flatMap((part, index) => (index && at ? [time(at), part] : [part]));
   return el('aside', {class: `why ${state}`, 'aria-label': title},
-    el('strong', {}, el('i', {'aria-hidden': 'true'}, `${STATE[state].mark} `), title), el('p', {}, said),
+    el('div', {}, el('strong', {}, el('i', {'aria-hidden': 'true'}, `${STATE[state].mark} `), title), el('p', {}, said)),
     command ? el('p', {class: 'command'}, el('code', {tabindex: '0'}, command), el('button', {type: 'button', onclick: copy}, 'Copy')) : null);
 }
 

@@ -77,7 +77,7 @@ export class Lines {
       if (!middle) continue;
       const key = keyRow(arrival.source, arrival.key);
       const states = arrival.to.map(link => link.state);
-      const start = place(key) ?? {right: middle.left - STUB - 20, top: middle.top, bottom: middle.bottom};
+      const start = place(key) ?? place(keyRow(arrival.source, '')) ?? {right: middle.left - STUB - 20, top: middle.top, bottom: middle.bottom};
       const state = worst(states);
       const lit = ids => this.reached !== null && ids.every(each => this.reached.has(each));
       if (near(start, middle)) wanted.push([`${key}>${row}`, state, start, middle, lit([row, key])]);
