@@ -33,7 +33,7 @@ from reflet.node.identity.machine import node_addresses, read_machine
 from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
 from reflet.node.identity.node_status import NodeFacts
-from reflet.node.node_shutdown import clear_volumes, end_containers, last_words
+from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
 from reflet.node.options import NodeOptions, check_isolation
 from reflet.node.pods.binding import PodBinder
 from reflet.node.pods.configurations import Configurations
@@ -422,10 +422,10 @@ class NodeAgent:
                 self._containers_go_on = False
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):
-                await last_words(
-                    *(self._workers, self._runtime, self._status_manager, self._registration),
-                    ends=ends,
-                )
+                if ends:
+                    await tell_ends(self._workers, self._runtime, self._status_manager)
+                if self._registration is not None and self._registration.node is not None:
+                    await self._registration.report(not_ready="the agent was told to stop")
                 await self._events.sent()
         except (OSError, RefletError) as failure:  # a TimeoutError is one, and has no words
             logger.warning("not everything was told before the end: %s", str(failure) or "no time")

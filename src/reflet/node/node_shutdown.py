@@ -14,7 +14,6 @@ import logging
 from collections.abc import Sequence
 
 from reflet.errors import RefletError
-from reflet.node.identity.node_registration import NodeRegistration
 from reflet.node.pods.killing import USUAL_GRACE
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker import PodWorker
@@ -78,18 +77,3 @@ async def tell_ends(
             worker.report_end(await runtime.pod_status(pod))
             if reporter is not None:
                 await reporter.written(worker.uid)
-
-
-async def last_words(
-    workers: PodWorkers,
-    runtime: ProcessRuntime,
-    statuses: StatusManager | None,
-    registration: NodeRegistration | None,
-    *,
-    ends: bool,
-) -> None:
-    """Tell how pods ended, if they did, and that the node is not ready."""
-    if ends:
-        await tell_ends(workers, runtime, statuses)
-    if registration is not None and registration.node is not None:
-        await registration.report(not_ready="the agent was told to stop")

@@ -54,7 +54,7 @@ def ui(
     output: str,
     connection: ConnectionChoice,
 ) -> None:
-    """Show on a live page who gets which configuration.
+    """Show on a live page who gets which configuration, and what is not current.
 
     Three columns: keys of ConfigMaps and Secrets, the way in which each arrives (variables,
     files, subPath files, pull secrets), and containers.  Every line says whether the container
