@@ -90,6 +90,11 @@ def jobs(folder: Path, pods: int) -> dict[str, Job]:
             ("lint", "-f", manifests, "--against", "cluster"),
             ("get", "configmaps,secrets", "-A", "-o", "json"),
         ),
+        "ui -A, until the page is there": Job(
+            ("ui", "-A"),
+            ("get", "pods,configmaps,secrets", "-A", "-o", "json"),
+            lambda _, line: line.startswith(b"the page is at"),
+        ),
         "env deploy/web-0": Job(
             ("env", "deploy/web-0", *one),
             ("set", "env", "deploy/web-0", "--list", "--resolve", *one),
@@ -103,6 +108,7 @@ NEAREST: Final = {
     "watch pods -A, until synced": "`get pods -A --watch`",
     "used-by secret/shared -A": "the same ten lists, `-o json`",
     "lint --against cluster": "`get configmaps,secrets -A -o json`",
+    "ui -A, until the page is there": "`get pods,configmaps,secrets -A -o json`",
     "env deploy/web-0": "`set env deploy/web-0 --list --resolve`",
 }
 
