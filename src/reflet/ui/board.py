@@ -8,7 +8,7 @@ files and agents fill it.  Objects have gone through ``briefs``, pods through ``
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 import msgspec
@@ -156,13 +156,13 @@ class Board:
         self._histories.refusals[kind, namespace] = why
         where = f" in {namespace}" if namespace else ""
         self._notes[f"{kind}/{namespace}"] = f"{kind}s{where} cannot be read: {why}"
-        self._dirty.update(self._by_workload)
+        self._look_again(kind)
 
     def allow(self, kind: ConfigKind, namespace: str) -> None:
         """They can be read after all."""
         if self._histories.refusals.pop((kind, namespace), None) is not None:
             self._notes.pop(f"{kind}/{namespace}", None)
-            self._dirty.update(self._by_workload)
+            self._look_again(kind)
 
     def note(self, about: str, words: str) -> None:
         """Say something above the page, for what was said about the same; empty for nothing."""
@@ -203,7 +203,7 @@ class Board:
         workloads = self._refreshed_workloads(now)
         sources = self._refreshed_sources()
         edits: tuple[PageEdit, ...] | msgspec.UnsetType = msgspec.UNSET
-        shown = tuple(edit_page(edit, self._workloads) for edit in self._edits)
+        shown = tuple(edit_page(edit, self._using(edit.source)) for edit in self._edits)
         if shown != self._shown_edits:
             self._shown_edits = edits = shown
         notes: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
@@ -214,6 +214,15 @@ class Board:
         return PageChange(
             now=seconds(now) or 0.0, sources=sources, workloads=workloads, notes=notes, edits=edits
         )
+
+    def _using(self, source: str) -> Iterator[PageWorkload]:
+        """Yield the workloads that use an object."""
+        kind, namespace, name = source.split("/", 2)
+        key: ObjectKey = ("Secret" if kind == "Secret" else "ConfigMap", namespace, name)
+        for user in self._users.get(key, ()):
+            page = self._workloads.get(page_id(*user))
+            if page is not None:
+                yield page
 
     def _refreshed_workloads(self, now: datetime) -> Mapping[str, PageWorkload | None]:
         uses = UsesOfPods(self._histories, now=now, written=self._written)
@@ -294,6 +303,10 @@ class Board:
             version=metadata.resource_version,
             immutable=bool(item.get("immutable")),
         )
+
+    def _look_again(self, kind: ConfigKind) -> None:
+        self._dirty.update(self._by_workload)
+        self._touched.update(key for key in self._users if key[0] == kind)
 
     def _touch(self, key: ObjectKey) -> None:
         self._touched.add(key)

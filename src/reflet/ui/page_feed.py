@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 HEARTBEAT: Final = 15.0  # seconds; a browser that hears nothing for three of them connects again
 MOST_KEPT: Final = 512  # changes
 MOST_BYTES: Final = 4 << 20  # of changes
+PIECE: Final = 64 << 10  # bytes
 LARGE: Final = 256 << 10  # bytes that take long enough to compress to leave the loop to others
 _GZIP: Final = 31  # for zlib: gzip's header, the largest window
 
@@ -66,7 +67,10 @@ class PageFeed:
         place = self._place_of(last)
         while True:
             place, data = self._since(place)
-            yield data if packer is None else await _packed(packer, data)
+            data = data if packer is None else await _packed(packer, data)
+            # In pieces: a reader has a time for each, and a slow line needs more than one.
+            for first in range(0, len(data), PIECE):
+                yield data[first : first + PIECE]
             while place == self._version:
                 try:
                     async with asyncio.timeout(HEARTBEAT):

@@ -139,7 +139,9 @@ def test_a_kind_that_may_be_read_after_all_is_as_any_other() -> None:
 
     made.allow("ConfigMap", "")
 
-    assert document(made)["notes"] == []
+    found = document(made)
+    assert found["notes"] == []
+    assert found["sources"][SETTINGS]["status"] == "missing"
     assert states(made) == ["missing"]
 
 

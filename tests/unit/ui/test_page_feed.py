@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from reflet.insight.page.page_document import PageChange, PageDocument
-from reflet.ui.page_feed import HEARTBEAT, LARGE, MOST_BYTES, MOST_KEPT, PageFeed
+from reflet.ui.page_feed import HEARTBEAT, LARGE, MOST_BYTES, MOST_KEPT, PIECE, PageFeed
 
 Event = tuple[str, str, Any]
 
@@ -127,13 +127,24 @@ async def test_another_board_is_a_document_for_everybody() -> None:
     scene = Scene()
     scene.change()
     events = scene.feed.events("r.1")
-    waiting = asyncio.ensure_future(anext(events))
+    waiting = asyncio.ensure_future(once(events))
     await asyncio.sleep(0)
-    assert await waiting == b""  # nothing was missed
 
     scene.feed.start_over()
 
-    assert [name for _, name, _ in await once(events)] == ["document"]
+    assert [name for _, name, _ in await waiting] == ["document"]
+    await events.aclose()
+
+
+async def test_a_large_document_comes_in_pieces() -> None:
+    scene = Scene()
+    scene.padding = "x" * 3 * PIECE
+    events = scene.feed.events()
+
+    pieces = [await anext(events) for _ in range(4)]
+
+    assert [len(piece) for piece in pieces[:3]] == [PIECE] * 3
+    assert [name for _, name, _ in read(b"".join(pieces))] == ["document"]
     await events.aclose()
 
 

@@ -109,7 +109,10 @@ class PageWorkload(Frozen, frozen=True, kw_only=True):
 
 
 class EditStep(Frozen, frozen=True, kw_only=True):
-    """One stage of an edit's way: event, cache, file or process; and how it went."""
+    """One stage of an edit's way: event, cache, file or process; and how it went.
+
+    The text of an event is empty: its time is that of the edit, which the reader's clock writes.
+    """
 
     stage: Literal["event", "cache", "file", "process"]
     state: PageState

@@ -5,7 +5,7 @@ when a kubelet wrote a file: then that is what is said.  An agent that writes fi
 when it did.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
@@ -62,9 +62,9 @@ def edit_of(
     )
 
 
-def edit_page(edit: SeenEdit, workloads: Mapping[str, PageWorkload]) -> PageEdit:
-    """Return what the page shows of an edit, as its lines are now."""
-    lines = list(_lines(edit, workloads.values()))
+def edit_page(edit: SeenEdit, workloads: Iterable[PageWorkload]) -> PageEdit:
+    """Return what the page shows of an edit, as its lines are now in those who use the object."""
+    lines = list(_lines(edit, workloads))
     at = seconds(edit.at) or 0.0
     cached = IN_MEMORY if edit.cached is None else took(edit.cached)
     return PageEdit(
@@ -73,7 +73,7 @@ def edit_page(edit: SeenEdit, workloads: Mapping[str, PageWorkload]) -> PageEdit
         keys=edit.keys,
         by=edit.by,
         steps=(
-            EditStep(stage="event", state="current", text=edit.at.strftime("%H:%M:%S.%f")[:-3]),
+            EditStep(stage="event", state="current", text=""),
             EditStep(stage="cache", state="current", text=cached),
             *_files(edit, [each for each in lines if each[0] == "file"]),
             _processes(edit, [each for each in lines if each[0] in FIXED]),

@@ -4,7 +4,7 @@ import {Board, link} from './board.js';
 import {Lines} from './lines.js';
 import {Model} from './model.js';
 import {follow} from './stream.js';
-import {ago, clockTime, counted, dateTime, el, numeral, PROBLEMS, setClock, short, STATE, STATES, stateText} from './words.js';
+import {ago, clockTime, counted, dateTime, el, exactTime, numeral, PROBLEMS, setClock, short, STATE, STATES, stateText} from './words.js';
 
 const by = id => document.getElementById(id);
 const model = new Model();
@@ -54,7 +54,7 @@ function edits() {
       el('time', {title: dateTime(edit.at)}, clockTime(edit.at)),
       el('a', {href: link(edit.source)}, name, ' ', edit.keys.join(', ')),
       el('div', {class: 'bar'}, edit.steps.map(step =>
-        el('span', {class: `step ${step.state}`}, el('b', {}, step.stage), ' ', step.text))));
+        el('span', {class: `step ${step.state}`}, el('b', {}, step.stage), ' ', step.text || exactTime(edit.at)))));
   }));
 }
 

@@ -54,6 +54,7 @@ export function setClock(now, {stands}) {
 }
 export const ago = time => span((frozen ?? Date.now() / 1000 + skew) - time);
 export const clockTime = time => new Date(time * 1000).toTimeString().slice(0, 8);
+export const exactTime = time => `${clockTime(time)}.${String(Math.floor(time * 1000) % 1000).padStart(3, '0')}`;
 export const dateTime = time => new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' ') + ' UTC';
 
 // The only way in which this page makes elements: text stays text, whatever somebody put in a ConfigMap.

@@ -52,13 +52,13 @@ def workload(*lines: tuple[Way, PageState], key: str = "a") -> PageWorkload:
 
 
 def steps(edit: SeenEdit, *workloads: PageWorkload) -> list[tuple[str, str, str]]:
-    page = edit_page(edit, {str(number): each for number, each in enumerate(workloads)})
+    page = edit_page(edit, workloads)
     return [(step.stage, step.state, step.text) for step in page.steps]
 
 
 def test_event_and_cache_have_their_measured_times() -> None:
     assert steps(EDIT)[:2] == [
-        ("event", "current", "12:00:00.000"),
+        ("event", "current", ""),
         ("cache", "current", "+3 ms"),
     ]
 
