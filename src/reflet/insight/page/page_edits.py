@@ -7,7 +7,7 @@ when it did.
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from reflet.api.frozen import Frozen
 from reflet.api.meta import Time
@@ -18,11 +18,14 @@ from reflet.insight.page.page_document import (
     PageEdit,
     PageState,
     PageWorkload,
+    Way,
+    page_id,
     seconds,
 )
 
 MOST_EDITS: Final = 30
 FIXED: Final = frozenset({"variable", "subPath"})
+LEFT: Final = frozenset({"needs-restart", "missing"})
 NOT_KNOWN: Final = "kubelet: within its sync period, when is not known"
 IN_MEMORY: Final = "in memory"
 OVER: Final = "kubelet: its sync period is over"
@@ -75,30 +78,37 @@ def edit_page(edit: SeenEdit, workloads: Iterable[PageWorkload]) -> PageEdit:
         steps=(
             EditStep(stage="event", state="current", text=""),
             EditStep(stage="cache", state="current", text=cached),
-            *_files(edit, [each for each in lines if each[0] == "file"]),
-            _processes(edit, [each for each in lines if each[0] in FIXED]),
+            *_files(edit, [line for line in lines if line.way == "file"]),
+            _processes(edit, [line for line in lines if line.way in FIXED]),
         ),
     )
 
 
-Line = tuple[str, str, PageState, int]
-"""The way, the name at its end, the state, and how many pods have it."""
+class _Line(NamedTuple):
+    """The end of a line of an edit: the container, in how many pods, and the state there."""
+
+    way: Way
+    container: tuple[str, int, str]
+    count: int
+    state: PageState
 
 
-def _lines(edit: SeenEdit, workloads: Iterable[PageWorkload]) -> Iterator[Line]:
+def _lines(edit: SeenEdit, workloads: Iterable[PageWorkload]) -> Iterator[_Line]:
     for workload in workloads:
+        name = page_id(workload.kind, workload.namespace, workload.name)
         for arrival in workload.arrivals:
             if _is_of(edit, arrival):
                 for link in arrival.to:
+                    container = (name, link.pods, link.container)
                     count = workload.pods[link.pods].count
-                    yield arrival.way, arrival.name, link.state, count
+                    yield _Line(arrival.way, container, count, link.state)
 
 
 def _is_of(edit: SeenEdit, arrival: PageArrival) -> bool:
     return arrival.source == edit.source and (not arrival.key or arrival.key in edit.keys)
 
 
-def _files(edit: SeenEdit, lines: list[Line]) -> Iterator[EditStep]:
+def _files(edit: SeenEdit, lines: list[_Line]) -> Iterator[EditStep]:
     if edit.files:
         yield EditStep(stage="file", state="current", text=_delivered(edit.files))
     elif lines:
@@ -106,10 +116,11 @@ def _files(edit: SeenEdit, lines: list[Line]) -> Iterator[EditStep]:
         yield EditStep(stage="file", state=state, text=NOT_KNOWN if state == "on-its-way" else OVER)
 
 
-def _processes(edit: SeenEdit, lines: list[Line]) -> EditStep:
-    left = sum(count for _, _, state, count in lines if state in {"needs-restart", "missing"})
+def _processes(edit: SeenEdit, lines: list[_Line]) -> EditStep:
+    every = {line.container: line.count for line in lines}
+    left = {line.container: line.count for line in lines if line.state in LEFT}
     if left:
-        text = f"{left} of {_containers(sum(count for *_, count in lines))} not reached"
+        text = f"{sum(left.values())} of {_containers(sum(every.values()))} not reached"
         return EditStep(stage="process", state=_worst(lines), text=text)
     if edit.processes:
         return EditStep(stage="process", state="current", text=_delivered(edit.processes))
@@ -117,8 +128,8 @@ def _processes(edit: SeenEdit, lines: list[Line]) -> EditStep:
     return EditStep(stage="process", state="current", text=text)
 
 
-def _worst(lines: Iterable[Line]) -> PageState:
-    states = {state for _, _, state, _ in lines}
+def _worst(lines: Iterable[_Line]) -> PageState:
+    states = {line.state for line in lines}
     return next((state for state in _WORST if state in states), "current")
 
 

@@ -142,7 +142,7 @@ export class Model {
     return !this.words.length || matches(this.words, `${id} ${source.keys.map(key => key.name).join(' ')}`);
   }
 
-  // Every row that is on a line with this one.
+  // Every row that is on a line with this one; those of all its keys, or containers, for a heading.
   reach(row) {
     const [kind, ...parts] = row.split('\n');
     const reached = new Set([row]);
@@ -152,9 +152,10 @@ export class Model {
         const own = arrivalRow(id, arrival);
         const key = keyRow(arrival.source, arrival.key);
         const ends = arrival.to.map(link => containerRow(id, link.pods, link.container));
-        if (row === key || row === own || ends.includes(row)) {
+        const whole = kind === 'k' ? row === keyRow(arrival.source, '') : kind === 'c' && parts[2] === '';
+        if (whole || row === key || row === own || ends.includes(row)) {
           reached.add(own).add(key);
-          for (const end of kind === 'c' ? [row] : ends) reached.add(end);
+          for (const end of kind === 'c' && !whole ? [row] : ends) reached.add(end);
         }
       }
     }

@@ -86,9 +86,10 @@ def test_of_many_deliveries_the_quickest_and_the_slowest_are_shown() -> None:
 
 
 def test_processes_that_keep_the_old_value_are_counted() -> None:
-    page = workload(("variable", "needs-restart"), ("subPath", "current"))
+    stale = workload(("variable", "needs-restart"), ("subPath", "needs-restart"))
+    other = structs.replace(workload(("variable", "current")), name="other")
 
-    assert steps(EDIT, page)[-1] == (
+    assert steps(EDIT, stale, other)[-1] == (
         "process",
         "needs-restart",
         "14 of 28 containers not reached",
