@@ -33,7 +33,7 @@ _WORST: Final[tuple[PageState, ...]] = ("missing", "needs-restart", "unknown", "
 
 
 class DeliveryTime(Frozen, frozen=True, kw_only=True):
-    """An agent wrote a volume of a pod, or reached its process: after how many milliseconds."""
+    """An agent wrote a volume of a pod: after how many milliseconds."""
 
     what: str
     milliseconds: float
@@ -51,7 +51,6 @@ class SeenEdit(Frozen, frozen=True, kw_only=True):
     by: str = ""
     cached: float | None = None
     files: tuple[DeliveryTime, ...] = ()
-    processes: tuple[DeliveryTime, ...] = ()
 
 
 def edit_of(
@@ -79,7 +78,7 @@ def edit_page(edit: SeenEdit, workloads: Iterable[PageWorkload]) -> PageEdit:
             EditStep(stage="event", state="current", text=""),
             EditStep(stage="cache", state="current", text=cached),
             *_files(edit, [line for line in lines if line.way == "file"]),
-            _processes(edit, [line for line in lines if line.way in FIXED]),
+            _processes([line for line in lines if line.way in FIXED]),
         ),
     )
 
@@ -89,7 +88,7 @@ class _Line(NamedTuple):
 
     way: Way
     container: tuple[str, int, str]
-    count: int
+    pods: int
     state: PageState
 
 
@@ -116,14 +115,12 @@ def _files(edit: SeenEdit, lines: list[_Line]) -> Iterator[EditStep]:
         yield EditStep(stage="file", state=state, text=NOT_KNOWN if state == "on-its-way" else OVER)
 
 
-def _processes(edit: SeenEdit, lines: list[_Line]) -> EditStep:
-    every = {line.container: line.count for line in lines}
-    left = {line.container: line.count for line in lines if line.state in LEFT}
+def _processes(lines: list[_Line]) -> EditStep:
+    every = {line.container: line.pods for line in lines}
+    left = {line.container: line.pods for line in lines if line.state in LEFT}
     if left:
         text = f"{sum(left.values())} of {_containers(sum(every.values()))} not reached"
         return EditStep(stage="process", state=_worst(lines), text=text)
-    if edit.processes:
-        return EditStep(stage="process", state="current", text=_delivered(edit.processes))
     text = "no process has it from its start" if not lines else "started since"
     return EditStep(stage="process", state="current", text=text)
 
