@@ -31,7 +31,7 @@ from reflet.insight.page.page_document import (
 )
 from reflet.insight.page.page_edits import MOST_EDITS, DeliveryTime, SeenEdit, edit_of, edit_page
 from reflet.insight.page.page_uses import UsesOfPods, object_keys
-from reflet.insight.page.workload_page import WorkloadName, workload_of, workload_page
+from reflet.insight.page.workload_page import PageOwner, workload_of, workload_page
 from reflet.resolution.objects import ConfigKind, ObjectKey
 
 
@@ -65,10 +65,10 @@ class Board:
         self._began = began
         self._notes: dict[str, str] = {}
         self._histories = _Histories()
-        self._pods: dict[str, WorkloadName] = {}
-        self._by_workload: dict[WorkloadName, dict[str, Pod]] = {}
-        self._users: dict[ObjectKey, set[WorkloadName]] = {}
-        self._used: dict[WorkloadName, frozenset[ObjectKey]] = {}
+        self._pods: dict[str, PageOwner] = {}
+        self._by_workload: dict[PageOwner, dict[str, Pod]] = {}
+        self._users: dict[ObjectKey, set[PageOwner]] = {}
+        self._used: dict[PageOwner, frozenset[ObjectKey]] = {}
         self._facts: dict[ObjectKey, PageSource] = {}
         self._written: dict[tuple[str, ObjectKey], datetime] = {}
         self._edits: deque[SeenEdit] = deque(maxlen=MOST_EDITS)
@@ -76,13 +76,13 @@ class Board:
         self._workloads: dict[str, PageWorkload] = {}
         self._shown_edits: tuple[PageEdit, ...] = ()
         self._shown_notes: tuple[str, ...] = ()
-        self._dirty: set[WorkloadName] = set()
+        self._dirty: set[PageOwner] = set()
         self._touched: set[ObjectKey] = set()
-        self._moving: set[WorkloadName] = set()
+        self._moving: set[PageOwner] = set()
 
     # What is seen
 
-    def put_pod(self, key: str, pod: Pod, *, of: WorkloadName | None = None) -> None:
+    def put_pod(self, key: str, pod: Pod, *, of: PageOwner | None = None) -> None:
         """A pod is there, or has changed; *of* says whose it is where the pod does not."""
         name = of or workload_of(pod)
         self.drop_pod(key, unless=name)
@@ -90,7 +90,7 @@ class Board:
         self._by_workload.setdefault(name, {})[key] = pod
         self._dirty.add(name)
 
-    def drop_pod(self, key: str, *, unless: WorkloadName | None = None) -> None:
+    def drop_pod(self, key: str, *, unless: PageOwner | None = None) -> None:
         """A pod is gone."""
         name = self._pods.get(key)
         if name is None or name == unless:
@@ -247,7 +247,7 @@ class Board:
                 self._workloads[key] = page
         return changed
 
-    def _note_users(self, name: WorkloadName, pods: Mapping[str, Pod]) -> None:
+    def _note_users(self, name: PageOwner, pods: Mapping[str, Pod]) -> None:
         specs = {id(pod.spec): pod for pod in pods.values()}
         used = frozenset(key for pod in specs.values() for key in object_keys(pod))
         before = self._used.get(name, frozenset())

@@ -9,7 +9,7 @@ from msgspec import structs
 from reflet.api.codec import encode
 from reflet.api.core.pods import PodStatus
 from reflet.api.unstructured import AnyObject
-from reflet.insight.page.workload_page import WorkloadName
+from reflet.insight.page.workload_page import PageOwner
 from reflet.manifests.applying import read_applied
 from reflet.manifests.files import Sources
 from reflet.podconfig.gather_files import FILES_NAMESPACE, inputs_of_every_pod
@@ -26,7 +26,7 @@ def board_of_files(sources: Sources, *, namespace: str, salt: bytes, now: dateti
     title = ", ".join((*sources.paths, *sources.kustomizations)) or "files"
     board = Board(title, "files", salt=salt, began=now)
     for inputs in inputs_of_every_pod(applied, namespace=namespace, refused=True):
-        name = WorkloadName(inputs.kind, inputs.namespace, inputs.name)
+        name = PageOwner(inputs.kind, inputs.namespace, inputs.name)
         pod = structs.replace(
             inputs.pod,
             metadata=structs.replace(inputs.pod.metadata, name=inputs.name),

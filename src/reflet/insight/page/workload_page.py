@@ -24,7 +24,7 @@ NAMES_SHOWN: Final = 2
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
-class WorkloadName(NamedTuple):
+class PageOwner(NamedTuple):
     """Who made a pod, or the pod itself."""
 
     kind: str
@@ -32,7 +32,7 @@ class WorkloadName(NamedTuple):
     name: str
 
 
-def workload_of(pod: Pod) -> WorkloadName:
+def workload_of(pod: Pod) -> PageOwner:
     """Return whose pod it is.
 
     A Deployment names its ReplicaSets by a hash that their pods have as a label, so that nobody
@@ -45,9 +45,9 @@ def workload_of(pod: Pod) -> WorkloadName:
         suffix = f"-{metadata.labels.get(TEMPLATE_HASH, '')}"
         if owner.kind == "ReplicaSet" and len(suffix) > 1 and owner.name.endswith(suffix):
             name = owner.name.removesuffix(suffix)
-            return WorkloadName("Deployment", metadata.namespace, name)
-        return WorkloadName(owner.kind, metadata.namespace, owner.name)
-    return WorkloadName("Pod", metadata.namespace, metadata.name)
+            return PageOwner("Deployment", metadata.namespace, name)
+        return PageOwner(owner.kind, metadata.namespace, owner.name)
+    return PageOwner("Pod", metadata.namespace, metadata.name)
 
 
 def is_shown(pod: Pod) -> bool:
@@ -55,9 +55,7 @@ def is_shown(pod: Pod) -> bool:
     return pod.status.phase not in _ENDED and pod.metadata.deletion_timestamp is None
 
 
-def workload_page(
-    name: WorkloadName, pods: Iterable[Pod], uses_of: UsesOfPods
-) -> PageWorkload | None:
+def workload_page(name: PageOwner, pods: Iterable[Pod], uses_of: UsesOfPods) -> PageWorkload | None:
     """Return what the page shows of a workload; ``None`` when its pods use no configuration."""
     groups: dict[tuple[object, ...], tuple[tuple[PageUse, ...], list[Pod]]] = {}
     for pod in sorted(filter(is_shown, pods), key=lambda pod: pod.metadata.name):

@@ -12,10 +12,10 @@ from reflet.api.core.pods import Pod
 from reflet.insight.object_history import KeyChange, ObjectHistory
 from reflet.insight.page.page_document import PageContainer, PageWorkload
 from reflet.insight.page.page_uses import UsesOfPods
-from reflet.insight.page.workload_page import WorkloadName, workload_of, workload_page
+from reflet.insight.page.workload_page import PageOwner, workload_of, workload_page
 from tests.page_scenes import BEFORE, NOON, NOW, OF_WEB, WHOLE, owned, pod
 
-WEB = WorkloadName("Deployment", "shop", "web")
+WEB = PageOwner("Deployment", "shop", "web")
 EDITED = NOON + timedelta(hours=1)
 FRESH = EDITED + timedelta(hours=1)
 
