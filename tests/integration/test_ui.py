@@ -254,6 +254,22 @@ def test_a_report_of_a_server_is_one_file(
     assert text.rstrip().endswith("</html>")
 
 
+async def test_several_namespaces_are_one_page(
+    server: RunningServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster:
+        await cluster.resource("namespaces").create({"metadata": {"name": "other"}})
+        for namespace in ("default", "other"):
+            config_maps = cluster.resource(ConfigMap, namespace=namespace)
+            await config_maps.create(config_map("settings", LEVEL="info"))
+    where = ("--kubeconfig", str(server.kubeconfig), "-n", "default", "-n", "other")
+    code = await asyncio.to_thread(run, ["reflet", "ui", "--once", "-o", "json", *where])
+
+    document = json.loads(capsys.readouterr().out)
+    assert (code, document["title"]) == (0, "default, other")
+    assert {"ConfigMap/default/settings", "ConfigMap/other/settings"} <= document["sources"].keys()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
