@@ -30,6 +30,7 @@ from reflet.errors import (
 from reflet.informer.handlers.changes import Change
 from reflet.informer.mirror import Mirror
 from reflet.insight.object_history import PROMPT
+from reflet.podconfig.gather_objects import NO_HELM_RELEASES
 from reflet.resolution.objects import ConfigKind
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Failure, TaskOwner
@@ -37,7 +38,6 @@ from reflet.ui.board import Board
 
 REFUSED: Final = (Forbidden, NotFound)
 UNREACHABLE: Final = (Unauthorized, CredentialsError, TransportError)
-NO_RELEASES: Final = "type!=helm.sh/release.v1"
 AWAY: Final = "The API server is away, what is shown is the last known state: "
 _MOST_ARRIVALS: Final = 10_000
 logger = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ class ClusterBoard:
         self._pods.append(await undo.enter_async_context(pods))
         kinds: tuple[tuple[ConfigKind, Resource, str], ...] = (
             ("ConfigMap", resources.CONFIG_MAPS, ""),
-            ("Secret", resources.SECRETS, NO_RELEASES),
+            ("Secret", resources.SECRETS, NO_HELM_RELEASES),
         )
         for kind, resource, selector in kinds:
             objects = self._cluster.mirror(
