@@ -38,7 +38,7 @@ COMMANDS: Final = {
     "completion": "print the script that lets a shell complete commands and flags",
     "crd": "write Python classes from CustomResourceDefinitions",
     "demo": "show what Reflet does, with no cluster, in a few seconds",
-    "diff": "show what changes for processes, between files, revisions, clusters and pods",
+    "diff": "show what changes for the processes of pods: environment and files",
     "env": "show the environment that a container gets, and where it comes from",
     "explain": "explain every variable and file of a pod, and what a change needs",
     "files": "list or write the files of a pod's volumes",

@@ -18,7 +18,7 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
-from reflet.api.core.small_kinds import Event
+from reflet.api.core.small_kinds import Event, ServiceAccount
 from reflet.api.options import ListOptions
 from reflet.api.resources import PODS, Resource
 from reflet.client.client import ALL_NAMESPACES, Client
@@ -38,6 +38,7 @@ from reflet.resolution.pod_inputs import Needs, PodInputs, unknown_token
 from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.references import references_of, shows_node
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
+from reflet.resolution.service_account_volume import DEFAULT_ACCOUNT, with_token_volume
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.templates import (
     WORKLOADS,
@@ -57,8 +58,6 @@ from reflet.resolution.trust_bundles import (
 )
 
 T = TypeVar("T")
-
-DEFAULT_ACCOUNT: Final = "default"
 
 _MOST_SHOWN: Final = 8
 
@@ -91,6 +90,9 @@ async def pod_inputs(
     resource, found = await _find(cluster, target, namespace, selector)
     pod = found if isinstance(found, Pod) else pod_of(found)
     custom = isinstance(found, CustomWorkload)
+    remarks: tuple[str, ...] = ()
+    if needs is not None and needs.admission and not isinstance(found, Pod):
+        pod, remarks = await _admitted(cluster, pod)
     reading = _Reading(cluster, pod, needs or Needs())
     async with asyncio.TaskGroup() as tasks:
         for name, work in reading.requests():
@@ -108,9 +110,27 @@ async def pod_inputs(
         node=reading.node,
         token=reading.token_source(),
         bundles=reading.bundles,
-        remarks=(*(() if isinstance(found, Pod) else assumptions_of(found)), *reading.remarks),
+        remarks=(
+            *(() if isinstance(found, Pod) else assumptions_of(found)),
+            *(*remarks, *reading.remarks),
+        ),
         events=reading.events,
     )
+
+
+async def _admitted(cluster: Client, pod: Pod) -> tuple[Pod, tuple[str, ...]]:
+    """Return a pod that is not made yet as admission would leave it, and what is assumed."""
+    name = pod.spec.service_account_name or DEFAULT_ACCOUNT
+    client = cluster.resource(ServiceAccount, namespace=pod.metadata.namespace)
+    try:
+        return with_token_volume(pod, await client.get(name)), ()
+    except SERVER_FAILURES:
+        raise
+    except RefletError as error:
+        said = (
+            f"service account {name} could not be read, so it is taken to give its token: {error}"
+        )
+        return with_token_volume(pod), (said,)
 
 
 async def _find(

@@ -6,6 +6,7 @@ the files hold it.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ from reflet.manifests.rendering import kustomization_of
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
+from reflet.resolution.service_account_volume import DEFAULT_ACCOUNT, with_token_volume
 from reflet.resolution.templates import parse_target, pod_resource
 from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
 
@@ -53,6 +55,7 @@ def pod_inputs_from_files(
     *,
     namespace: str = "",
     refused: bool = False,
+    admission: bool = False,
     on_file: OnFile | None = None,
 ) -> PodInputs:
     """Get a pod, or the pod that a workload makes, and everything its containers get, from files.
@@ -67,12 +70,23 @@ def pod_inputs_from_files(
     Raises ConfigurationError and DecodeError for mistakes in files or names, and Invalid for a pod
     that an API server would refuse.  With *refused*, such a pod is returned as it was written, if
     it can be read at all, and the server's words are among the ``refusals``: enough for whoever
-    looks at what it names.  *on_file* is told of every text that is read.
+    looks at what it names.  *admission* is that of ``Needs``.  *on_file* is told of every text
+    that is read.
     """
     applied = _applied(paths, namespace, on_file)
     wanted = parse_target(target) if target else None
     chosen = choose_pod(applied, wanted, namespace or None, refused=refused)
-    return _inputs_of(chosen, applied)
+    inputs = _inputs_of(chosen, applied)
+    return dataclasses.replace(inputs, pod=_admitted(inputs.pod, applied)) if admission else inputs
+
+
+def _admitted(pod: Pod, applied: AppliedManifests) -> Pod:
+    """Return a pod as admission would leave it; an account that is not in the files may decline."""
+    wanted = (pod.metadata.namespace, pod.spec.service_account_name or DEFAULT_ACCOUNT)
+    for account in applied.service_accounts():
+        if (account.metadata.namespace, account.metadata.name) == wanted:
+            return with_token_volume(pod, account)
+    return with_token_volume(pod)
 
 
 def _applied(

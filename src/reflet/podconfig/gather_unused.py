@@ -108,7 +108,7 @@ class _Listing:
         for error in failures:
             if isinstance(error, SERVER_FAILURES) or len(failures) == 2:
                 raise error
-        self.found.objects.sort(key=lambda each: (each.namespace, each.kind, each.name))
+        self.found.objects.sort(key=_rank)
 
     async def users(self) -> None:
         known, notes = await kinds_to_list(self._cluster, "ConfigMap", "Secret")
@@ -174,6 +174,10 @@ class _Listing:
         return self._on_pages() if self._on_pages is not None else None
 
 
+def _rank(item: StoredConfig) -> tuple[str, str, str]:
+    return item.namespace, item.kind, item.name
+
+
 def see_any(found: Inventory, item: AnyObject) -> None:
     """Take an object of any kind; templates of pods in it count as a workload's."""
     found.seen.see_object(item)
@@ -211,11 +215,10 @@ def inventory_of_files(
     applied = read_applied(sources, namespace=namespace or FILES_NAMESPACE, on_text=read)
     found = Inventory(namespace=namespace or FILES_NAMESPACE)
     there: list[ConfigMap | Secret] = [*applied.config_maps(), *applied.secrets()]
-    found.objects = [
-        stored_config(item)
-        for item in there
-        if not namespace or item.metadata.namespace == namespace
-    ]
+    stored = (stored_config(item) for item in there)
+    found.objects = sorted(
+        (each for each in stored if not namespace or each.namespace == namespace), key=_rank
+    )
     found.seen = UsersSeen((each.name for each in found.objects), rows)
     for pod in applied.pods():
         found.seen.see_pod(pod)

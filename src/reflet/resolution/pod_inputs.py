@@ -17,20 +17,23 @@ from typing import Final, final
 
 import msgspec
 
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.api.core.small_kinds import Event
+from reflet.api.meta import ObjectMeta
 from reflet.api.resources import Resource
 from reflet.errors import RefletError
 from reflet.resolution.env_files import MountedVolume
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.file_contents import FileContent, VolumeContents
-from reflet.resolution.objects import ObjectKey, ObjectSource
-from reflet.resolution.origins import TokenOrigin
+from reflet.resolution.objects import ObjectKey, ObjectSource, missing
+from reflet.resolution.origins import ConfigMapOrigin, TokenOrigin
 from reflet.resolution.places import containers_of
 from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.references import Reference
 from reflet.resolution.resource_fields import NodeInHand
+from reflet.resolution.service_account_volume import ADDED_VOLUME, ROOT_CERTIFICATES
 from reflet.resolution.templates import PlacedTemplate
 from reflet.resolution.trust_bundles import BundlesInHand
 from reflet.resolution.variables import Environment
@@ -53,7 +56,8 @@ class Needs(msgspec.Struct, frozen=True):
 
     ``references`` tells which of the pod's ConfigMaps and Secrets are read; ``tokens`` asks the
     server for tokens of the pod's service account, which makes them; ``bundles`` reads the trust
-    bundles of the cluster, for a pod that shows some.
+    bundles of the cluster, for a pod that shows some; ``admission`` adds to a pod that is not made
+    yet what admission would, the volume with the token of its service account.
     """
 
     references: Callable[[Pod, Reference], bool] = every_reference
@@ -62,6 +66,7 @@ class Needs(msgspec.Struct, frozen=True):
     tokens: bool = False
     bundles: bool = False
     events: bool = False
+    admission: bool = False
 
 
 ONLY_THE_POD: Final = Needs(references=no_reference, services=False, node=False)
@@ -176,14 +181,16 @@ class PodInputs:
     def volume(self, name: str) -> VolumeContents:
         """Return the contents of a volume; a token that nobody asked for is a file not known.
 
+        Of the volume that admission adds nothing is wrong: what is not at hand is not known.
         Raises ConfigurationError for a volume that the pod does not have.
         """
+        is_added = name == ADDED_VOLUME
         contents = resolve_volume(
             self.pod,
             name,
-            self.objects,
+            _WithCertificates(self.objects) if is_added else self.objects,
             node=self.node,
-            token=self.token,
+            token=(self.token or unknown_token) if is_added else self.token,
             bundles=self.bundles,
         )
         if not any(_was_not_asked_for(file) for file in contents.files.values()):
@@ -201,4 +208,29 @@ class PodInputs:
 
 
 def _was_not_asked_for(file: FileContent) -> bool:
-    return isinstance(file.origin, TokenOrigin) and not file.data
+    match file.origin:
+        case TokenOrigin():
+            return not file.data
+        case ConfigMapOrigin(name=name):
+            return name == ROOT_CERTIFICATES and not file.data
+        case _:
+            return False
+
+
+@final
+class _WithCertificates:
+    """The same objects, and the cluster's certificates where they are not at hand: empty."""
+
+    def __init__(self, objects: ObjectSource | None) -> None:
+        self._objects = objects
+
+    def config_map(self, namespace: str, name: str, /) -> ConfigMap | RefletError:
+        found = None if self._objects is None else self._objects.config_map(namespace, name)
+        if isinstance(found, ConfigMap) or name != ROOT_CERTIFICATES:
+            return found or missing("ConfigMap", name)
+        metadata = ObjectMeta(namespace=namespace, name=name)
+        return ConfigMap(metadata=metadata, data={"ca.crt": ""})
+
+    def secret(self, namespace: str, name: str, /) -> Secret | RefletError:
+        found = None if self._objects is None else self._objects.secret(namespace, name)
+        return found or missing("Secret", name)

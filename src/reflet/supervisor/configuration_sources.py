@@ -22,13 +22,17 @@ from reflet.informer.mirror import Mirror
 from reflet.insight.custom_workloads import pod_made_by
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.manifests.files import Sources
-from reflet.podconfig.gather import DEFAULT_ACCOUNT
 from reflet.podconfig.gather_files import fingerprint
 from reflet.podconfig.pod_configuration import PodConfiguration
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.places import container_named, containers_of
 from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.service_account_volume import (
+    ADDED_VOLUME,
+    DEFAULT_ACCOUNT,
+    with_token_volume,
+)
 from reflet.resolution.templates import pod_resource
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
@@ -148,7 +152,9 @@ class ClusterConfiguration:
         container: str,
         configuration: PodConfiguration,
         followed: Mirror[KubernetesObject],
+        admit: Callable[[Pod], Pod],
     ) -> None:
+        self._admit = admit
         self._container = container
         self._configuration = configuration
         self._followed = followed
@@ -182,7 +188,7 @@ class ClusterConfiguration:
                 continue  # a custom resource that somebody broke: what runs keeps what it has
             if pod is None or not self._has_container(pod):
                 continue
-            needed = needed_by(pod, self._container)
+            needed = needed_by(self._admit(pod), self._container)
             if needed.spec != self._configuration.pod.spec:
                 # A command or a mount may be new without any other value.
                 self._configuration.update(needed)
@@ -245,7 +251,13 @@ async def cluster_configuration(
                 on_error=failed,
             )
         )
-        yield ClusterConfiguration(container, configuration, followed)
+        is_added = any(volume.name == ADDED_VOLUME for volume in inputs.pod.spec.volumes)
+        admit = with_token_volume if is_added else _as_it_is
+        yield ClusterConfiguration(container, configuration, followed, admit)
+
+
+def _as_it_is(pod: Pod) -> Pod:
+    return pod
 
 
 def _hollow(container: Container) -> Container:

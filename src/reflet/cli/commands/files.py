@@ -40,15 +40,21 @@ def files(
     """List or write the files of a pod's volumes.
 
     Volumes are those that hold configuration: configMap, secret, downwardAPI and projected.
-    They are written as the kubelet writes them, so that readers see old or new files and
-    nothing in between.  Exit code 1: the kubelet would refuse a volume; nothing is written then.
+    The list has the volume that admission adds to the pods of a workload, for the token of its
+    service account.  Files are written as the kubelet writes them, so that readers see old or
+    new ones and nothing in between.  Exit code 1: the kubelet would refuse a volume; nothing is
+    written then.
     """
     if watch and folder is None:
         raise click.UsageError("--watch keeps files fresh: say where with --to")
     volume_files = lazy.volume_files
     if watch and folder is not None:
         return volume_files.watch_files(choice, names, folder, verbose=verbose)
-    inputs = choice.gather(volume_files.needs_of_volumes(names, tokens=folder is not None))
+    # Who writes files has no use for what only a pod that is made gets.
+    needs = volume_files.needs_of_volumes(
+        names, tokens=folder is not None, admission=folder is None
+    )
+    inputs = choice.gather(needs)
     volumes = list(inputs.volumes(names).values())
     code = ends_with(1 if volume_files.refused_volumes(volumes) else 0)
     remarks = lazy.problem_output.surroundings(inputs)

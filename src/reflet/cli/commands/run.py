@@ -122,7 +122,8 @@ class RunCommand(click.Command):
 @click.option(
     "--tokens",
     is_flag=True,
-    help="Ask for service account tokens, too; takes the right to create them.",
+    help="Ask for service account tokens, too, that of every pod included; takes the right to "
+    "create them.",
 )
 @verbose_option
 def run(
@@ -172,7 +173,7 @@ def run(
     # What matters is said on stderr in this command's own words.
     logging.getLogger("reflet").addHandler(logging.NullHandler())
     # ConfigMaps and Secrets are followed from the start: nobody has to ask for them twice.
-    needs = lazy.pod_inputs.Needs(references=lazy.pod_inputs.no_reference)
+    needs = lazy.pod_inputs.Needs(references=lazy.pod_inputs.no_reference, admission=tokens)
     inputs = choice.gather(needs)
     chosen = choose_container(inputs.pod, container, owner=inputs.target)
     if not container:

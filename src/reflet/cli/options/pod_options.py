@@ -70,13 +70,18 @@ class PodChoice:
         ConfigurationError, from a server too.
         """
         if self.files:
+            admission = needs is not None and needs.admission
             with progress("reading files") as told:
-                return self.read_files(refused=refused, on_file=told.add)
+                return self.read_files(refused=refused, admission=admission, on_file=told.add)
         with progress("asking the server"):
             return lazy.event_loop.run(self._ask(needs))
 
     def read_files(
-        self, *, refused: bool = False, on_file: Callable[[int], None] | None = None
+        self,
+        *,
+        refused: bool = False,
+        admission: bool = False,
+        on_file: Callable[[int], None] | None = None,
     ) -> PodInputs:
         """Read the files, again if they have been read before."""
         return lazy.gather_files.pod_inputs_from_files(
@@ -84,6 +89,7 @@ class PodChoice:
             self.target,
             namespace=self.connection.namespace,
             refused=refused,
+            admission=admission,
             on_file=on_file,
         )
 

@@ -43,6 +43,7 @@ from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.pod_inputs import Needs, PodInputs, no_reference
 from reflet.resolution.references import Reference, Usage
+from reflet.resolution.service_account_volume import ADDED_VOLUME
 from reflet.resolution.templates import pod_resource
 from reflet.resolution.volume_contents import configuration_volumes
 from reflet.volumes.atomic_writer import AtomicWriter
@@ -56,18 +57,23 @@ if TYPE_CHECKING:
     from reflet.transport.config.settings import ConnectionSettings
 
 HEADINGS: Final = ("VOLUME", "PATH", "MODE", "SIZE", "FROM")
+BY_ADMISSION: Final = "added by admission"
 LOOK_EVERY: Final = 1.0  # seconds between two looks at manifests
 SYNC_TIMEOUT: Final = 30.0  # seconds that the first answer about an object may take
 
 
-def needs_of_volumes(names: Sequence[str], *, tokens: bool) -> Needs:
+def needs_of_volumes(
+    names: Sequence[str], *, tokens: bool = False, admission: bool = False
+) -> Needs:
     """Return what must be read for the named volumes, or for all of them."""
 
     def of_a_volume(_: Pod, reference: Reference) -> bool:
         named = not names or reference.place.volume in names
         return reference.usage is Usage.VOLUME and named
 
-    return Needs(references=of_a_volume, services=False, tokens=tokens, bundles=True)
+    return Needs(
+        references=of_a_volume, services=False, tokens=tokens, bundles=True, admission=admission
+    )
 
 
 def refused_volumes(volumes: Sequence[VolumeContents]) -> dict[str, str]:
@@ -178,7 +184,7 @@ def print_volumes(volumes: Sequence[VolumeContents], output: str, *, no_headers:
 
 
 def print_files(volumes: Sequence[VolumeContents], *, no_headers: bool, wide: bool = False) -> None:
-    """Print the files of volumes, and where each comes from."""
+    """Print the files of volumes, and where each comes from; what admission adds is one row."""
     rows = [
         (
             contents.volume,
@@ -188,8 +194,14 @@ def print_files(volumes: Sequence[VolumeContents], *, no_headers: bool, wide: bo
             origin_text(file.origin),
         )
         for contents in volumes
+        if contents.volume != ADDED_VOLUME
         for path, file in contents.files.items()
     ]
+    rows += (
+        (contents.volume, ", ".join(contents.files), "", "", BY_ADMISSION)
+        for contents in volumes
+        if contents.volume == ADDED_VOLUME
+    )
     if rows:
         print_fitting_table(HEADINGS, rows, flexible=(4, 0, 1), no_headers=no_headers, wide=wide)
 
@@ -201,6 +213,7 @@ def _document(volume: str, path: str, file: FileContent) -> dict[str, Any]:
         "mode": mode_text(file.mode),
         "size": len(file.data) if file.known else None,
         "source": msgspec.to_builtins(file.origin),
+        "addedByAdmission": volume == ADDED_VOLUME,
     }
 
 
@@ -361,7 +374,7 @@ def watch_manifests(
         if now != seen:
             seen = now
             try:
-                inputs = choice.gather(needs_of_volumes(names, tokens=False))
+                inputs = choice.gather(needs_of_volumes(names))
                 volumes = list(inputs.volumes(names).values())
             except RefletError as error:
                 if freshness is None:

@@ -18,18 +18,52 @@ MISSING = pod(
 )
 
 
+DECLINES = "automountServiceAccountToken: false"
+
+
 def test_without_a_folder_files_are_only_listed(on_files: OnFiles) -> None:
     shown = on_files(SHOP, "files")
 
     assert (shown.code, shown.errors) == (0, "")
-    assert shown.output == (
-        "VOLUME   PATH          MODE   SIZE   FROM\n"
-        "config   LOG_LEVEL     0644   4 B    configmap/settings LOG_LEVEL\n"
-        "config   SHOP          0644   4 B    configmap/settings SHOP\n"
-        "config   motd          0644   7 B    configmap/settings motd\n"
-        "keys     db/password   0400   6 B    secret/database PASSWORD\n"
-        "keys     token         0644   ?      token of default\n"
+    lines = [" ".join(line.split()) for line in shown.output.splitlines()]
+    assert lines == [
+        "VOLUME PATH MODE SIZE FROM",
+        "config LOG_LEVEL 0644 4 B configmap/settings LOG_LEVEL",
+        "config SHOP 0644 4 B configmap/settings SHOP",
+        "config motd 0644 7 B configmap/settings motd",
+        "keys db/password 0400 6 B secret/database PASSWORD",
+        "keys token 0644 ? token of default",
+        "kube-api-access-xxxxx token, ca.crt, namespace added by admission",
+    ]
+
+
+def test_a_pod_or_an_account_may_decline_what_admission_adds(on_files: OnFiles) -> None:
+    account = (
+        "---\napiVersion: v1\nkind: ServiceAccount\n"
+        f"metadata: {{name: default, namespace: shop}}\n{DECLINES}\n"
     )
+
+    assert "kube-api-access" in on_files(SHOP, "files").output
+    assert "kube-api-access" not in on_files(SHOP + account, "files").output
+    assert "kube-api-access" not in on_files(pod(more=f"  {DECLINES}\n"), "files").output
+
+
+def test_programs_get_every_file_that_admission_adds(on_files: OnFiles) -> None:
+    shown = on_files(SHOP, "files", "--volume", "kube-api-access-xxxxx", "-o", "json")
+
+    found = json.loads(shown.output)
+    assert all(each["addedByAdmission"] for each in found)
+    assert [(each["path"], each["size"]) for each in found] == [
+        ("token", None),
+        ("ca.crt", None),
+        ("namespace", 4),
+    ]
+
+
+def test_what_admission_adds_is_not_written(on_files: OnFiles, tmp_path: Path) -> None:
+    on_files(SHOP, "files", "--to", str(tmp_path / "out"))
+
+    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == ["config", "keys"]
 
 
 def test_json_lists_every_file_without_its_content(on_files: OnFiles) -> None:
@@ -47,6 +81,7 @@ def test_json_lists_every_file_without_its_content(on_files: OnFiles) -> None:
                 "name": "database",
                 "key": "PASSWORD",
             },
+            "addedByAdmission": False,
         },
         {
             "volume": "keys",
@@ -59,6 +94,7 @@ def test_json_lists_every_file_without_its_content(on_files: OnFiles) -> None:
                 "serviceAccount": "",
                 "expirationSeconds": 3600,
             },
+            "addedByAdmission": False,
         },
     ]
 
@@ -68,11 +104,11 @@ def test_nothing_is_cut_when_it_may_be_wide(
 ) -> None:
     whole = on_files(SHOP, "files").output
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setenv("COLUMNS", "60")
 
     assert (
         max(map(len, on_files(SHOP, "files").output.splitlines()))
-        <= 50
+        <= 60
         < max(map(len, whole.splitlines()))
     )
     assert on_files(SHOP, "files", "-o", "wide").output == whole
@@ -120,7 +156,8 @@ def test_an_unknown_volume_is_answered_with_the_names(on_files: OnFiles) -> None
 
     assert shown.code == 2
     assert shown.errors == (
-        "error: pod (unnamed) has no volume 'confg'; it has config, keys, scratch\n"
+        "error: pod (unnamed) has no volume 'confg'; it has config, keys, scratch, "
+        "kube-api-access-xxxxx\n"
     )
 
 
@@ -177,7 +214,7 @@ def test_a_folder_that_is_a_file_is_one_line(on_files: OnFiles, tmp_path: Path) 
 
 
 def test_a_pod_without_configuration_says_so(on_files: OnFiles) -> None:
-    shown = on_files(pod(), "files")
+    shown = on_files(pod(more=f"  {DECLINES}\n"), "files")
 
     assert (shown.code, shown.output) == (0, "")
     assert shown.errors == "pod/web has no volume that holds configuration.\n"

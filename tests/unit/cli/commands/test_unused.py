@@ -70,8 +70,8 @@ def test_files_are_looked_through_without_a_server(
     assert code == 1
     assert output.out.splitlines() == [
         "OBJECT                KEYS   SIZE   AGE   WHY",
-        "configmap/settings    old    1 B          other keys of it are used",
         "configmap/forgotten   *      3 B          nothing names it",
+        "configmap/settings    old    1 B          other keys of it are used",
         "",
         "1 object and 1 key of others unused, 4 B: 4 objects and 2 possible users looked",
         "at; 1 more only mentioned by name (--mentioned)",
@@ -105,8 +105,8 @@ def test_programs_get_a_document(file: str, capsys: pytest.CaptureFixture[str]) 
 
     document = json.loads(capsys.readouterr().out)
     assert [(each["name"], each["keys"]) for each in document["items"]] == [
-        ("settings", ["old"]),
         ("forgotten", None),
+        ("settings", ["old"]),
     ]
     assert document["byUsualNames"] == {"Widget": 1}
 
