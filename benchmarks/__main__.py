@@ -26,6 +26,7 @@ from benchmarks.measuring import Result, write_result
 
 BENCHMARKS: Final = (
     "commands",
+    "controllers",
     "devserver",
     "faults",
     "fleet",

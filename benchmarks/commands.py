@@ -43,6 +43,10 @@ SAME_LISTS: Final = (
     "pods,deployments,statefulsets,daemonsets,replicasets,replicationcontrollers,jobs,cronjobs,"
     "serviceaccounts,ingresses"
 )
+WHY_LISTS: Final = (
+    "pods,deployments,statefulsets,daemonsets,replicasets,replicationcontrollers,jobs,cronjobs,"
+    "events,configmaps,secrets,services"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ def jobs(folder: Path, pods: int) -> dict[str, Job]:
             ("used-by", f"secret/{commands_cluster.SHARED}", "-A"),
             ("get", SAME_LISTS, "-A", "-o", "json"),
         ),
+        "why -A": Job(("why", "-A"), ("get", WHY_LISTS, "-A", "-o", "json")),
         "lint --against cluster": Job(
             ("lint", "-f", manifests, "--against", "cluster"),
             ("get", "configmaps,secrets", "-A", "-o", "json"),
@@ -107,6 +112,7 @@ WITHOUT_LISTS: Final = {"env deploy/web-0"}  # what it costs is the start, which
 NEAREST: Final = {
     "watch pods -A, until synced": "`get pods -A --watch`",
     "used-by secret/shared -A": "the same ten lists, `-o json`",
+    "why -A": "the same twelve lists, `-o json`",
     "lint --against cluster": "`get configmaps,secrets -A -o json`",
     "ui -A, until the page is there": "`get pods,configmaps,secrets -A -o json`",
     "env deploy/web-0": "`set env deploy/web-0 --list --resolve`",

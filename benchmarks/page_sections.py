@@ -32,6 +32,8 @@ in brackets.
 - **`get -o json`** prints the same objects as kubectl does, `managedFields` left out by both.
 - **`watch`** ends when SYNCED is printed, kubectl's when it has printed a line for each pod.
 - **`used-by`** needs ten lists; kubectl gets the same ten, the least that a script would do.
+- **`why`** needs twelve lists, of pods, workloads, warnings, services and configuration; kubectl
+  gets the same twelve.
 - **`lint`** reads all Deployments of the cluster from one JSON file, as `kubectl get deploy -A -o
   json` writes it, and looks up what they refer to; kubectl gets all ConfigMaps and Secrets.
 - **`env`** is about one Deployment, however large the cluster is: nearly all of it is the start of

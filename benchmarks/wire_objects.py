@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -23,7 +23,12 @@ from reflet.transport.interface import Request, Transport
 
 AT_ONCE: Final = 32  # requests in flight
 PAYLOAD: Final = "x" * 560  # makes the event of a whole object about 1 KiB, metadata included
-JSON: Final = (("content-type", "application/json"), ("accept", "application/json"))
+JSON: Final = "application/json"
+
+Make = Callable[[str, str], object]
+"""From the name of an object and its sequence to the object."""
+Change = Callable[[Transport, str, str, float], Awaitable[None]]
+"""Changes the object of a path, to a sequence, at a moment."""
 
 
 def object_paths(namespace: str, count: int, *, resource: str = "configmaps") -> list[str]:
@@ -36,19 +41,24 @@ async def create(
 ) -> None:
     """Create a namespace and *count* ConfigMaps in it, or Secrets with the same content."""
     make = {"configmaps": _config_map, "secrets": _secret}[resource]
+    await fill(target, namespace, object_paths(namespace, count, resource=resource), make)
+
+
+async def fill(target: Target, namespace: str, paths: Iterable[str], make: Make) -> None:
+    """Create a namespace, and an object at each of the paths in it."""
     async with connected(target) as connection:
-        await _write(connection, "POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-        paths = iter(object_paths(namespace, count, resource=resource))
-
-        async def work(paths: Iterable[str]) -> None:
-            for path in paths:
-                collection, _, name = path.rpartition("/")
-                await _write(connection, "POST", collection, make(name, "0"))
-
+        await write(connection, "POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
         # They share one iterator, so that nobody waits for the slowest.
+        left = iter(paths)
+
+        async def work() -> None:
+            for path in left:
+                collection, _, name = path.rpartition("/")
+                await write(connection, "POST", collection, make(name, "0"))
+
         async with asyncio.TaskGroup() as workers:
             for number in range(AT_ONCE):
-                workers.create_task(work(paths), name=f"creator {number}")
+                workers.create_task(work(), name=f"creator {number}")
 
 
 async def rewrite(target: Target, paths: Iterable[str], sequence: str) -> None:
@@ -59,7 +69,7 @@ async def rewrite(target: Target, paths: Iterable[str], sequence: str) -> None:
         async def work() -> None:
             for path in left:
                 body = _config_map(path.rpartition("/")[2], sequence)
-                await _write(connection, "PUT", path, body)
+                await write(connection, "PUT", path, body)
 
         async with asyncio.TaskGroup() as workers:
             for number in range(AT_ONCE):
@@ -73,19 +83,21 @@ async def update(
     per_second: float,
     *,
     at_once: int = AT_ONCE,
+    put: Change | None = None,
 ) -> dict[str, tuple[float, float]]:
     """Change the objects in turn; for each change, when it was sent and acknowledged.
 
-    With one *at_once* an object's changes happen in their order.
+    With one *at_once* an object's changes happen in their order.  They are ConfigMaps, unless
+    *put* says how to change one.
     """
+    put = put or _put_config_map
     moments: dict[str, tuple[float, float]] = {}
     room = asyncio.Semaphore(at_once)
     async with connected(target) as connection:
 
         async def change(sequence: str, path: str) -> None:
             sent = time.monotonic()
-            body = _config_map(path.rpartition("/")[2], sequence, sent=sent)
-            await _write(connection, "PUT", path, body)
+            await put(connection, path, sequence, sent)
             moments[sequence] = (sent, time.monotonic())
             room.release()
 
@@ -128,8 +140,17 @@ def _secret(name: str, sequence: str) -> dict[str, Any]:
     return {"metadata": made["metadata"], "stringData": made["data"]}
 
 
-async def _write(connection: Transport, method: str, path: str, body: object) -> None:
-    request = Request(method=method, path=path, headers=JSON, body=json.dumps(body).encode())
+async def _put_config_map(connection: Transport, path: str, sequence: str, sent: float) -> None:
+    body = _config_map(path.rpartition("/")[2], sequence, sent=sent)
+    await write(connection, "PUT", path, body)
+
+
+async def write(
+    connection: Transport, method: str, path: str, body: object, *, content_type: str = JSON
+) -> None:
+    """Send one request; an answer that is no success spoils the run."""
+    headers = (("content-type", content_type), ("accept", JSON))
+    request = Request(method=method, path=path, headers=headers, body=json.dumps(body).encode())
     response = await connection.send(request)
     if response.status not in (200, 201):
         raise RuntimeError(f"{method} {path}: {response.status}, {response.body!r}")

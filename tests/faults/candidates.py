@@ -1,15 +1,17 @@
 """Candidates that lead by turns, and the proof that no two of them ever do.
 
 Owns: the lives of the operator of examples/website_operator.py, each with a connection of its own,
-which end in peace or by a kill and begin again; and the record of who led and who wrote when.
-Must not know what is operated on, nor what goes wrong.
+which stall, end in peace or by a kill, and begin again; and the record of who led and who wrote
+when.  Must not know what is operated on, nor what goes wrong.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import random
 from collections import Counter
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Final, final
 
@@ -23,16 +25,17 @@ from reflet.controllers.leader_election import LeaderElection, LeadershipLost, l
 from reflet.errors import TransportError
 from reflet.runtime.clock import Clock
 from reflet.transport.config.settings import ConnectionSettings
-from reflet.transport.interface import Request, Response, Stream
+from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 from tests.faults.hurry import HurriedCluster
 
-LEASE_DURATION: Final = 45.0
-RENEW_DEADLINE: Final = 30.0
-"""Hurried seconds, as the other.  The difference is what a slow network may take, half a second of
-ours: longer than a storm holds back any request."""
+LEASE_DURATION: Final = 60.0
+RENEW_DEADLINE: Final = 35.0
+"""Hurried seconds, as the other.  The difference is what a slow network may take, more than 0.8 of
+our seconds: longer than a storm, and what is here, hold back any request."""
+SLOW, LONGEST_WAY = 0.3, 12.0
+"""The share of writes that are slow, and for how long they are on their way, in hurried seconds:
+longer than a leader takes to leave and a candidate waits before it tries again."""
 PAUSE: Final = 3.0  # hurried seconds between two lives
-NO_ACTS: Final = (EVENTS, LEASES)
-"""What others than the leader write: it wants to lead, or says what it did when it led."""
 
 
 @final
@@ -40,7 +43,7 @@ class Terms:
     """Who leads, and in which order the server took what the candidates wrote.
 
     The server's order is that of its versions: what a candidate writes must come before the Lease
-    is another's.
+    is another's.  Events are no acts: they say what was done, and may come later.
     """
 
     def __init__(self, counts: Counter[str]) -> None:
@@ -102,28 +105,63 @@ class Terms:
 
 @final
 class _Wire:
-    """What one life asks, looked at; nothing leaves it once it is cut.  Is a ``Transport``."""
+    """What one life asks, looked at, unless it is cut or stalls.  Is a ``Transport``."""
 
-    def __init__(self, inner: HurriedCluster, who: str, terms: Terms) -> None:
+    def __init__(self, inner: HurriedCluster, who: str, clock: Clock, terms: Terms) -> None:
         self._inner = inner
         self._who = who
+        self._clock = clock
         self._terms = terms
         self._is_cut = False
+        self._stalls_until = 0.0
+        self._chance = random.Random(who)
+        self._under_way: set[asyncio.Task[Response]] = set()
+        self.at_next_act: Callable[[], None] | None = None
+        """What happens to the candidate as soon as its next write has left."""
 
     def cut(self) -> None:
         """Let nothing out any more: whoever used it was killed."""
         self._is_cut = True
 
+    def stall(self, seconds: float) -> None:
+        """Lose every request and every answer for so long; streams go on."""
+        self._stalls_until = self._clock.monotonic() + seconds
+
     async def send(self, request: Request, /) -> Response:
-        """Send, and note whose write the server took."""
+        """Send, and note whose write the server took.
+
+        A write that has left arrives, even if nobody waits for the answer any more.
+        """
         self._check()
-        kind = next((each for each in NO_ACTS if f"/{each.plural}" in request.path), None)
-        is_write = request.method != "GET" and kind is not EVENTS
-        self._terms.look(self._who if is_write and kind is None else "")
+        is_write = request.method != "GET" and f"/{EVENTS.plural}" not in request.path
+        is_act = is_write and f"/{LEASES.plural}" not in request.path
+        self._terms.look(self._who if is_act else "")
+        await self._endure()
+        if is_write:
+            arriving = asyncio.create_task(self._arrive(request), name=f"write of {self._who}")
+            self._under_way.add(arriving)
+            arriving.add_done_callback(self._arrived)
+            if is_act and self.at_next_act is not None:
+                self.at_next_act()
+                self.at_next_act = None
+            await asyncio.wait((arriving,))
+            response = arriving.result()
+        else:
+            response = await self._inner.transport.send(request)
+        await self._endure()
+        return response
+
+    async def _arrive(self, request: Request) -> Response:
+        if self._chance.random() < SLOW:
+            await self._clock.sleep(LONGEST_WAY * self._chance.random())
         response = await self._inner.transport.send(request)
-        if is_write and response.status < 300:
+        if response.status < 300:
             self._terms.note(self._who, request.path, response.body)
         return response
+
+    def _arrived(self, arriving: asyncio.Task[Response]) -> None:
+        self._under_way.discard(arriving)
+        arriving.cancelled() or arriving.exception()  # nobody may be there to hear of it
 
     def stream(
         self, request: Request, /, *, silence: float | None = None
@@ -133,8 +171,17 @@ class _Wire:
         return self._inner.transport.stream(request, silence=silence)
 
     async def close(self) -> None:
-        """Close the connection."""
-        await self._inner.close()
+        """Close the connection, when all that has left has arrived."""
+        try:
+            if self._under_way:
+                await asyncio.wait(self._under_way)
+        finally:
+            await self._inner.close()
+
+    async def _endure(self) -> None:
+        if self._clock.monotonic() < self._stalls_until:
+            await self._clock.sleep(ANSWER_TIMEOUT)
+            raise TransportError("no answer")
 
     def _check(self) -> None:
         if self._is_cut:
@@ -167,21 +214,37 @@ class Candidate:
             await self._live(f"{self.name}-{number}")
             await self._clock.sleep(PAUSE)
 
-    def stop(self) -> None:
-        """Let this life end in peace: it gives the Lease back."""
+    def disturb(self, chance: random.Random) -> None:
+        """Let this life end or stall, a leader's in the middle of its next write."""
+        if self._wire is None:
+            return
+        harm = chance.choice((self._stop, self._stall, self._kill))
+        if self.is_leading:
+            self._wire.at_next_act = harm
+        else:
+            harm()
+
+    def _stop(self) -> None:
+        """In peace: it gives the Lease back."""
         if self._life is not None:
             self._life.cancel()
 
-    def kill(self) -> None:
-        """Let this life end as by SIGKILL: nothing more of it reaches the server."""
+    def _stall(self) -> None:
+        """It reaches nobody, for longer than a leader leads without an answer."""
+        if self._wire is not None:
+            self._wire.stall(2 * LEASE_DURATION)
+
+    def _kill(self) -> None:
+        """As by SIGKILL: nothing more leaves it."""
         if self._wire is not None:
             self._wire.cut()
-        self.stop()
+        self._stop()
 
     async def _live(self, identity: str) -> None:
         hurried = HurriedCluster(self._settings)
         hurried.transport.requests = self.requests
-        cluster = _CandidateCluster(self._settings, _Wire(hurried, identity, self._terms))
+        wire = self._wire = _Wire(hurried, identity, self._clock, self._terms)
+        cluster = _CandidateCluster(self._settings, wire)
         election = leader(
             cluster,
             NAME,
@@ -191,7 +254,7 @@ class Candidate:
             on_new_leader=lambda _: self._terms.look(),
             clock=self._clock,
         )
-        self._election, self._wire = election, cluster.wire
+        self._election = election
         self._terms.join(election)
         async with cluster:
             operating = operate(cluster, election, clock=self._clock)
@@ -212,4 +275,3 @@ class _CandidateCluster(Cluster):
     def __init__(self, settings: ConnectionSettings, wire: _Wire) -> None:
         Client.__init__(self, wire, namespace=settings.namespace)
         self.settings = settings
-        self.wire = wire

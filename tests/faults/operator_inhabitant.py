@@ -112,13 +112,12 @@ class OperatorInhabitant:
     # What happens to it
 
     async def stir(self, chance: random.Random) -> None:
-        """Let Websites come, change and go, others meddle, and a candidate end."""
+        """Let Websites come, change and go, others meddle, and a candidate end or stall."""
         for _ in range(MOVES):
             moves = (self._come, self._change, self._change, self._go, self._meddle, self._run)
             await chance.choice(moves)(chance)
         leading = [each for each in self._candidates if each.is_leading]
-        chosen = chance.choice(leading or self._candidates)
-        chance.choice((chosen.kill, chosen.stop, lambda: None))()
+        chance.choice(leading or self._candidates).disturb(chance)
 
     async def _come(self, chance: random.Random) -> None:
         keys = [f"{each}/{name}" for each in self._given.namespaces for name in NAMES]

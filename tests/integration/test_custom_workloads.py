@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ import pytest
 import reflet
 from reflet.cli.options.missing_targets import missing_target
 from reflet.errors import ConfigurationError
+from reflet.insight.why.diagnosis import diagnose
 from reflet.podconfig.gather_users import possible_users
+from reflet.podconfig.gather_why import cluster_state
+from reflet.podconfig.gather_why_targets import WhyTarget
 from reflet.supervisor.configuration_sources import cluster_configuration
 from reflet.testing.pytest_plugin import RunningServer
 
@@ -115,6 +119,23 @@ async def test_what_makes_no_pods_is_said_to(
             await reflet.pod_inputs(cluster, target)
 
         assert str(raised.value).startswith(said)
+
+
+@pytest.mark.parametrize("target", [WhyTarget("rollout", "roll"), WhyTarget("rollouts")])
+async def test_why_looks_at_a_rollout_as_at_a_deployment(
+    reflet_server: RunningServer, target: WhyTarget
+) -> None:
+    async with argo(reflet_server, rollout("roll", {"template": template()})) as cluster:
+        await cluster.resource("cm").delete("settings")
+
+        state = await cluster_state(cluster, [target], now=datetime.now(UTC))
+
+        reasons = diagnose(state).reasons
+        assert {each.reason.message for each in reasons} == {
+            "ConfigMap default/settings does not exist"
+        }
+        assert {str(each.affected[0].root) for each in reasons} == {"rollout/roll"}
+        assert state.remarks[0].startswith("what the controller of Rollout roll adds")
 
 
 async def test_a_change_of_the_rollout_is_followed(reflet_server: RunningServer) -> None:

@@ -70,7 +70,7 @@ def test_status_and_events_are_matched_with_the_reasons(
     assert answer.code == 200, answer.message
     for name, reason, message in (
         ("a", "Failed", f"Error: {text}"),
-        ("b", "FailedScheduling", "x"),
+        ("b", "FailedKillPod", "x"),
     ):
         create(
             "events",
@@ -94,7 +94,7 @@ def test_status_and_events_are_matched_with_the_reasons(
     assert code == 1
     assert [signal["source"] for signal in reason["explains"]] == ["container", "event"]
     assert [(signal["reason"], signal["configuration"]) for signal in document["unexplained"]] == [
-        ("FailedScheduling", False)
+        ("FailedKillPod", False)
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reflet.api import AnyObject, ConfigMap, DeleteOptions, PropagationPolicy
 from reflet.cluster import Cluster
-from reflet.devserver.faults import Fault
+from reflet.devserver import Fault
 from reflet.devserver.storage.stored import Key
 from reflet.errors import NotFound
 from reflet.play import Play

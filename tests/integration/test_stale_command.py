@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from reflet.cli.main import run
-from reflet.controllers.rollouts import RESTARTED_AT
+from reflet.controllers.rollout_restarts import RESTARTED_AT
 from reflet.play import Play
 from reflet.testing.pytest_plugin import RunningServer, running_server
 from tests.integration.plain_client import MERGE_PATCH, Client

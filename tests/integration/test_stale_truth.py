@@ -21,12 +21,12 @@ import reflet
 from reflet.api.core.pods import ContainerState, ContainerStateRunning, Pod
 from reflet.api.options import PatchOptions
 from reflet.devserver.server import DevServer
-from reflet.insight.held_values import Arrival, Certainty, State
+from reflet.insight.held_values import Arrival, Certainty, HeldState
 from reflet.insight.stale_workloads import RunningPods
 from reflet.insight.staleness import KeyUse, staleness_of
 from reflet.node.shim.container_records import records_below
-from reflet.podconfig.gather_staleness import running_pods
-from reflet.podconfig.staleness_watch import StalenessWatch
+from reflet.podconfig.many_pods.gather_staleness import running_pods
+from reflet.podconfig.many_pods.staleness_watch import StalenessWatch
 from tests.node_scenes import PATIENCE, Scene, is_running, pod_document, running_agent, until
 
 HOUR = timedelta(hours=1)
@@ -213,7 +213,7 @@ async def change_everything(stage: Stage) -> None:
     stage.clock.step()
 
 
-Claims = dict[tuple[str, str], tuple[State, Certainty, bool]]
+Claims = dict[tuple[str, str], tuple[HeldState, Certainty, bool]]
 """By pod and name: what is said, and whether the process has what the object has."""
 
 
@@ -227,7 +227,7 @@ async def claims(stage: Stage, running: RunningPods) -> Claims:
     return found
 
 
-NEVER_WRONG = {State.CURRENT: True, State.MISSING: False}
+NEVER_WRONG = {HeldState.CURRENT: True, HeldState.MISSING: False}
 
 
 async def test_what_times_say_is_so_and_what_they_leave_open_is_not_claimed(
@@ -241,14 +241,16 @@ async def test_what_times_say_is_so_and_what_they_leave_open_is_not_claimed(
     assert all(equal == NEVER_WRONG.get(state, equal) for state, _, equal in found.values())
     assert {certainty for _, certainty, _ in found.values()} == {Certainty.INFERRED}
     states = {name: state for (pod, name), (state, _, _) in found.items() if pod == "stays"}
-    assert {name for name, state in states.items() if state is State.NEEDS_RESTART} == {
+    assert {name for name, state in states.items() if state is HeldState.NEEDS_RESTART} == {
         *("CHANGED", "URL", "BACK", "OPTIONAL_NEW", "PASSWORD", "REMADE", "REMADE_EQUAL"),
         *("W_CHANGED", "W_NEW", "/etc/part"),
     }
-    assert {name for name, state in states.items() if state is State.MISSING} == {"GONE"}
+    assert {name for name, state in states.items() if state is HeldState.MISSING} == {"GONE"}
     # Whether an optional key was ever there, nobody can say, and nothing tells of keys that
     # left an object which is used whole.
-    assert {name for name, state in states.items() if state is State.UNKNOWN} == {"OPTIONAL_GONE"}
+    assert {name for name, state in states.items() if state is HeldState.UNKNOWN} == {
+        "OPTIONAL_GONE"
+    }
     assert "W_GONE" not in states
 
 
@@ -266,9 +268,9 @@ async def test_what_a_watch_saw_is_exactly_so(tmp_path: Path) -> None:
                     break
             found = await claims(stage, running)
 
-    stale = (State.NEEDS_RESTART, State.MISSING)
+    stale = (HeldState.NEEDS_RESTART, HeldState.MISSING)
     assert all(equal is (state not in stale) for state, _, equal in found.values())
-    assert State.UNKNOWN not in {state for state, _, _ in found.values()}
+    assert HeldState.UNKNOWN not in {state for state, _, _ in found.values()}
     differing = {name for (pod, name), (_, _, equal) in found.items() if not equal}
     assert differing == {
         *("CHANGED", "URL", "OPTIONAL_NEW", "OPTIONAL_GONE", "PASSWORD", "REMADE", "GONE"),
@@ -290,6 +292,6 @@ async def test_a_container_that_was_started_again_has_what_is_there(tmp_path: Pa
         found = await claims(stage, await running_pods(stage.scene.cluster))
 
     again = {name: claim for (pod, name), claim in found.items() if pod == "again"}
-    assert {state for state, _, _ in again.values()} == {State.CURRENT, State.UNKNOWN}
+    assert {state for state, _, _ in again.values()} == {HeldState.CURRENT, HeldState.UNKNOWN}
     assert all(equal for _, _, equal in again.values())
-    assert found["stays", "CHANGED"] == (State.NEEDS_RESTART, Certainty.INFERRED, False)
+    assert found["stays", "CHANGED"] == (HeldState.NEEDS_RESTART, Certainty.INFERRED, False)

@@ -17,7 +17,8 @@ from reflet.insight.lint.subjects import Subject
 from reflet.insight.possible_users import Candidates
 from reflet.insight.rbac import grants_for
 from reflet.insight.used_by import used_by
-from reflet.insight.why import diagnose
+from reflet.insight.why.cluster_state import ClusterState
+from reflet.insight.why.diagnosis import Diagnosis, diagnose
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ConfigKind, ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs
@@ -103,6 +104,10 @@ def objects(*, present: bool = True) -> list[ConfigMap | Secret]:
     return made
 
 
+def diagnosed(pod: Pod, hand: ObjectsInHand) -> Diagnosis:
+    return diagnose(ClusterState(pods=(PodInputs(pod=pod, objects=hand),)))
+
+
 @given(pods())
 def test_there_is_a_stopping_reason_whenever_the_kubelet_would_refuse_something(pod: Pod) -> None:
     hand = ObjectsInHand(objects())
@@ -111,18 +116,18 @@ def test_there_is_a_stopping_reason_whenever_the_kubelet_would_refuse_something(
         *(resolve_volume(pod, name, hand).error for name in configuration_volumes(pod)),
     ]
 
-    diagnosis = diagnose(PodInputs(pod=pod, objects=hand))
+    diagnosis = diagnosed(pod, hand)
 
     if any(error is not None for error in errors):
-        assert any(reason.stops for reason in diagnosis.reasons)
-    assert all(reason.fix and reason.message for reason in diagnosis.reasons)
+        assert any(each.reason.stops for each in diagnosis.reasons)
+    assert all(each.fix and each.reason.message for each in diagnosis.reasons)
 
 
 @given(pods())
 def test_nothing_is_missing_once_everything_is_there(pod: Pod) -> None:
-    diagnosis = diagnose(PodInputs(pod=pod, objects=ObjectsInHand(objects(present=False))))
+    diagnosis = diagnosed(pod, ObjectsInHand(objects(present=False)))
 
-    problems = {reason.problem for reason in diagnosis.reasons}
+    problems = {each.reason.type for each in diagnosis.reasons}
     assert problems.isdisjoint({"MissingObject", "MissingKey", "MissingPullSecret"})
 
 
@@ -143,7 +148,7 @@ def test_no_value_of_a_secret_is_told(pod: Pod) -> None:
 
     findings = lint(subjects)
 
-    assert CANARY not in repr(diagnose(PodInputs(pod=pod, objects=ObjectsInHand(every))))
+    assert CANARY not in repr(diagnosed(pod, ObjectsInHand(every)))
     assert CANARY not in repr(findings)
 
 

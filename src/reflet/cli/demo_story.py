@@ -26,13 +26,14 @@ from reflet.cli.output.environment_output import print_environment
 from reflet.cli.output.masking import mask
 from reflet.cli.output.output import clipped, columns, obeys_escapes, styled, visible, width_of
 from reflet.cli.output.volume_files import print_files
-from reflet.cli.output.why_output import report, title_of
+from reflet.cli.output.why_output import report
 from reflet.cli.stop_signals import when_told_to_stop
 from reflet.cluster import Cluster, settings_from
 from reflet.devserver.server import DevServer
 from reflet.errors import RefletError
 from reflet.informer.mirror import Mirror
-from reflet.insight.why import diagnose
+from reflet.insight.why.cluster_state import ClusterState
+from reflet.insight.why.diagnosis import diagnose
 from reflet.node.agent import NodeAgent
 from reflet.node.options import NodeOptions
 from reflet.node.pods.admission import RunAs
@@ -175,7 +176,7 @@ class _Story:
     async def _why_one_does_not_start(self) -> None:
         title("reflet why dapi-test-pod")
         inputs = await self._inputs_of("dapi-test-pod", events=True)
-        for line in report(title_of(inputs), diagnose(inputs)):
+        for line in report(diagnose(ClusterState(pods=(inputs,)))):
             click.echo(line)
         click.echo()
         began = await self._patch(ConfigMap, "special-config", {"data": {"special.how": "very"}})

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         why_output,
     )
     from reflet.client import client
-    from reflet.controllers import rollouts
+    from reflet.controllers import rollout_restarts
     from reflet.devserver import server as devserver
     from reflet.devserver.verbs import loading
     from reflet.gotext import durations, times
@@ -62,10 +62,10 @@ if TYPE_CHECKING:
         struct_source,
         unused,
         used_by,
-        why,
     )
     from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
+    from reflet.insight.why import diagnosis
     from reflet.manifests import applying, git_revisions, manifest_documents
     from reflet.manifests import files as manifest_files
     from reflet.node import agent as node_agent
@@ -75,15 +75,16 @@ if TYPE_CHECKING:
     from reflet.play import play
     from reflet.podconfig import (
         gather,
-        gather_diff,
         gather_existence,
         gather_files,
         gather_lint,
         gather_objects,
-        gather_staleness,
-        gather_unused,
         gather_users,
+        gather_why,
+        gather_why_files,
+        gather_why_targets,
     )
+    from reflet.podconfig.many_pods import gather_diff, gather_staleness, gather_unused
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references, templates
     from reflet.runtime import descriptors, structured_logs
@@ -113,23 +114,25 @@ _HOMES: Final = {
             "why_output"
         ),
         "reflet.client": "client",
-        "reflet.controllers": "rollouts",
+        "reflet.controllers": "rollout_restarts",
         "reflet.devserver.verbs": "loading",
         "reflet.gotext": "durations times",
         "reflet.informer.reflector": "reflector",
         "reflet.insight": (
             "custom_structs explain held_values pod_diff rbac reference_table stale_workloads "
-            "struct_source unused used_by why"
+            "struct_source unused used_by"
         ),
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
+        "reflet.insight.why": "diagnosis",
         "reflet.manifests": "applying git_revisions manifest_documents",
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
         "reflet.play": "play",
         "reflet.podconfig": (
-            "gather gather_diff gather_existence gather_files gather_lint gather_objects "
-            "gather_staleness gather_unused gather_users"
+            "gather gather_existence gather_files gather_lint gather_objects gather_users "
+            "gather_why gather_why_files gather_why_targets"
         ),
+        "reflet.podconfig.many_pods": "gather_diff gather_staleness gather_unused",
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",

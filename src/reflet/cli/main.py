@@ -55,7 +55,7 @@ COMMANDS: Final = {
     "used-by": "show who uses a ConfigMap or Secret, and who needs a restart",
     "version": "show the versions of Reflet and of the server",
     "watch": "show objects as they change, whatever happens to the server",
-    "why": "say what in its configuration keeps a pod from starting",
+    "why": "say why pods and workloads do not run, and what to do",
 }
 
 FINDINGS, USAGE, UNREACHABLE, FORBIDDEN = 1, 2, 3, 4

@@ -16,16 +16,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypedDict, Unpack, cast
+from typing import Any, Final, Protocol, TypeAlias, TypedDict, Unpack, cast
 
 from reflet.controllers.triggers import Predicate, Trigger, itself, priority_of
-from reflet.controllers.work_queue import QueueShutDown, WorkQueue
+from reflet.controllers.work_queue import QueueFull, QueueShutDown, WorkQueue
 from reflet.errors import ConfigurationError, Conflict, MisuseError
 from reflet.informer.handlers.changes import Change, is_asynchronous
 from reflet.informer.mirror import Mirror
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
 from reflet.runtime.waits import timeout_by
+
+LOG_AGAIN_AFTER: Final = 600.0
+"""Seconds after which a key that still fails for the same reason is logged again."""
+LONGEST_TURN: Final = 0.01
+"""Seconds that workers may take from the event loop: calls that wait for nothing let nobody else
+run, and thousands of them in a row would cost a leader its Lease."""
+LOOK_AGAIN_AFTER: Final = 1.0  # seconds between two looks at whether this process leads by now
 
 logger = logging.getLogger(__name__)
 
@@ -83,14 +90,19 @@ class Controller:
         async with cluster.mirror(Deployment) as deployments, cluster.mirror(Pod) as pods:
             await Controller(deployments, work_on, watches=[owned(pods, DEPLOYMENTS)]).run()
 
-    A key is never worked on twice at the same time.  What the function raises is told in one line,
-    with the traceback for those who log DEBUG, and the key comes again after a back-off; a
-    ``TerminalError`` is not tried again.  *timeout* seconds after its start a call is cancelled,
-    which is an error as any other.  A plain function runs in *executor*, by default one with a
-    thread for each worker; it cannot be cancelled, so it can have no timeout.
+    A key is never worked on twice at the same time.  After an error the key comes again, later each
+    time; a ``TerminalError`` is not tried again.  *timeout* seconds after its start a call is
+    cancelled, which is an error as any other.  A plain function runs in *executor*, by default one
+    with a thread for each worker; it cannot be cancelled, so it can have no timeout.
+
+    An error is one line of log, a warning; the traceback is for those who log DEBUG.  While the key
+    fails for the same reason the line comes again every ten minutes, not at every attempt; another
+    reason is logged at once, and so is the end of it.  A ``Conflict`` is no warning: it is how one
+    hears that the mirror was a moment behind.
 
     *predicate* leaves out changes of *source* itself.  With *elected* no call begins when it does
-    not lead.  Work begins when *source* and all *watches* that are not optional are synced.
+    not lead: the keys wait, and are worked on within a second when it does.  Work begins when
+    *source* and all *watches* that are not optional are synced.
     """
 
     def __init__(
@@ -130,7 +142,9 @@ class Controller:
         self._executor = executor
         self._is_working = False
         self._has_run = False
+        self._syncing: asyncio.Timeout | None = None
         self._active: dict[str, float] = {}
+        self._failing: dict[str, _Failing] = {}
 
     @property
     def is_ready(self) -> bool:
@@ -147,6 +161,9 @@ class Controller:
     def stop(self) -> None:
         """Begin no more calls; ``run`` returns when those that are under way have ended."""
         self.queue.shut_down()
+        if self._syncing is not None:
+            self._syncing.reschedule(0.0)
+            self._syncing = None
 
     async def run(self) -> None:
         """Work until ``stop``, or until cancelled, which cancels the calls that are under way."""
@@ -173,12 +190,23 @@ class Controller:
 
     # inside
 
-    def _handler(self, trigger: Trigger[Any]) -> Callable[[Change[Any]], Awaitable[None]]:
-        async def enqueue(change: Change[Any]) -> None:
-            for key in trigger.keys(change):
-                await self.queue.put(key, priority=priority_of(change))
+    def _handler(self, trigger: Trigger[Any]) -> Callable[[Change[Any]], Awaitable[None] | None]:
+        add = self.queue.add
+
+        def enqueue(change: Change[Any]) -> Awaitable[None] | None:
+            keys, priority = trigger.keys(change), priority_of(change)
+            for number, key in enumerate(keys):
+                try:
+                    add(key, priority=priority)
+                except QueueFull:
+                    return self._put(keys[number:], priority)
+            return None
 
         return enqueue
+
+    async def _put(self, keys: Sequence[str], priority: int) -> None:
+        for key in keys:
+            await self.queue.put(key, priority=priority)
 
     def _open_executor(self, closing: ExitStack) -> None:
         if not self._is_asynchronous and self._executor is None:
@@ -187,53 +215,84 @@ class Controller:
             )
 
     async def _until_synced(self) -> None:
-        for trigger in self._triggers:
-            if not trigger.optional:
-                await trigger.mirror.synced()
+        """Wait until the mirrors are, or until ``stop``."""
+        if self.queue.is_shut_down:
+            return
+        try:
+            async with asyncio.timeout(None) as self._syncing:
+                for trigger in self._triggers:
+                    if not trigger.optional:
+                        await trigger.mirror.synced()
+        except TimeoutError:
+            if not self.queue.is_shut_down:
+                raise
+        finally:
+            self._syncing = None
 
     async def _work(self) -> None:
+        turn = LONGEST_TURN / self._workers
+        turn_ends = self._clock.monotonic() + turn
         while True:
             try:
                 key = await self.queue.get()
             except QueueShutDown:
                 return
             try:
+                if self._elected is not None:
+                    await self._until_leading(self._elected)
                 if self.queue.is_shut_down:
                     continue  # what has not begun need not: the next life begins with a list
-                await self._reconcile(key)
+                ended = await self._reconcile(key)
             finally:
                 self.queue.done(key)
+            if ended >= turn_ends:
+                await asyncio.sleep(0)
+                turn_ends = self._clock.monotonic() + turn
 
-    async def _reconcile(self, key: str) -> None:
-        if self._elected is not None and not self._elected.is_leading:
-            self.queue.add_rate_limited(key)
-            return
+    async def _until_leading(self, elected: Elected) -> None:
+        while not elected.is_leading and not self.queue.is_shut_down:
+            await self._clock.sleep(LOOK_AGAIN_AFTER)
+
+    async def _reconcile(self, key: str) -> float:
+        """Call the function, and decide when the key comes again; return when it ended."""
         self._active[key] = began = self._clock.monotonic()
         try:
-            async with timeout_by(self._clock, self._timeout):
-                result = await self._call(key)
+            result = await self._call(key)
         except TerminalError as error:
-            self._tell(key, error, "terminal_error", "not tried again")
             self.queue.forget(key)
+            self._failing.pop(key, None)
+            self._log(logging.WARNING, key, error, "not tried again")
+            self._count("terminal_error")
         except (Exception, asyncio.CancelledError) as error:
             task = asyncio.current_task()
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # it is the worker that is meant, not something that the function waited for
-            delay = self.queue.add_rate_limited(key)
-            self._tell(key, error, "error", f"again in {delay:.3g} s")
+            self._failed(key, error, self.queue.add_rate_limited(key))
         else:
-            self.queue.forget(key)
-            if isinstance(result, Requeue):
-                self.queue.add_after(key, result.after)
-            self._count("requeue_after" if isinstance(result, Requeue) else "success")
+            self._succeeded(key, result)
         finally:
             del self._active[key]
-            took = self._clock.monotonic() - began
-            self._metrics.observe("reflet_reconcile_duration_seconds", took, controller=self.name)
+            ended = self._clock.monotonic()
+            self._metrics.observe(
+                "reflet_reconcile_duration_seconds", ended - began, controller=self.name
+            )
+        return ended
 
     async def _call(self, key: str) -> Result:
-        if self._is_asynchronous:
-            return await cast("Awaitable[Result]", self._function(key))
+        if not self._is_asynchronous:
+            return await self._call_in_thread(key)
+        call = cast("Callable[[str], Awaitable[Result]]", self._function)
+        if self._timeout is None:
+            return await call(key)
+        try:
+            async with timeout_by(self._clock, self._timeout) as limit:
+                return await call(key)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise  # one of the function's own
+            raise TimeoutError(f"no end after {self._timeout:g} s") from error
+
+    async def _call_in_thread(self, key: str) -> Result:
         loop = asyncio.get_running_loop()
         call = cast("Callable[[str], Result]", self._function)
         calling = loop.run_in_executor(self._executor, call, key)
@@ -248,18 +307,54 @@ class Controller:
                     continue
             raise
 
-    def _tell(self, key: str, error: BaseException, result: str, what_next: str) -> None:
-        words = f"{type(error).__name__}: {error}"
-        if isinstance(error, TimeoutError) and not str(error):
-            words = f"no end after {self._timeout:g} s"
-        # A conflict is how one hears that the mirror was a moment behind: nothing to look after.
-        level = logging.INFO if isinstance(error, Conflict) else logging.WARNING
-        logger.log(level, "%s: %s failed, %s: %s", self.name, key, what_next, words)
+    def _succeeded(self, key: str, result: Result) -> None:
+        self.queue.forget(key)
+        if self._failing and (failing := self._failing.pop(key, None)) is not None:
+            logger.info("%s: %s works again, failed %s", self.name, key, _times(failing.times))
+        if isinstance(result, Requeue):
+            self.queue.add_after(key, result.after)
+            self._count("requeue_after")
+        else:
+            self._count("success")
+
+    def _failed(self, key: str, error: BaseException, delay: float) -> None:
+        self._count("error")
+        if isinstance(error, Conflict):
+            self._log(logging.INFO, key, error, f"again in {delay:.3g} s")
+            return
+        now, words = self._clock.monotonic(), _words(error)
+        failing = self._failing.setdefault(key, _Failing())
+        failing.times += 1
+        is_news = failing.words != words or now >= failing.logged + LOG_AGAIN_AFTER
+        if is_news:
+            failing.words, failing.logged = words, now
+        how_often = f"{_times(failing.times)}, " if failing.times > 1 else ""
+        level = logging.WARNING if is_news else logging.DEBUG
+        self._log(level, key, error, f"{how_often}again in {delay:.3g} s")
+
+    def _log(self, level: int, key: str, error: BaseException, what_next: str) -> None:
+        logger.log(level, "%s: %s failed, %s: %s", self.name, key, what_next, _words(error))
         logger.debug("%s: %s failed", self.name, key, exc_info=error)
-        self._count(result)
 
     def _count(self, result: str) -> None:
         self._metrics.count("reflet_reconcile_total", controller=self.name, result=result)
+
+
+@dataclass(slots=True)
+class _Failing:
+    """A key that fails: how often it has, for which reason, and when that was logged."""
+
+    times: int = 0
+    words: str = ""
+    logged: float = 0.0
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 async def reconcile(

@@ -68,8 +68,10 @@ class Trigger(Generic[T]):
         """The keys that *change* concerns, each once."""
         if self.predicate is not None and not self.predicate(change):
             return []
-        states = (change.object,) if change.old is None else (change.object, change.old)
-        return list(dict.fromkeys(key for state in states for key in self.keys_of(state)))
+        keys = list(self.keys_of(change.object))
+        if change.old is not None:
+            keys += self.keys_of(change.old)
+        return keys if len(keys) < 2 else list(dict.fromkeys(keys))
 
 
 def priority_of(change: Change[Any]) -> int:

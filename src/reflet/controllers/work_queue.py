@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections import deque
-from collections.abc import Hashable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable
 from itertools import count
 from typing import Final, Generic, TypeVar
 
@@ -76,19 +76,24 @@ class WorkQueue(Generic[K]):
         self._limiter = rate_limiter or default_rate_limiter(clock=self._clock)
         self._limit = limit
         self._numbers = _Numbers(name, guarded(metrics), self._clock)
-        # What waits, by priority; each lane in the order of arrival, with its moment.
-        self._lanes: dict[int, dict[K, float]] = {}
+        self._number = count()
+        # Where nobody reads them, moments need only have an order: a clock costs more.
+        self._moment: Callable[[], float] = (
+            self._number.__next__ if self._numbers.is_silent else self._clock.monotonic
+        )
+        # What waits, by priority; each lane in the order of arrival, with its moment.  Not plain
+        # dicts: the first key of one is found behind the places of all that were taken before.
+        self._lanes: dict[int, OrderedDict[K, float]] = {}
         self._lane_of: dict[K, int] = {}
         self._working: dict[K, float] = {}
         self._dirty: dict[K, int] = {}  # added while a worker has them, with their priority
         self._delayed: dict[K, tuple[float, int, int]] = {}  # due, number, priority
         self._due: list[tuple[float, int, K]] = []
-        self._number = count()
         self._timer: asyncio.Task[None] | None = None  # until the first of them is due
         self._given_out = 0
         self._getters: deque[asyncio.Future[None]] = deque()
         self._putters: deque[asyncio.Future[None]] = deque()
-        self._drained: asyncio.Event | None = None
+        self._drainers: deque[asyncio.Future[None]] = deque()
         self._is_shut_down = False
 
     def __len__(self) -> int:
@@ -127,7 +132,7 @@ class WorkQueue(Generic[K]):
             if self._limit and len(self._lane_of) >= self._limit:
                 raise QueueFull(f"{self._limit} keys wait in {self.name or 'the queue'} already")
             self._numbers.added()
-            self._enqueue(key, priority, self._clock.monotonic())
+            self._enqueue(key, priority, self._moment())
         elif priority > lane:
             self._enqueue(key, priority, self._leave_lane(key))
 
@@ -192,10 +197,13 @@ class WorkQueue(Generic[K]):
             if self._is_shut_down:
                 raise QueueShutDown(f"{self.name or 'the queue'} is shut down")
             await _wait_in(self._getters)
-        lane = self._next_lane()
-        key = next(iter(self._lanes[lane]))
-        since, now = self._leave_lane(key), self._clock.monotonic()
-        self._working[key] = now
+        priority = self._next_lane()
+        lane = self._lanes[priority]
+        key, since = lane.popitem(last=False)
+        if not lane:
+            del self._lanes[priority]
+        del self._lane_of[key]
+        self._working[key] = now = self._moment()
         self._numbers.taken(len(self._lane_of), waited=now - since, working=self._working)
         _wake_one(self._putters)
         return key
@@ -205,38 +213,46 @@ class WorkQueue(Generic[K]):
         began = self._working.pop(key, None)
         if began is None:
             return
-        now = self._clock.monotonic()
+        now = self._moment()
         self._numbers.ended(took=now - began)
         priority = self._dirty.pop(key, None)
         if priority is not None:
             self._enqueue(key, priority, now)
-        if self._drained is not None and self.is_idle:
-            self._drained.set()
+        if self._drainers and self.is_idle:
+            _wake_all(self._drainers)
 
     # Ending
 
     def shut_down(self) -> None:
         """Take nothing more, and forget what was for later; what waits is still given out."""
+        self._close()
+        _wake_all(self._drainers)
+
+    async def shut_down_with_drain(self) -> None:
+        """Shut down, and return when the workers have done everything that was taken.
+
+        A ``shut_down`` meanwhile ends the wait.
+        """
+        self._close()
+        if not self.is_idle:
+            await _wait_in(self._drainers)
+
+    # inside
+
+    def _close(self) -> None:
         self._is_shut_down = True
         self._delayed.clear()
         self._due.clear()
         self._set_timer()
         self._numbers.close()
-        for waiting in (self._getters, self._putters):
-            while waiting:
-                _wake_one(waiting)
-
-    async def shut_down_with_drain(self) -> None:
-        """Shut down, and return when the workers have done everything that was taken."""
-        self._drained = asyncio.Event()
-        self.shut_down()
-        if not self.is_idle:
-            await self._drained.wait()
-
-    # inside
+        _wake_all(self._getters)
+        _wake_all(self._putters)
 
     def _enqueue(self, key: K, priority: int, since: float) -> None:
-        self._lanes.setdefault(priority, {})[key] = since
+        lane = self._lanes.get(priority)
+        if lane is None:
+            lane = self._lanes[priority] = OrderedDict()
+        lane[key] = since
         self._lane_of[key] = priority
         self._numbers.depth(len(self._lane_of))
         _wake_one(self._getters)
@@ -290,7 +306,7 @@ class _Numbers:
         self._name = name
         self._metrics = metrics
         self._clock = clock
-        self._is_silent = metrics is NO_METRICS
+        self.is_silent = metrics is NO_METRICS
         self._looking: asyncio.Task[None] | None = None
 
     def added(self) -> None:
@@ -305,7 +321,7 @@ class _Numbers:
     def taken(self, keys: int, *, waited: float, working: dict[K, float]) -> None:
         self.depth(keys)
         self._metrics.observe("reflet_workqueue_queue_duration_seconds", waited, name=self._name)
-        if self._looking is None and not self._is_silent:
+        if self._looking is None and not self.is_silent:
             looking = self._look(working)
             name = f"{self._name} numbers"
             self._looking = asyncio.get_running_loop().create_task(looking, name=name)
@@ -317,7 +333,7 @@ class _Numbers:
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
-        self._is_silent = True
+        self.is_silent = True
 
     async def _look(self, working: dict[K, float]) -> None:
         """Say how long the work takes that has not ended, as long as there is any."""
@@ -358,3 +374,8 @@ def _wake_one(waiting: deque[asyncio.Future[None]]) -> None:
         if not waiter.done():
             waiter.set_result(None)
             return
+
+
+def _wake_all(waiting: deque[asyncio.Future[None]]) -> None:
+    while waiting:
+        _wake_one(waiting)

@@ -1,8 +1,7 @@
 """What configuration means for people: pure analyses of ``PodInputs``.
 
 - ``explain``: every variable and file of a pod, where it comes from, what a change needs
-- ``why``: the reasons that keep a pod from starting, and which of the cluster's complaints they
-  explain
+- ``why``: why pods and workloads do not run, and which of the cluster's complaints that explains
 - ``pod_problems``: everything that is wrong with a whole pod, for ``why`` and ``lint``
 - ``fixes``: what to do about a problem, and what was probably meant
 - ``used_by``: who uses an object, key by key, of ``possible_users``

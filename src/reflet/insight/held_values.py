@@ -18,7 +18,7 @@ from typing import Final, final
 from reflet.api.frozen import Frozen
 from reflet.api.meta import Time
 from reflet.gotext.durations import human_duration
-from reflet.insight.object_history import SECOND, KeyChange, ObjectHistory, Write
+from reflet.insight.object_history import SECOND, FieldWrite, KeyChange, ObjectHistory
 
 SETTLED: Final = timedelta(seconds=3)
 """A container that started so long after a change has it: the kubelet's watch, and the start."""
@@ -36,7 +36,7 @@ class Arrival(enum.Enum):
 
 
 @final
-class State(enum.Enum):
+class HeldState(enum.Enum):
     """How the value that a container holds compares with the one that the object has."""
 
     CURRENT = "current"
@@ -50,7 +50,7 @@ class State(enum.Enum):
     @property
     def is_stale(self) -> bool:
         """Whether the container holds, or may hold, what is not there any more."""
-        return self in {State.NEEDS_RESTART, State.MISSING}
+        return self in {HeldState.NEEDS_RESTART, HeldState.MISSING}
 
 
 @final
@@ -61,7 +61,7 @@ class Certainty(enum.Enum):
     INFERRED = "inferred"
 
 
-class Judgement(Frozen, frozen=True, kw_only=True):
+class HeldValue(Frozen, frozen=True, kw_only=True):
     """What is said of one key, for one container.
 
     ``at`` and ``by`` are of the change that counts, as far as it is known.  ``among`` is how many
@@ -69,7 +69,7 @@ class Judgement(Frozen, frozen=True, kw_only=True):
     question.
     """
 
-    state: State
+    state: HeldState
     certainty: Certainty = Certainty.INFERRED
     reason: str = ""
     at: Time | None = None
@@ -100,26 +100,28 @@ def judge(
     *,
     now: datetime,
     held_back: str = "",
-) -> Judgement:
+) -> HeldValue:
     """Compare what a container read of a key with what the key is now, there or not.
 
     *held_back* is why the kubelet cannot update the volume that the file is in.
     """
     if start.at is None:
-        return Judgement(state=State.UNKNOWN, reason="when the container started is not reported")
+        return HeldValue(
+            state=HeldState.UNKNOWN, reason="when the container started is not reported"
+        )
     fixed = _Comparison(history, key, start, start.at, arrival).judged(now)
-    if arrival is not Arrival.FILE or history.immutable or fixed.state is State.CURRENT:
+    if arrival is not Arrival.FILE or history.immutable or fixed.state is HeldState.CURRENT:
         return fixed
     if fixed.at is None:
         return fixed
     seen = Certainty.OBSERVED if history.changes_of(key) else Certainty.INFERRED
-    state, rest = State.CURRENT, "files of volumes follow by themselves"
+    state, rest = HeldState.CURRENT, "files of volumes follow by themselves"
     if held_back:
-        state, rest = State.UNKNOWN, f"the kubelet cannot update the volume: {held_back}"
+        state, rest = HeldState.UNKNOWN, f"the kubelet cannot update the volume: {held_back}"
     elif now - fixed.at <= FOLLOWS_WITHIN:
-        state, rest = State.ON_ITS_WAY, f"the file follows within {_text(FOLLOWS_WITHIN)}"
+        state, rest = HeldState.ON_ITS_WAY, f"the file follows within {_text(FOLLOWS_WITHIN)}"
     reason = f"{_change_text(fixed.at, fixed.by, now)}; {rest}"
-    return Judgement(state=state, certainty=seen, reason=reason, at=fixed.at, by=fixed.by)
+    return HeldValue(state=state, certainty=seen, reason=reason, at=fixed.at, by=fixed.by)
 
 
 def surely_current(
@@ -131,7 +133,7 @@ def surely_current(
     """
     if start.at is None or newest is None or history.changes:
         return False
-    write = Write(manager="", at=newest)
+    write = FieldWrite(manager="", at=newest)
     return _was_settled(history, write, start, _reading(history, start, start.at, arrival))
 
 
@@ -158,23 +160,23 @@ class _Comparison:
             history, self._write, start, reading
         )
 
-    def judged(self, now: datetime) -> Judgement:
+    def judged(self, now: datetime) -> HeldValue:
         began = f"the container started {_ago(self._started, now)}"
         if self._changes:
             return self._by_changes(self._changes, began, now)
         if self._was_watched:
             reason = f"has not changed while it was watched, {began}"
-            return Judgement(state=State.CURRENT, certainty=Certainty.OBSERVED, reason=reason)
+            return HeldValue(state=HeldState.CURRENT, certainty=Certainty.OBSERVED, reason=reason)
         if self._write is not None:
             return self._by_write(self._write, began, now)
-        return Judgement(
-            state=State.UNKNOWN,
+        return HeldValue(
+            state=HeldState.UNKNOWN,
             reason=f"its managed fields do not say when {self._key} last changed"
             if self._history.has(self._key)
             else f"whether {self._key} was there when the container started is not known",
         )
 
-    def _by_changes(self, changes: tuple[KeyChange, ...], began: str, now: datetime) -> Judgement:
+    def _by_changes(self, changes: tuple[KeyChange, ...], began: str, now: datetime) -> HeldValue:
         last, reading = changes[-1], self._reading
         # What was in force while it read: the value of the first sight, or that of a change.
         held = {changes[0].before} if changes[0].at >= reading.earliest else set()
@@ -182,19 +184,19 @@ class _Comparison:
             is_over = after is not None and after.at < reading.earliest
             if change.since <= reading.latest and not is_over:
                 held.add(change.after)
-        state, certainty = State.NEEDS_RESTART, Certainty.INFERRED
+        state, certainty = HeldState.NEEDS_RESTART, Certainty.INFERRED
         if not self._may_be_older and held == {last.after}:
-            state, certainty = State.CURRENT, Certainty.OBSERVED
+            state, certainty = HeldState.CURRENT, Certainty.OBSERVED
         elif not self._may_be_older and last.after not in held:
             certainty = Certainty.OBSERVED
         reason = f"seen to change: {_change_text(last.at, last.by, now)}, {began}"
-        return Judgement(state=state, certainty=certainty, reason=reason, at=last.at, by=last.by)
+        return HeldValue(state=state, certainty=certainty, reason=reason, at=last.at, by=last.by)
 
-    def _by_write(self, write: Write, began: str, now: datetime) -> Judgement:
+    def _by_write(self, write: FieldWrite, began: str, now: datetime) -> HeldValue:
         at, by, history = write.at, write.manager, self._history
         if not self._may_be_older:
             reason = f"{_change_text(at, by, now)}, {began}"
-            return Judgement(state=State.CURRENT, reason=reason, at=at, by=by)
+            return HeldValue(state=HeldState.CURRENT, reason=reason, at=at, by=by)
         among = len({*write.keys, *write.string_keys})
         which = " or ".join(
             filter(
@@ -209,7 +211,7 @@ class _Comparison:
         reason = f"{by or 'somebody'} wrote {which} {_ago(at, now)}, {began}"
         if history.created is not None and history.created > self._started:
             reason = f"{history.kind} {history.name} was made {_ago(history.created, now)}, {began}"
-        return Judgement(state=State.NEEDS_RESTART, reason=reason, at=at, by=by, among=among)
+        return HeldValue(state=HeldState.NEEDS_RESTART, reason=reason, at=at, by=by, among=among)
 
 
 def _reading(history: ObjectHistory, start: Start, started: datetime, arrival: Arrival) -> _Reading:
@@ -228,7 +230,7 @@ def _reading(history: ObjectHistory, start: Start, started: datetime, arrival: A
 
 
 def _was_settled(
-    history: ObjectHistory, write: Write | None, start: Start, reading: _Reading
+    history: ObjectHistory, write: FieldWrite | None, start: Start, reading: _Reading
 ) -> bool:
     """Whether the value of the first sight was in force when the container read it."""
     if write is None:

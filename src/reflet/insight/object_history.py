@@ -32,7 +32,7 @@ MOST_CHANGES: Final = 1000
 """That are remembered of one object."""
 
 
-class Write(Frozen, frozen=True, kw_only=True):
+class FieldWrite(Frozen, frozen=True, kw_only=True):
     """What a manager owns of an object: keys that it wrote, the last of them at a time.
 
     With ``metadata`` it owns labels or annotations too, and may have written those.
@@ -75,7 +75,7 @@ class ObjectHistory(Frozen, frozen=True, kw_only=True):
     immutable: bool = False
     keys: tuple[str, ...] = ()
     binary_keys: tuple[str, ...] = ()
-    writes: tuple[Write, ...] = ()
+    writes: tuple[FieldWrite, ...] = ()
     since: Time | None = None
     changes: tuple[KeyChange, ...] = ()
 
@@ -83,7 +83,7 @@ class ObjectHistory(Frozen, frozen=True, kw_only=True):
         """Whether the object has the key now."""
         return key in self.keys or key in self.binary_keys
 
-    def last_write(self, key: str) -> Write | None:
+    def last_write(self, key: str) -> FieldWrite | None:
         """Return the write since which, at the latest, a key had the value of the first sight.
 
         Several managers own a key when they agree on its value: each has owned it since the value
@@ -104,7 +104,7 @@ class ObjectHistory(Frozen, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(each.key for each in self.changes if not self.has(each.key)))
 
 
-def _moment(write: Write) -> datetime:
+def _moment(write: FieldWrite) -> datetime:
     return write.at
 
 
@@ -204,7 +204,7 @@ def observed(
     )
 
 
-def _when(key: str, writes: Iterable[Write], seen: datetime) -> tuple[str, datetime, datetime]:
+def _when(key: str, writes: Iterable[FieldWrite], seen: datetime) -> tuple[str, datetime, datetime]:
     """Return who wrote a key, and between which moments.
 
     By the server's clock where somebody owns the key, since ours may be wrong; nobody owns one
@@ -261,12 +261,12 @@ def _digest(text: str, salt: bytes) -> str:
     return hmac.digest(salt, text.encode(errors="surrogatepass"), "sha256").hex()
 
 
-def _writes(stored: _Stored) -> Iterator[Write]:
+def _writes(stored: _Stored) -> Iterator[FieldWrite]:
     for entry in stored.metadata.managed_fields:
         keys = (*_keys(entry.fields.data), *_keys(entry.fields.binary))
         string_keys = tuple(_keys(entry.fields.strings))
         if entry.time is not None and (keys or string_keys):
-            yield Write(
+            yield FieldWrite(
                 manager=entry.manager,
                 at=entry.time,
                 keys=keys,

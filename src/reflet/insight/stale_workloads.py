@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
-from reflet.insight.held_values import Certainty, State
+from reflet.insight.held_values import Certainty, HeldState
 from reflet.insight.owners import Owners
 from reflet.insight.staleness import KeyUse, Staleness
 from reflet.insight.used_keys import Histories
@@ -58,7 +58,7 @@ class WorkloadStaleness(Frozen, frozen=True, kw_only=True):
                         found[place] = each.use.certainty
         return sum(1 for known in found.values() if known is certainty)
 
-    def with_states(self, *states: State) -> "WorkloadStaleness":
+    def with_states(self, *states: HeldState) -> "WorkloadStaleness":
         """Return the same with uses of these states only."""
         uses = tuple(each for each in self.uses if each.use.state in states)
         return WorkloadStaleness(

@@ -14,9 +14,9 @@ from reflet.errors import RefletError
 from reflet.insight.held_values import (
     Arrival,
     Certainty,
-    Judgement,
+    HeldState,
+    HeldValue,
     Start,
-    State,
     judge,
     surely_current,
 )
@@ -48,10 +48,10 @@ class KeyUse(Frozen, frozen=True, kw_only=True):
     kind: ConfigKind
     object: str
     key: str
-    judgement: Judgement
+    judgement: HeldValue
 
     @property
-    def state(self) -> State:
+    def state(self) -> HeldState:
         """How the value that the container holds compares with the one of the object."""
         return self.judgement.state
 
@@ -64,15 +64,15 @@ class KeyUse(Frozen, frozen=True, kw_only=True):
     def verdict(self) -> str:
         """The answer in words that claim no more than is known: ``may be stale``."""
         match self.state:
-            case State.CURRENT:
+            case HeldState.CURRENT:
                 return "is current"
-            case State.ON_ITS_WAY:
+            case HeldState.ON_ITS_WAY:
                 return "follows by itself"
-            case State.NEEDS_RESTART:
+            case HeldState.NEEDS_RESTART:
                 return "is stale" if self.certainty is Certainty.OBSERVED else "may be stale"
-            case State.MISSING:
+            case HeldState.MISSING:
                 return "source is gone"
-            case State.UNKNOWN:
+            case HeldState.UNKNOWN:
                 return "is not known"
             case _:
                 assert_never(self.state)
@@ -130,16 +130,16 @@ class Staleness:
             judgement = judge(
                 history, spot.key, start, named.arrival, now=self._now, held_back=spot.held_back
             )
-            if self._current or judgement.state is not State.CURRENT:
+            if self._current or judgement.state is not HeldState.CURRENT:
                 yield _use(named, spot, judgement)
 
     def _absent(self, absence: Absence, start: Start) -> Iterator[KeyUse]:
         named, spot = absence.named, absence.spot
-        if isinstance(absence.answer, Judgement):
+        if isinstance(absence.answer, HeldValue):
             yield _use(named, spot, absence.answer)
             return
         judgement = judge(absence.answer, spot.key, start, named.arrival, now=self._now)
-        if self._current or judgement.state is not State.CURRENT:
+        if self._current or judgement.state is not HeldState.CURRENT:
             yield _use(named, spot, judgement)
 
 
@@ -165,7 +165,7 @@ def _newest(history: ObjectHistory) -> datetime | None:
     return max(times) if times and len(times) == len(writes) else None
 
 
-def _use(named: NamedUse, spot: Spot, judgement: Judgement) -> KeyUse:
+def _use(named: NamedUse, spot: Spot, judgement: HeldValue) -> KeyUse:
     kind, _, name = named.object
     return KeyUse(
         container=named.container,

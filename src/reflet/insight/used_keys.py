@@ -16,7 +16,7 @@ from reflet.api.meta import ObjectMeta
 from reflet.errors import NotFound, RefletError
 from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.insight.explain import explain, sources_of
-from reflet.insight.held_values import Arrival, Certainty, Judgement, State
+from reflet.insight.held_values import Arrival, Certainty, HeldState, HeldValue
 from reflet.insight.object_history import ObjectHistory
 from reflet.resolution.objects import ObjectKey, missing
 from reflet.resolution.origins import ConfigMapOrigin, Origin, SecretOrigin
@@ -51,7 +51,7 @@ class Absence(NamedTuple):
 
     named: NamedUse
     spot: Spot
-    answer: Judgement | ObjectHistory
+    answer: HeldValue | ObjectHistory
 
 
 class UsedKeys(NamedTuple):
@@ -139,9 +139,9 @@ def _absences(
                     name = f"{reference.prefix}{key}"
                     if name in variables.get(container, ()):
                         continue  # something else sets it
-                said: Judgement | ObjectHistory | None
+                said: HeldValue | ObjectHistory | None
                 if isinstance(answer, RefletError) and not isinstance(answer, NotFound):
-                    said = Judgement(state=State.UNKNOWN, reason=f"could not be read: {answer}")
+                    said = HeldValue(state=HeldState.UNKNOWN, reason=f"could not be read: {answer}")
                 else:
                     said = _of_absent(reference, history, arrival, key)
                 if said is not None:
@@ -171,14 +171,14 @@ def _places(
 
 def _of_absent(
     reference: Reference, history: ObjectHistory | None, arrival: Arrival, key: str
-) -> Judgement | ObjectHistory | None:
+) -> HeldValue | ObjectHistory | None:
     whole = f"{reference.kind} {reference.name}"
     is_there = history is not None and history.exists
     if not reference.optional and (reference.keys is not None or not is_there):
         was_seen = history is not None and bool(history.changes)
         what = f"{whole} has no key {key}" if is_there else f"{whole} does not exist"
-        return Judgement(
-            state=State.MISSING,
+        return HeldValue(
+            state=HeldState.MISSING,
             certainty=Certainty.OBSERVED if was_seen else Certainty.INFERRED,
             reason=f"{what} any more",
         )
@@ -188,7 +188,7 @@ def _of_absent(
         return history
     what = f"{key} of {whole}" if key else whole
     reason = f"whether {what} was there when the container started is not known"
-    return Judgement(state=State.UNKNOWN, reason=reason)
+    return HeldValue(state=HeldState.UNKNOWN, reason=reason)
 
 
 def _absent_keys(reference: Reference, history: ObjectHistory | None) -> tuple[str, ...]:

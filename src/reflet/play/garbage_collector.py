@@ -171,7 +171,7 @@ class GarbageCollector:
         if change.type == "DELETED" or (metadata.deletion_timestamp is not None and is_held):
             yield from (_key(*each) for each in self._dependents(metadata.uid))
         if change.old is not None and change.old.metadata.uid != metadata.uid:
-            # It went and another came in its place while the view was behind.
+            # It went and came back while the watch was away: to a list that is an update.
             yield from (_key(*each) for each in self._dependents(change.old.metadata.uid))
         for state in (change.object, change.old):
             for reference in () if state is None else state.metadata.owner_references:

@@ -2,12 +2,15 @@
 
 - ``gather``, ``gather_users``, ``gather_files``: what a pod's configuration is made from, and who
   may use an object, asked once of a server or of manifests; and what lint looks at
+- ``gather_why``, ``gather_why_targets``, ``gather_why_files``: pods, workloads and what it takes to
+  say why they do not run
 - ``pod_configuration``: a registered pod's environments and volumes, now and as they change
 - ``resolved_pod``: one such result, and how two of them differ
 - ``pod_wakeups``: which pods have to look again because something of theirs has changed
 - ``last_known_objects``: reading a pod's objects, which stay known while the server is away
 - ``service_account_tokens``: tokens that are renewed in time
 - ``trust_bundle_watch``: ClusterTrustBundles, watched once a pod wants them
+- ``many_pods``: what is asked about many pods at once
 - ``volume_delivery``: the volumes of a result as files, and environment files that containers wrote
 """
 

@@ -34,7 +34,7 @@ MANY: Final = 100
 FEW: Final = 2
 
 # Helm keeps every release as a Secret of up to a megabyte, and no pod uses one.
-_HELM_RELEASES: Final = "sh.helm.release.v1."
+HELM_RELEASES: Final = "sh.helm.release.v1."
 NO_HELM_RELEASES: Final = "type!=helm.sh/release.v1"
 
 T = TypeVar("T")
@@ -145,7 +145,7 @@ class _Reading(Generic[T]):
 
     async def _read_list(self, keys: list[ObjectKey], namespace: str) -> None:
         """Read objects of one kind, of one namespace or of all, out of a list of them."""
-        listed = [key for key in keys if not key[2].startswith(_HELM_RELEASES)]
+        listed = [key for key in keys if not key[2].startswith(HELM_RELEASES)]
         try:
             self._add(await self._listed(listed, namespace))
         except Forbidden:

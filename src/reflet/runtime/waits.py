@@ -20,10 +20,13 @@ from reflet.runtime.clock import Clock
 
 
 @asynccontextmanager
-async def timeout_by(clock: Clock, seconds: float | None) -> AsyncIterator[None]:
-    """Raise TimeoutError in a block that takes longer, by *clock*.  None waits for ever."""
+async def timeout_by(clock: Clock, seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
+    """Raise TimeoutError in a block that takes longer, by *clock*.  None waits for ever.
+
+    ``expired`` of what the block is given says whether a TimeoutError was this one.
+    """
     if seconds is None:
-        yield
+        yield asyncio.timeout(None)
         return
     loop = asyncio.get_running_loop()
     is_open = True
@@ -36,7 +39,7 @@ async def timeout_by(clock: Clock, seconds: float | None) -> AsyncIterator[None]
         timer = loop.create_task(clock.sleep(seconds), name="end of a wait")
         timer.add_done_callback(end)
         try:
-            yield
+            yield limit
         finally:
             is_open = False
             timer.cancel()

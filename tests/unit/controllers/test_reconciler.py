@@ -7,34 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from reflet.api.core.config import ConfigMap
 from reflet.api.resources import CONFIG_MAPS
-from reflet.controllers.rate_limiters import ExponentialFailures
 from reflet.controllers.reconciler import (
     Controller,
     ControllerOptions,
     Done,
     Requeue,
     Result,
-    TerminalError,
     reconcile,
 )
 from reflet.controllers.triggers import mapped
 from reflet.controllers.work_queue import WorkQueue
-from reflet.errors import ConfigurationError, MisuseError, NotFound
+from reflet.errors import ConfigurationError, MisuseError, NotFound, TransportError
 from reflet.informer.mirror import Mirror
-from reflet.runtime.metrics import MemoryMetrics
 from reflet.testing.scripted_source import (
     After,
-    Quiet,
     ScriptedSource,
     added,
     deleted,
@@ -42,34 +35,18 @@ from reflet.testing.scripted_source import (
     modified,
 )
 from reflet.testing.virtual_time import VirtualClock
-from tests.faults.hurry import RATE, HurriedClock
+from tests.unit.controllers.running_controllers import (
+    A1,
+    A2,
+    A3,
+    B1,
+    mirror_of,
+    now,
+    running,
+)
 from tests.unit.store.config_maps import config_map
 
 pytestmark = pytest.mark.virtual_time
-
-A1, A2, A3 = (config_map("a", version) for version in "123")
-B1, B2 = (config_map("b", version) for version in "12")
-
-
-def mirror_of(*items: ConfigMap, watch: Any = ()) -> Mirror[ConfigMap]:
-    source = ScriptedSource[ConfigMap](
-        lists=[listing("1", *items)], watches=[[*watch, Quiet.HEALTHY]]
-    )
-    return Mirror(source, CONFIG_MAPS, namespace="shop", clock=VirtualClock(), streaming=False)
-
-
-@asynccontextmanager
-async def running(controller: Controller) -> AsyncIterator[asyncio.Task[None]]:
-    task = asyncio.create_task(controller.run())
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.wait((task,))
-
-
-def now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 async def test_every_object_is_worked_on_and_again_when_it_changes_or_goes() -> None:
@@ -123,50 +100,6 @@ async def test_several_workers_work_on_several_keys() -> None:
     assert most == 3
 
 
-async def test_an_error_is_one_line_and_the_key_comes_again_later_each_time(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    calls: list[float] = []
-
-    async def work(_: str) -> None:
-        calls.append(now())
-        if len(calls) < 4:
-            raise ValueError("no colour")
-
-    queue: WorkQueue[str] = WorkQueue(rate_limiter=ExponentialFailures(1.0, 60.0))
-    caplog.set_level(logging.INFO, "reflet.controllers")
-    async with mirror_of(A1) as mirror, running(Controller(mirror, work, queue=queue)):
-        await asyncio.sleep(600)
-
-    assert calls == [0, 1, 3, 7]
-    assert queue.retries("shop/a") == 0  # it succeeded in the end
-    lines = [record.getMessage() for record in caplog.records]
-    assert lines == [
-        f"configmaps: shop/a failed, again in {delay} s: ValueError: no colour"
-        for delay in (1, 2, 4)
-    ]
-    assert all(record.exc_info is None for record in caplog.records)
-
-
-async def test_a_terminal_error_is_told_and_not_tried_again() -> None:
-    metrics = MemoryMetrics()
-    calls = 0
-
-    async def work(_: str) -> None:
-        nonlocal calls
-        calls += 1
-        raise TerminalError("the spec makes no sense")
-
-    async with mirror_of(A1) as mirror, running(Controller(mirror, work, metrics=metrics)):
-        await asyncio.sleep(6000)
-
-    assert calls == 1
-    count = metrics.counted(
-        "reflet_reconcile_total", controller="configmaps", result="terminal_error"
-    )
-    assert count == 1
-
-
 @pytest.mark.parametrize(("result", "expected"), [(None, [0]), (Done(), [0])])
 async def test_a_success_ends_it(result: Result, expected: list[float]) -> None:
     calls: list[float] = []
@@ -192,40 +125,6 @@ async def test_a_requeue_calls_again_after_its_time_and_ends_the_back_off() -> N
         await asyncio.sleep(35)
 
     assert calls == [0, 10, 20, 30]
-
-
-async def test_a_call_that_takes_too_long_is_cancelled_and_tried_again() -> None:
-    ends: list[tuple[float, str]] = []
-
-    async def work(_: str) -> None:
-        try:
-            await asyncio.sleep(5 if not ends else 1)
-        except asyncio.CancelledError:
-            ends.append((now(), "cancelled"))
-            raise
-        ends.append((now(), "done"))
-
-    queue: WorkQueue[str] = WorkQueue(rate_limiter=ExponentialFailures(1.0, 60.0))
-    async with mirror_of(A1) as mirror, running(Controller(mirror, work, timeout=3, queue=queue)):
-        await asyncio.sleep(60)
-
-    assert ends == [(3, "cancelled"), (5, "done")]
-
-
-async def test_timeouts_and_retries_are_by_the_clock_that_is_given() -> None:
-    begun: list[float] = []
-
-    async def work(_: str) -> None:
-        begun.append(now())
-        await asyncio.sleep(1000)
-
-    clock = HurriedClock()
-    queue: WorkQueue[str] = WorkQueue(rate_limiter=ExponentialFailures(60.0), clock=clock)
-    options: ControllerOptions = {"timeout": 30, "queue": queue, "clock": clock}
-    async with mirror_of(A1) as mirror, running(Controller(mirror, work, **options)):
-        await asyncio.sleep(100 / RATE)
-
-    assert begun == pytest.approx([0, 90 / RATE])
 
 
 async def test_work_begins_when_everything_is_synced_and_not_before() -> None:
@@ -339,41 +238,111 @@ async def test_stop_lets_the_calls_end_that_are_under_way_and_begins_no_other() 
     assert not controller.is_ready
 
 
-async def test_who_does_not_lead_does_not_begin() -> None:
-    class Elected:
-        is_leading = False
+class Elected:
+    is_leading = False
 
+
+async def test_who_does_not_lead_begins_nothing_and_everything_soon_after_it_leads() -> None:
     elected = Elected()
     calls: list[float] = []
 
     async def work(_: str) -> None:
         calls.append(now())
 
-    async with mirror_of(A1) as mirror, running(Controller(mirror, work, elected=elected)):
+    items = [config_map(f"n{number}", "1") for number in range(500)]
+    async with mirror_of(*items) as mirror, running(Controller(mirror, work, elected=elected)):
         await asyncio.sleep(100)
         assert calls == []
         elected.is_leading = True
-        await asyncio.sleep(1100)
+        await asyncio.sleep(1)
 
-    assert len(calls) == 1
+    assert len(calls) == 500
 
 
-async def test_a_cancellation_that_the_function_met_itself_is_an_error_of_its_own() -> None:
-    calls = 0
+async def test_a_controller_that_never_led_can_be_stopped() -> None:
+    async def work(_: str) -> None: ...
+
+    async with mirror_of(A1) as mirror:
+        controller = Controller(mirror, work, elected=Elected())
+        async with running(controller) as task:
+            await asyncio.sleep(10)
+            controller.stop()
+            await asyncio.sleep(1)
+            assert task.done()
+
+
+async def test_a_controller_that_waits_for_its_mirror_can_be_stopped() -> None:
+    async def work(_: str) -> None: ...
+
+    unreachable = Mirror(
+        ScriptedSource[ConfigMap](lists=[TransportError("nobody is there")] * 50),
+        CONFIG_MAPS,
+        namespace="shop",
+        clock=VirtualClock(),
+        streaming=False,
+    )
+    async with unreachable:
+        controller = Controller(unreachable, work)
+        async with running(controller) as task:
+            await asyncio.sleep(10)
+            assert not task.done()
+            controller.stop()
+            controller.stop()
+            async with asyncio.timeout(1):
+                await task
+
+
+async def test_a_controller_that_was_stopped_before_it_ran_ends_at_once() -> None:
+    async def work(_: str) -> None: ...
+
+    async with mirror_of() as mirror:
+        controller = Controller(mirror, work)
+        controller.stop()
+        await controller.run()
+
+    assert now() == 0
+
+
+async def test_calls_that_wait_for_nothing_let_others_run() -> None:
+    class Busy(VirtualClock):
+        """Every look at it takes a while: as if somebody worked in between."""
+
+        looks = 0
+
+        def monotonic(self) -> float:
+            self.looks += 1
+            return super().monotonic() + self.looks * 0.001
+
+    others = 0  # how often something else had its turn
+    seen: list[int] = []
 
     async def work(_: str) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 1:
-            other = asyncio.create_task(asyncio.sleep(100))
-            other.cancel()
-            await other
+        seen.append(others)
 
-    async with mirror_of(A1) as mirror, running(Controller(mirror, work)) as task:
+    items = [config_map(f"n{number}", "1") for number in range(200)]
+    async with mirror_of(*items) as mirror:
+        await mirror.synced()
+        async with running(Controller(mirror, work, clock=Busy())):
+            while len(seen) < len(items):
+                others += 1
+                await asyncio.sleep(0)
+
+    assert len(set(seen)) > 10
+
+
+async def test_a_full_queue_holds_changes_back_and_loses_none() -> None:
+    done: list[str] = []
+
+    async def work(key: str) -> None:
+        await asyncio.sleep(1)
+        done.append(key)
+
+    items = [config_map(f"n{number}", "1") for number in range(9)]
+    queue: WorkQueue[str] = WorkQueue(limit=2)
+    async with mirror_of(*items) as mirror, running(Controller(mirror, work, queue=queue)):
         await asyncio.sleep(60)
-        assert not task.done()
 
-    assert calls == 2
+    assert done == [f"shop/n{number}" for number in range(9)]
 
 
 async def test_the_longest_call_is_told() -> None:

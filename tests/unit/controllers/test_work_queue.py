@@ -150,6 +150,33 @@ async def test_a_drain_of_an_empty_queue_ends_at_once() -> None:
     await queue.shut_down_with_drain()
 
 
+async def test_all_who_wait_for_a_drain_wait_until_it_is_done() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add("foo")
+    key = await queue.get()
+    endings = [asyncio.create_task(queue.shut_down_with_drain()) for _ in range(2)]
+    await asyncio.sleep(1)
+    assert not any(ending.done() for ending in endings)
+
+    queue.done(key)
+
+    async with asyncio.timeout(1):
+        await asyncio.gather(*endings)
+
+
+async def test_a_shutdown_ends_the_wait_of_a_drain() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add("foo")
+    await queue.get()
+    ending = asyncio.create_task(queue.shut_down_with_drain())
+    await asyncio.sleep(1)
+
+    queue.shut_down()
+
+    async with asyncio.timeout(1):
+        await ending
+
+
 async def test_done_of_a_key_that_nobody_has_is_harmless() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add("foo")

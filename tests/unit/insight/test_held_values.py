@@ -12,12 +12,12 @@ from reflet.insight.held_values import (
     SETTLED,
     Arrival,
     Certainty,
-    Judgement,
+    HeldState,
+    HeldValue,
     Start,
-    State,
     judge,
 )
-from reflet.insight.object_history import KeyChange, ObjectHistory, Write
+from reflet.insight.object_history import FieldWrite, KeyChange, ObjectHistory
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -25,11 +25,11 @@ STARTED = NOON
 NOW = NOON + timedelta(hours=3)
 START = Start(pod_created=NOON - timedelta(minutes=1), at=NOON)
 LONG_AGO = NOON - timedelta(days=2)
-STALE, CURRENT = State.NEEDS_RESTART, State.CURRENT
+STALE, CURRENT = HeldState.NEEDS_RESTART, HeldState.CURRENT
 
 
 def written(at: datetime | None, *, keys: tuple[str, ...] = ("a",), **more: Any) -> ObjectHistory:
-    writes = () if at is None else (Write(manager="edit", at=at, keys=keys),)
+    writes = () if at is None else (FieldWrite(manager="edit", at=at, keys=keys),)
     given = {"created": LONG_AGO, "keys": keys, "writes": writes, **more}
     return ObjectHistory(kind="ConfigMap", namespace="shop", name="settings", **given)
 
@@ -43,7 +43,7 @@ def watched(*changes: tuple[datetime, str | None, str | None], **more: Any) -> O
 
 def judged(
     history: ObjectHistory, start: Start = START, arrival: Arrival = Arrival.VARIABLE, **more: Any
-) -> Judgement:
+) -> HeldValue:
     return judge(history, "a", start, arrival, now=more.pop("now", NOW), **more)
 
 
@@ -75,7 +75,7 @@ def test_a_manager_of_several_keys_may_have_written_another_one() -> None:
     ("seconds", "state"), [(0, STALE), (2, STALE), (SETTLED.total_seconds(), CURRENT)]
 )
 def test_a_container_that_starts_again_needs_a_moment_to_have_what_changed(
-    seconds: float, state: State
+    seconds: float, state: HeldState
 ) -> None:
     start = Start(pod_created=LONG_AGO, at=NOON + timedelta(seconds=seconds), again=True)
 
@@ -117,14 +117,14 @@ def test_an_object_that_was_made_again_after_the_start_may_be_another() -> None:
 def test_without_managed_fields_nothing_is_claimed() -> None:
     found = judged(written(None))
 
-    assert found.state is State.UNKNOWN
+    assert found.state is HeldState.UNKNOWN
     assert found.reason == "its managed fields do not say when a last changed"
 
 
 def test_a_container_that_does_not_say_when_it_started_is_not_judged() -> None:
     found = judged(written(LONG_AGO), Start(pod_created=NOON, at=None))
 
-    assert found.state is State.UNKNOWN
+    assert found.state is HeldState.UNKNOWN
 
 
 def test_a_clock_that_is_behind_gives_no_negative_times() -> None:
@@ -148,13 +148,13 @@ def test_a_file_of_a_volume_follows() -> None:
 def test_a_file_that_changed_just_now_is_on_its_way() -> None:
     found = judged(written(NOW - FOLLOWS_WITHIN), arrival=Arrival.FILE)
 
-    assert found.state is State.ON_ITS_WAY
+    assert found.state is HeldState.ON_ITS_WAY
 
 
 def test_a_file_does_not_follow_while_its_volume_is_refused() -> None:
     found = judged(written(NOW), arrival=Arrival.FILE, held_back="no such key")
 
-    assert found.state is State.UNKNOWN
+    assert found.state is HeldState.UNKNOWN
     assert "the kubelet cannot update the volume: no such key" in found.reason
 
 
@@ -163,7 +163,7 @@ def test_a_file_that_has_not_changed_is_current_whatever_holds_its_volume_back()
 
 
 def test_a_file_of_which_nobody_knows_the_age_is_not_called_current() -> None:
-    assert judged(written(None), arrival=Arrival.FILE).state is State.UNKNOWN
+    assert judged(written(None), arrival=Arrival.FILE).state is HeldState.UNKNOWN
 
 
 def test_a_file_by_sub_path_stays_as_it_was() -> None:
@@ -253,4 +253,4 @@ def test_a_key_that_was_seen_to_disappear_is_still_held() -> None:
 def test_a_change_of_a_file_that_was_seen_is_on_its_way_for_certain() -> None:
     found = judged(watched((NOW - SECOND, "old", "new")), arrival=Arrival.FILE)
 
-    assert (found.state, found.certainty) == (State.ON_ITS_WAY, Certainty.OBSERVED)
+    assert (found.state, found.certainty) == (HeldState.ON_ITS_WAY, Certainty.OBSERVED)

@@ -8,8 +8,8 @@ from typing import Any
 
 from reflet.api import codec
 from reflet.api.core.pods import Pod
-from reflet.insight.held_values import Certainty, State
-from reflet.insight.object_history import KeyChange, ObjectHistory, Write
+from reflet.insight.held_values import Certainty, HeldState
+from reflet.insight.object_history import FieldWrite, KeyChange, ObjectHistory
 from reflet.insight.owners import Owners
 from reflet.insight.stale_workloads import RunningPods, WorkloadStaleness, stale_workloads
 
@@ -37,7 +37,7 @@ def pod(name: str, started: datetime, owner: str = "web", **more: Any) -> Pod:
 
 
 def found(*pods: Pod, current: bool = True, **more: Any) -> list[WorkloadStaleness]:
-    writes = (Write(manager="edit", at=NOON, keys=("a", "b")),)
+    writes = (FieldWrite(manager="edit", at=NOON, keys=("a", "b")),)
     settings = ObjectHistory(
         kind="ConfigMap",
         namespace="shop",
@@ -65,8 +65,8 @@ def test_pods_that_started_before_and_after_a_change_are_told_apart() -> None:
     (workload,) = found(pod("web-0", NOON - HOUR), pod("web-1", NOON + HOUR))
 
     assert {(each.use.state, each.pods) for each in workload.uses} == {
-        (State.NEEDS_RESTART, ("web-0",)),
-        (State.CURRENT, ("web-1",)),
+        (HeldState.NEEDS_RESTART, ("web-0",)),
+        (HeldState.CURRENT, ("web-1",)),
     }
 
 
@@ -82,7 +82,7 @@ def test_leaving_out_what_is_current_leaves_out_nothing_else() -> None:
     every = found(pod("web-0", NOON - HOUR), pod("web-1", NOON + HOUR))
     (without,) = found(pod("web-0", NOON - HOUR), pod("web-1", NOON + HOUR), current=False)
 
-    stale = [each for each in every[0].uses if each.use.state is not State.CURRENT]
+    stale = [each for each in every[0].uses if each.use.state is not HeldState.CURRENT]
     assert list(without.uses) == stale
 
 

@@ -11,8 +11,8 @@ import pytest
 from reflet.api import codec
 from reflet.api.core.pods import Pod
 from reflet.errors import Forbidden
-from reflet.insight.held_values import Certainty, Judgement, State
-from reflet.insight.object_history import KeyChange, ObjectHistory, Write
+from reflet.insight.held_values import Certainty, HeldState, HeldValue
+from reflet.insight.object_history import FieldWrite, KeyChange, ObjectHistory
 from reflet.insight.staleness import KeyUse, staleness_of
 from reflet.insight.used_keys import Histories
 from reflet.resolution.objects import ConfigKind
@@ -33,8 +33,8 @@ def history(
 ) -> ObjectHistory:
     """An object with keys that were written before the container started, and after."""
     writes = (
-        Write(manager="create", at=BEFORE, keys=old),
-        Write(manager="edit", at=AFTER, keys=new),
+        FieldWrite(manager="create", at=BEFORE, keys=old),
+        FieldWrite(manager="edit", at=AFTER, keys=new),
     )
     given = {"created": BEFORE, "keys": (*old, *new), "writes": writes, **more}
     return ObjectHistory(kind=kind, namespace="shop", name=name, **given)
@@ -144,7 +144,7 @@ def test_secrets_count_as_config_maps_do() -> None:
         "Secret",
         "database",
         "p",
-        State.NEEDS_RESTART,
+        HeldState.NEEDS_RESTART,
     )
 
 
@@ -162,7 +162,7 @@ def test_so_is_everything_of_an_object_that_is_gone(container: dict[str, Any]) -
     (use,) = uses(pod(container, volumes=(volume(),)))
 
     assert (use.state, use.judgement.reason) == (
-        State.MISSING,
+        HeldState.MISSING,
         "ConfigMap settings does not exist any more",
     )
 
@@ -189,7 +189,7 @@ def test_an_object_that_may_not_be_read_is_not_known() -> None:
 
     (use,) = uses(pod({"env": env}), more={("ConfigMap", "shop", "settings"): refused})
 
-    assert (use.state, use.key) == (State.UNKNOWN, "a")
+    assert (use.state, use.key) == (HeldState.UNKNOWN, "a")
     assert use.judgement.reason == "could not be read: secrets is forbidden"
 
 
@@ -206,7 +206,7 @@ def test_a_deletion_that_a_watch_saw_is_observed() -> None:
 
     (use,) = uses(pod(WHOLE), history(exists=False, changes=(gone,)))
 
-    assert (use.state, use.certainty) == (State.MISSING, Certainty.OBSERVED)
+    assert (use.state, use.certainty) == (HeldState.MISSING, Certainty.OBSERVED)
 
 
 def test_a_file_beside_a_key_that_is_missing_does_not_follow() -> None:
@@ -255,9 +255,9 @@ def test_a_container_that_was_started_again_counts_from_then() -> None:
 
 
 def test_no_more_is_claimed_than_is_known() -> None:
-    def verdict(state: State, certainty: Certainty = Certainty.INFERRED) -> str:
+    def verdict(state: HeldState, certainty: Certainty = Certainty.INFERRED) -> str:
         (use,) = uses(pod({"env": [from_key("A", "a")]}), history(old=("a",)))
-        judgement = Judgement(state=state, certainty=certainty)
+        judgement = HeldValue(state=state, certainty=certainty)
         return KeyUse(
             container=use.container,
             arrival=use.arrival,
@@ -268,6 +268,6 @@ def test_no_more_is_claimed_than_is_known() -> None:
             judgement=judgement,
         ).verdict
 
-    assert verdict(State.NEEDS_RESTART) == "may be stale"
-    assert verdict(State.NEEDS_RESTART, Certainty.OBSERVED) == "is stale"
-    assert verdict(State.ON_ITS_WAY) == "follows by itself"
+    assert verdict(HeldState.NEEDS_RESTART) == "may be stale"
+    assert verdict(HeldState.NEEDS_RESTART, Certainty.OBSERVED) == "is stale"
+    assert verdict(HeldState.ON_ITS_WAY) == "follows by itself"

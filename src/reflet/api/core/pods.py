@@ -59,6 +59,45 @@ class PodReadinessGate(Frozen, frozen=True, kw_only=True):
     condition_type: str = ""
 
 
+class PodSchedulingGate(Frozen, frozen=True, kw_only=True):
+    """Keeps the scheduler away from the pod until somebody takes it off."""
+
+    name: str = ""
+
+
+class NodeSelectorRequirement(Frozen, frozen=True, kw_only=True):
+    """One expression about a node: In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class NodeSelectorTerm(Frozen, frozen=True, kw_only=True):
+    """Expressions about a node's labels and fields; all must hold."""
+
+    match_expressions: tuple[NodeSelectorRequirement, ...] = ()
+    match_fields: tuple[NodeSelectorRequirement, ...] = ()
+
+
+class NodeSelector(Frozen, frozen=True, kw_only=True):
+    """Terms about a node; one must hold."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
+
+
+class NodeAffinity(Frozen, frozen=True, kw_only=True):
+    """The nodes that a pod must be on, as far as it says; what it only prefers is dropped."""
+
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+
+
+class Affinity(Frozen, frozen=True, kw_only=True):
+    """Which nodes a pod wants; affinity between pods is dropped."""
+
+    node_affinity: NodeAffinity | None = None
+
+
 class PodSpec(Frozen, frozen=True, kw_only=True):
     """What a pod is to be: its containers, their volumes and their common settings.
 
@@ -74,6 +113,7 @@ class PodSpec(Frozen, frozen=True, kw_only=True):
     active_deadline_seconds: int | None = None
     dns_policy: str = ""
     node_selector: Mapping[str, str] = EMPTY
+    affinity: Affinity | None = None
     service_account_name: str = ""
     automount_service_account_token: bool | None = None
     node_name: str = ""
@@ -91,6 +131,7 @@ class PodSpec(Frozen, frozen=True, kw_only=True):
     tolerations: tuple[Toleration, ...] = ()
     host_aliases: tuple[HostAlias, ...] = ()
     readiness_gates: tuple[PodReadinessGate, ...] = ()
+    scheduling_gates: tuple[PodSchedulingGate, ...] = ()
     priority_class_name: str = ""
     priority: int | None = None
     runtime_class_name: str | None = None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reflet.insight.reference_table import Row
     from reflet.insight.unused import StoredConfig, UnusedPart
     from reflet.manifests.files import Sources
-    from reflet.podconfig.gather_unused import Inventory
+    from reflet.podconfig.many_pods.gather_unused import Inventory
     from reflet.transport.config.settings import ConnectionSettings
 
 HEADINGS: Final = ("OBJECT", "KEYS", "SIZE", "AGE")

@@ -44,7 +44,7 @@ async def missing_target(cluster: Client, target: str, *, bare: bool = False) ->
             f"{words}; there {'is' if len(there) == 1 else 'are'} "
             f"{listed(f'{resource.kind.lower()}/{each}' for each in there)}"
         )
-    if await _has_no_namespace(cluster):
+    if await has_no_namespace(cluster):
         return ConfigurationError(f"{words}: that namespace does not exist")
     return ConfigurationError(
         words if there is None else f"{words}, which has no {resource.plural}"
@@ -71,7 +71,8 @@ async def _names(cluster: Client, resource: Resource) -> list[str]:
     return sorted(item.metadata.name for item in page.items)
 
 
-async def _has_no_namespace(cluster: Client) -> bool:
+async def has_no_namespace(cluster: Client) -> bool:
+    """Tell whether the connection's namespace does not exist; no, when that may not be asked."""
     try:
         await cluster.resource(NAMESPACES).get(cluster.namespace)
     except NotFound:

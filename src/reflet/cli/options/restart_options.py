@@ -17,7 +17,7 @@ from reflet.errors import NotFound
 
 if TYPE_CHECKING:
     from reflet.cluster import Cluster
-    from reflet.controllers.rollouts import RolloutProgress, WorkloadName
+    from reflet.controllers.rollout_restarts import RolloutProgress, WorkloadName
     from reflet.insight.stale_workloads import WorkloadStaleness
     from reflet.transport.config.settings import ConnectionSettings
 
@@ -80,7 +80,7 @@ class RestartChoice:
             said = f"left alone: {why_not}" if why_not else "will be restarted"
             click.echo(visible(f"{_title(workload)}: {said}"))
         chosen = [
-            lazy.rollouts.WorkloadName(each.kind, each.namespace, each.name)
+            lazy.rollout_restarts.WorkloadName(each.kind, each.namespace, each.name)
             for each, why_not in plan
             if not why_not
         ]
@@ -103,7 +103,7 @@ class RestartChoice:
         self, settings: ConnectionSettings, chosen: Sequence[WorkloadName], now: datetime
     ) -> dict[WorkloadName, str]:
         async with lazy.cluster.Cluster(settings) as cluster:
-            return await lazy.rollouts.roll(
+            return await lazy.rollout_restarts.roll(
                 cluster,
                 chosen,
                 at=now,
@@ -131,9 +131,9 @@ async def _plan(
 
 
 async def _why_not(cluster: Cluster, workload: WorkloadStaleness) -> str:
-    rollouts = lazy.rollouts
+    rollouts = lazy.rollout_restarts
     for shared in workload.uses:
-        if shared.use.state is lazy.held_values.State.MISSING:
+        if shared.use.state is lazy.held_values.HeldState.MISSING:
             return f"its pods would not start again: {shared.use.judgement.reason}"
     if workload.kind == "Pod":
         return "nobody makes this pod again"

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from reflet.cluster import Cluster
     from reflet.transport.config.kubeconfig import Overrides
 
-Types = Literal["any", "pods", "configuration"]
-"""Which types a command is about: all, pods and what makes them, or ConfigMaps and Secrets."""
+Types = Literal["any", "pods", "workloads", "configuration"]
+"""Which types a command is about: all, a pod or what makes it, several of these, configuration."""
+_OF_PODS: Final = frozenset({"pods", "workloads"})
 Section = Literal["contexts", "clusters", "users"]
 
 PATIENCE: Final = 1.0  # seconds for everything that one Tab asks
@@ -56,7 +57,7 @@ def object_words(
         kind, _, begin = unfinished.partition("/")
         names = _matching(_answered(partial(_names, typed, kind)), begin)
         return [f"{kind}/{name}" for name in names]
-    several = types == "any"
+    several = types in {"any", "workloads"}
     if before and "/" not in before[0]:
         if "," in before[0] or (len(before) > 1 and not several):
             return []
@@ -67,7 +68,7 @@ def object_words(
     head, comma, begin = unfinished.rpartition(",") if several else ("", "", unfinished)
     built_in = _type_words(types)
     asked: list[str] = []
-    if types == "pods":
+    if types in _OF_PODS and not before:
         asked = _answered(partial(_names, typed, "pods"))
     elif types == "any":
         asked = _answered(partial(_served, typed))
@@ -105,7 +106,7 @@ def _built_in(types: Types) -> list[Resource]:
     resources = lazy.resources
     if types == "configuration":
         return [resources.CONFIG_MAPS, resources.SECRETS]
-    if types == "pods":
+    if types in _OF_PODS:
         kinds = lazy.templates.POD_KINDS
         return [resource for resource in resources.BUILT_IN if resource.kind in kinds]
     return list(resources.BUILT_IN)

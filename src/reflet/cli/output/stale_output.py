@@ -15,14 +15,14 @@ from reflet.cli.output.output import (
     visible,
 )
 from reflet.gotext.times import time_text
-from reflet.insight.held_values import Arrival, Certainty, State
+from reflet.insight.held_values import Arrival, Certainty, HeldState
 from reflet.insight.stale_workloads import SharedUse, WorkloadStaleness
 from reflet.insight.staleness import KeyUse
 from reflet.runtime.metrics import MetricText
 
 HEADINGS: Final = ("WORKLOAD", "FROM", "STATE", "KNOWN", "WHY")
 STALE_CONTAINERS: Final = "reflet_stale_containers"
-SHOWN: Final = (State.NEEDS_RESTART, State.MISSING, State.ON_ITS_WAY)
+SHOWN: Final = (HeldState.NEEDS_RESTART, HeldState.MISSING, HeldState.ON_ITS_WAY)
 """What people are shown unless they ask for everything."""
 
 _ARRIVALS: Final = {Arrival.VARIABLE: "env", Arrival.FILE: "file", Arrival.SUB_PATH: "subPath"}
@@ -100,7 +100,7 @@ def totals_text(workloads: Sequence[WorkloadStaleness], *, pods: int) -> str:
         ]
         said = f"{' and '.join(parts)}, of {counted(len(stale), 'workload')}; {looked}"
     unknown = sum(
-        each.use.state is State.UNKNOWN for workload in workloads for each in workload.uses
+        each.use.state is HeldState.UNKNOWN for workload in workloads for each in workload.uses
     )
     hidden = f"; of {counted(unknown, 'use')} it is not known (--all lists them)"
     return said + (hidden if unknown else "")
@@ -170,7 +170,7 @@ def metrics_text(workloads: Iterable[WorkloadStaleness]) -> str:
     return metrics.text()
 
 
-Line = tuple[str, str, str, str, State, Certainty]
+Line = tuple[str, str, str, str, HeldState, Certainty]
 """What makes a use the same in two reports: whose, as what, from where, and what is said of it."""
 
 

@@ -9,7 +9,7 @@ Upstream: client-go/tools/cache/shared_informer.go, processorListener.pop
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
@@ -43,7 +43,8 @@ class Backlog(Generic[T]):
     """
 
     def __init__(self) -> None:
-        self._by_key: dict[str, list[Change[T]]] = {}
+        # Not a plain dict: its first key is found behind the places of all that were taken before.
+        self._by_key: OrderedDict[str, list[Change[T]]] = OrderedDict()
         self._size = 0
         self.merged = 0
 
@@ -89,8 +90,7 @@ class Backlog(Generic[T]):
 
     def pop(self) -> list[Change[T]]:
         """The changes of the key that waits longest."""
-        key = next(iter(self._by_key))
-        waiting = self._by_key.pop(key)
+        _, waiting = self._by_key.popitem(last=False)
         self._size -= len(waiting)
         return waiting
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 import logging
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from enum import Enum
 from typing import Generic, Protocol, TypeAlias, TypeVar, assert_never
@@ -246,7 +247,9 @@ class DeltaFifo(DeltaQueue[T]):
     ) -> None:
         super().__init__(known=known, transform=transform)
         self._listed_as = DeltaType.REPLACED if emit_replaced else DeltaType.SYNC
-        self._deltas: dict[str, list[QueuedDelta[T]]] = {}  # in order of first arrival
+        # In order of first arrival.  Not a plain dict: its first key is found behind the places of
+        # all that were taken before.
+        self._deltas: OrderedDict[str, list[QueuedDelta[T]]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._deltas)
@@ -323,7 +326,7 @@ class DeltaFifo(DeltaQueue[T]):
     def _taken(self) -> tuple[list[QueuedDelta[T]], bool]:
         """The deltas of the key that waits longest, and whether they belong to the first list."""
         is_initial = not self.synced.is_set
-        deltas = self._deltas.pop(next(iter(self._deltas)))
+        _, deltas = self._deltas.popitem(last=False)
         self._initial.passed(1)
         return deltas, is_initial
 

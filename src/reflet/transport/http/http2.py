@@ -21,7 +21,7 @@ import asyncio
 import contextlib
 import struct
 from collections.abc import Callable, Iterable
-from typing import Final, cast
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 import h2.config
@@ -33,6 +33,7 @@ import h2.settings
 
 from reflet.errors import DeadlineExceeded, TransportError
 from reflet.transport.failures import Unprocessed, connection_failure, own_failure
+from reflet.transport.http.header_blocks import HeaderBlocks
 from reflet.transport.http.http2_stream import STREAM_WINDOW, Http2Stream
 from reflet.transport.interface import Request
 
@@ -87,8 +88,13 @@ class Http2Connection(asyncio.Protocol):
         self._ping_sent = False
         self._timer: asyncio.TimerHandle | None = None
         self._state = h2.connection.H2Connection(
-            h2.config.H2Configuration(client_side=True, validate_outbound_headers=False)
+            h2.config.H2Configuration(
+                client_side=True,
+                validate_outbound_headers=False,
+                normalize_outbound_headers=False,
+            )
         )
+        self._state.encoder = cast("Any", HeaderBlocks())  # the library asks no more of it
 
     @property
     def room(self) -> int:
@@ -133,7 +139,6 @@ class Http2Connection(asyncio.Protocol):
             raise Unprocessed(f"{self.server}: {error}") from error
         stream = self._streams[stream_id] = Http2Stream(self, stream_id)
         self.used = True
-        self._flush()
         try:
             await self._send_body(stream, request.body)
         except BaseException:
@@ -270,7 +275,10 @@ class Http2Connection(asyncio.Protocol):
     # inside
 
     async def _send_body(self, stream: Http2Stream, body: bytes) -> None:
+        """Send the head, which h2 has ready, together with what there is room for of the body."""
         view = memoryview(body)
+        if not view:
+            self._flush()
         while view:
             if stream.failure is not None:
                 raise stream.failure
@@ -281,6 +289,7 @@ class Http2Connection(asyncio.Protocol):
                 self._state.max_outbound_frame_size,
             )
             if allowed <= 0:
+                self._flush()
                 if self._body_room is None:
                     self._body_room = self.loop.create_future()
                 await asyncio.shield(self._body_room)

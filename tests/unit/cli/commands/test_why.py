@@ -157,7 +157,7 @@ def test_a_pod_that_only_starts_wrongly_is_a_finding(why: Any) -> None:
 
     assert code == 1
     assert output.startswith(
-        "Pod default/dapi-test-pod: nothing keeps it from starting; 1 thing to mend\n"
+        "Pod default/dapi-test-pod: nothing keeps it from starting; 1 thing to fix\n"
     )
     assert "fix     did you mean $(SPECIAL_LEVEL_KEY)?\n" in output
 
@@ -170,7 +170,7 @@ def test_a_missing_pull_secret_is_told_and_no_failure(why: Any) -> None:
     code, output, _ = why(PULLED)
 
     assert code == 0
-    assert "nothing keeps it from starting; 1 thing to mend\n" in output
+    assert "nothing keeps it from starting; 1 thing to fix\n" in output
     assert "Secret default/registry does not exist" in output
 
 
@@ -217,7 +217,7 @@ def test_a_pod_that_the_server_would_refuse_is_a_finding(why: Any) -> None:
     assert "spec.containers[0].image: Required value" in said
 
 
-def test_a_refused_config_map_is_to_be_mended(why: Any) -> None:
+def test_a_refused_config_map_is_to_be_corrected(why: Any) -> None:
     code, output, _ = why(DAPI.replace("SPECIAL_TYPE: charm", "'a b': charm"))
 
     assert code == 1
@@ -235,13 +235,38 @@ def test_programs_get_a_document(why: Any) -> None:
     assert document == {
         "apiVersion": "reflet.dev/v1alpha1",
         "kind": "Diagnosis",
-        "namespace": "default",
-        "pod": "dapi-test-pod",
-        "running": False,
+        "wrong": True,
         "unexplained": [],
         "unknown": [],
+        "objects": [
+            {
+                "kind": "Pod",
+                "namespace": "default",
+                "name": "dapi-test-pod",
+                "wrong": True,
+                "wantsNoPods": False,
+                "summary": None,
+                "pods": {"wrong": 1},
+                "members": [],
+            }
+        ],
+        "totals": {
+            "pods": 1,
+            "podsFine": 0,
+            "podsStarting": 0,
+            "podsLeftBehind": 0,
+            "podsWaiting": 0,
+            "podsWrong": 1,
+            "workloads": 0,
+            "workloadsWrong": 0,
+            "workloadsIdle": 0,
+        },
+        "notLookedAt": [],
         "notes": [],
     }
+    assert reason["affected"] == [
+        {"kind": "Pod", "namespace": "default", "name": "dapi-test-pod", "pods": ["dapi-test-pod"]}
+    ]
     assert (reason["type"], reason["stops"], reason["certain"]) == ("MissingKey", True, True)
     assert reason["shownAs"] == {
         "source": "container waiting",
@@ -307,16 +332,21 @@ def test_events_that_may_not_be_read_do_not_end_it(capsys: pytest.CaptureFixture
     with api.serving():
         code = reflet(api, "why", "web")
 
-    output = capsys.readouterr()
     assert code == 1
-    assert "note: the events of the pod could not be read: no events" in output.err
+    assert "Not looked at:\n- events: forbidden, it takes list of events\n" in (
+        capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "name the pod"),
-        (("a", "b", "c"), "one pod at a time"),
+        (("deploy/a", "b"), "'b' has no name beside arguments that have one"),
+        (("pod/a", "-l", "app=b"), "a name needs no selector"),
+        (("pod/a", "-A"), "a name is of one namespace"),
+        (("",), "an empty name"),
+        (("-l", "app=nobody", "-f", "a.yaml"), "no pod or workload of the files has app=nobody"),
+        (("deploy", "-f", "a.yaml"), "the files hold no deploy; they hold pod/dapi-test-pod"),
         (("cm/x", "-f", "a.yaml"), "configmaps are no pods and make none"),
         (("-f", "missing.yaml"), "cannot read missing.yaml: No such file or directory"),
     ],

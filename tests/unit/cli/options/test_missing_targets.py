@@ -70,14 +70,6 @@ def listing(kind: str, *names: str) -> Mapping[str, Any]:
             "deploy/web",
             "deployment/web in namespace shop",
         ),
-        (
-            {DEPLOYMENTS: listing("Deployment", "web")},
-            "deploy",
-            (
-                "pod/deploy in namespace shop: deploy is a type, so name one of them, as in "
-                "deploy/NAME; there is deployment/web"
-            ),
-        ),
     ],
 )
 @pytest.mark.parametrize("command", ["env", "explain", "files", "rbac", "refs", "why"])
@@ -92,6 +84,22 @@ def test_what_is_not_there_is_one_line_with_what_is(
         code = reflet(api, command, target, "-n", "shop")
 
     assert (code, capsys.readouterr()) == (2, ("", f"error: there is no {said}\n"))
+
+
+@pytest.mark.parametrize("command", ["env", "explain", "files", "rbac", "refs"])
+def test_a_type_without_a_name_is_told_from_a_pod(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedApi({DEPLOYMENTS: listing("Deployment", "web")}).serving() as api:
+        code = reflet(api, command, "deploy", "-n", "shop")
+
+    assert (code, capsys.readouterr().err) == (
+        2,
+        (
+            "error: there is no pod/deploy in namespace shop: deploy is a type, so name one of "
+            "them, as in deploy/NAME; there is deployment/web\n"
+        ),
+    )
 
 
 def test_no_more_than_two_requests_are_made_for_it() -> None:

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 import pytest
 
 from reflet.cli.commands import get, lint, used_by, watch
+from reflet.cli.options import why_options
 from reflet.cli.output.progress import Progress
 from tests.unit.cli.scripted_api import ScriptedApi, reflet, table
 
@@ -35,7 +36,7 @@ class Seen:
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     seen = Seen()
-    for command in (get, lint, used_by, watch):
+    for command in (get, lint, used_by, watch, why_options):
         monkeypatch.setattr(command, "progress", seen)
     return seen
 
@@ -76,6 +77,15 @@ def test_objects_of_every_list_are_counted_by_used_by(seen: Seen) -> None:
         assert reflet(api, "used-by", "cm/settings", "-A") == 0
 
     assert seen.told == [("asking the server", "3")]
+
+
+def test_objects_of_every_list_are_counted_by_why(seen: Seen) -> None:
+    api = ScriptedApi({"/api/v1/pods": listing("Pod", "a", "b")})
+
+    with api.serving():
+        assert reflet(api, "why", "-A") == 0
+
+    assert seen.told == [("asking the server", "2")]
 
 
 def test_objects_that_are_looked_up_are_counted_by_lint(seen: Seen, tmp_path: Path) -> None:

@@ -390,6 +390,7 @@ class ShapeOfATransport:
 
     def __init__(self) -> None:
         self.written = b""
+        self.writes = 0
 
     def get_extra_info(self, name: str) -> object:
         return SimpleNamespace(selected_alpn_protocol=lambda: "h2")
@@ -399,6 +400,7 @@ class ShapeOfATransport:
 
     def write(self, data: bytes) -> None:
         self.written += data
+        self.writes += 1
 
     def abort(self) -> None: ...
 
@@ -409,6 +411,17 @@ async def test_a_transport_needs_only_the_shape_of_one() -> None:
     connection.connection_made(cast("asyncio.Transport", transport))
 
     assert transport.written.startswith(b"PRI * HTTP/2.0")
+    connection.abort()
+
+
+async def test_the_head_and_the_body_of_a_request_are_one_write() -> None:
+    connection, transport = Http2Connection("https://server", "server"), ShapeOfATransport()
+    connection.connection_made(cast("asyncio.Transport", transport))
+    before = transport.writes
+
+    await connection.open(Request(method="POST", path="/", body=b"{}"))
+
+    assert transport.writes == before + 1
     connection.abort()
 
 

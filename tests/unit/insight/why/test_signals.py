@@ -7,7 +7,7 @@ from typing import Any
 from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import Event
 from reflet.api.meta import ObjectMeta, ObjectReference
-from reflet.insight.why import has_started, runs_well, signals_of
+from reflet.insight.why.signals import common_words, has_started, runs_well, signals_of
 from tests.unit.resolution.scenes import pod_with
 
 
@@ -130,3 +130,13 @@ def test_what_has_started_is_known_by_its_state_or_its_restarts() -> None:
     assert has_started(pod_in(WAITING, restartCount=1), "web")
     assert not has_started(pod_in(WAITING), "web")
     assert not has_started(pod_in({"running": {}}), "other")
+
+
+def test_words_without_what_is_each_pods_own() -> None:
+    said = common_words(
+        "pod web at 10.0.0.7 of web-app, 8d0a6a3e-1b5c-4a43-9c1f-0a5c1d2e3f40, "
+        "sandbox deadbeefdeadbeef",
+        "web",
+    )
+
+    assert said == "pod … at … of web-app, …, sandbox …"

@@ -13,7 +13,7 @@ import pytest
 from reflet.api.core.workloads import Deployment
 from reflet.api.unstructured import AnyObject
 from reflet.cluster import Cluster
-from reflet.controllers.rollouts import (
+from reflet.controllers.rollout_restarts import (
     RESTARTED_AT,
     RolloutProgress,
     WorkloadName,

@@ -1,4 +1,4 @@
-"""Why a pod does not start."""
+"""What in its configuration keeps a pod from starting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import Event
 from reflet.api.meta import ObjectMeta, ObjectReference
 from reflet.errors import Forbidden
-from reflet.insight.why import Diagnosis, diagnose
+from reflet.insight.why.configuration_reasons import (
+    ConfigurationReport,
+    Misconfiguration,
+    configuration_of,
+)
+from reflet.insight.why.reasons import ObjectName, Sighting
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject
 from tests.unit.resolution.scenes import config_map, pod_with, secret, variable
@@ -26,8 +31,17 @@ def of_volume(**source: Any) -> dict[str, Any]:
     return {"name": "conf", "configMap": {"name": "settings", "defaultMode": 420, **source}}
 
 
-def diagnosed(pod: Pod, *objects: Any, **more: Any) -> Diagnosis:
-    return diagnose(PodInputs(pod=pod, objects=ObjectsInHand(objects), **more))
+POD = ObjectName(kind="Pod", namespace="shop", name="web-0")
+
+
+def reported(pod: Pod, *objects: Any, **more: Any) -> ConfigurationReport:
+    return configuration_of(PodInputs(pod=pod, objects=ObjectsInHand(objects), **more), POD)
+
+
+def only(report: ConfigurationReport) -> tuple[Sighting, Misconfiguration]:
+    (sighting,) = report.found
+    assert isinstance(sighting.reason, Misconfiguration)
+    return sighting, sighting.reason
 
 
 def waiting(reason: str, message: str, container: str = "web") -> dict[str, Any]:
@@ -48,18 +62,18 @@ def warning(reason: str, message: str) -> Event:
 def test_a_healthy_pod_has_no_reasons() -> None:
     pod = pod_with({"env": [key_of("settings", "color")]})
 
-    assert diagnosed(pod, config_map(color="blue")) == Diagnosis(namespace="shop", pod="web-0")
+    assert reported(pod, config_map(color="blue")) == ConfigurationReport()
 
 
 def test_a_missing_key_comes_with_the_kubelets_words_and_where_it_says_them() -> None:
     pod = pod_with({"env": [key_of("settings", "color")]})
 
-    (reason,) = diagnosed(pod, config_map(colour="blue")).reasons
+    sighting, reason = only(reported(pod, config_map(colour="blue")))
 
     assert reason.message == "ConfigMap shop/settings has no key color; it has colour"
     assert reason.kubelet == "couldn't find key color in ConfigMap shop/settings"
     assert str(reason.shown_as) == "container waiting CreateContainerConfigError"
-    assert reason.fix.startswith("did you mean colour?")
+    assert sighting.fix.startswith("did you mean colour?")
     assert reason.stops
     assert reason.certain
 
@@ -67,7 +81,7 @@ def test_a_missing_key_comes_with_the_kubelets_words_and_where_it_says_them() ->
 def test_a_volume_that_cannot_be_mounted_shows_in_an_event() -> None:
     pod = pod_with(volumes=[of_volume()])
 
-    (reason,) = diagnosed(pod).reasons
+    _, reason = only(reported(pod))
 
     assert str(reason.shown_as) == "event FailedMount"
 
@@ -78,14 +92,14 @@ def test_one_reason_is_told_once_with_all_its_places() -> None:
         initContainers=[{"name": "first", "env": [key_of("gone", "c")]}],
     )
 
-    (reason,) = diagnosed(pod).reasons
+    sighting, _ = only(reported(pod))
 
-    assert [str(place) for place in reason.places] == [
+    assert [str(place) for place in sighting.places] == [
         "container first, variable C",
         "container web, variable A",
         "container web, variable B",
     ]
-    assert reason.fix == "create ConfigMap gone in namespace shop with keys c, a, b"
+    assert sighting.fix == "create ConfigMap gone in namespace shop with keys c, a, b"
 
 
 def test_what_stops_the_pod_comes_before_what_only_misleads() -> None:
@@ -94,9 +108,9 @@ def test_what_stops_the_pod_comes_before_what_only_misleads() -> None:
         volumes=[of_volume()],
     )
 
-    reasons = diagnosed(pod).reasons
+    reasons = [each.reason for each in reported(pod).found]
 
-    assert [(reason.problem, reason.stops) for reason in reasons] == [
+    assert [(reason.type, reason.stops) for reason in reasons] == [
         ("MissingObject", True),
         ("UnresolvedReference", False),
     ]
@@ -106,14 +120,14 @@ def test_what_stops_the_pod_comes_before_what_only_misleads() -> None:
 def test_optional_absence_is_no_reason() -> None:
     pod = pod_with({"env": [key_of("gone", "a", optional=True)]})
 
-    assert diagnosed(pod).reasons == ()
+    assert reported(pod).found == ()
 
 
 @pytest.mark.parametrize("value", ["a\0b", "x" * 140_000])
 def test_what_the_runtime_refuses_stops_the_pod_too(value: str) -> None:
     pod = pod_with({"env": [key_of("settings", "a")]})
 
-    (reason,) = diagnosed(pod, config_map(a=value)).reasons
+    _, reason = only(reported(pod, config_map(a=value)))
 
     assert reason.stops
     assert reason.shown_as.reason == "RunContainerError"
@@ -122,21 +136,21 @@ def test_what_the_runtime_refuses_stops_the_pod_too(value: str) -> None:
 def test_older_kubelets_skip_names_and_send_an_event() -> None:
     pod = pod_with({"envFrom": [{"configMapRef": {"name": "settings"}}]})
 
-    (reason,) = diagnosed(pod, config_map(**{"1a": "x"}), skip_invalid_names=True).reasons
+    _, reason = only(reported(pod, config_map(**{"1a": "x"}), skip_invalid_names=True))
 
     assert str(reason.shown_as) == "event InvalidEnvironmentVariableNames"
     assert reason.kubelet.startswith("Keys [1a] from the EnvFrom configMap shop/settings")
     assert not reason.stops
 
 
-def test_an_object_that_was_refused_is_to_be_mended() -> None:
+def test_an_object_that_was_refused_is_to_be_corrected() -> None:
     pod = pod_with(volumes=[of_volume()])
     refused = RefusedObject("a.yaml:3", "ConfigMap", "shop", "settings", "data[a b]: Invalid value")
 
-    (reason,) = diagnosed(pod, refusals=(refused,)).reasons
+    sighting, reason = only(reported(pod, refusals=(refused,)))
 
     assert reason.message.endswith("does not exist: the API server refuses it")
-    assert reason.fix == "mend it: a.yaml:3: data[a b]: Invalid value"
+    assert sighting.fix == "correct it: a.yaml:3: data[a b]: Invalid value"
 
 
 def test_a_reason_explains_what_the_kubelet_says_of_it() -> None:
@@ -146,11 +160,11 @@ def test_a_reason_explains_what_the_kubelet_says_of_it() -> None:
         status=waiting("CreateContainerConfigError", text),
     )
 
-    diagnosis = diagnosed(pod, config_map(), events=[warning("Failed", f"Error: {text}")])
+    report = reported(pod, config_map(), events=[warning("Failed", f"Error: {text}")])
 
-    (reason,) = diagnosis.reasons
-    assert [signal.source for signal in reason.explains] == ["container", "event"]
-    assert diagnosis.unexplained == ()
+    sighting, _ = only(report)
+    assert [signal.source for signal in sighting.explains] == ["container", "event"]
+    assert report.unexplained == ()
 
 
 def test_a_reason_of_one_container_explains_nothing_of_another() -> None:
@@ -160,28 +174,28 @@ def test_a_reason_of_one_container_explains_nothing_of_another() -> None:
         status=waiting("CreateContainerConfigError", text, "other"),
     )
 
-    diagnosis = diagnosed(pod, config_map())
+    report = reported(pod, config_map())
 
-    assert diagnosis.reasons[0].explains == ()
-    assert len(diagnosis.unexplained) == 1
+    assert report.found[0].explains == ()
+    assert len(report.unexplained) == 1
 
 
 def test_a_failed_mount_is_explained_by_the_missing_object() -> None:
     pod = pod_with(volumes=[of_volume()], status={"phase": "Pending"})
     message = 'MountVolume.SetUp failed for volume "conf" : configmap "settings" not found'
 
-    diagnosis = diagnosed(pod, events=[warning("FailedMount", message)])
+    report = reported(pod, events=[warning("FailedMount", message)])
 
-    assert [signal.message for signal in diagnosis.reasons[0].explains] == [message]
+    assert [signal.message for signal in report.found[0].explains] == [message]
 
 
 def test_what_configuration_cannot_cause_is_told_apart() -> None:
     pod = pod_with(status=waiting("ImagePullBackOff", "no such image"))
 
-    diagnosis = diagnosed(pod)
+    report = reported(pod)
 
-    assert diagnosis.reasons == ()
-    assert [signal.from_elsewhere for signal in diagnosis.unexplained] == [True]
+    assert report.found == ()
+    assert [signal.from_elsewhere for signal in report.unexplained] == [True]
 
 
 def test_a_missing_pull_secret_may_explain_a_failing_pull() -> None:
@@ -189,24 +203,24 @@ def test_a_missing_pull_secret_may_explain_a_failing_pull() -> None:
         imagePullSecrets=[{"name": "registry"}], status=waiting("ImagePullBackOff", "denied")
     )
 
-    diagnosis = diagnosed(pod)
+    report = reported(pod)
 
-    (reason,) = diagnosis.reasons
+    _, reason = only(report)
     assert reason.effect == "the image may not be pulled"
     assert reason.shown_as.reason == "FailedToRetrieveImagePullSecret"
-    assert diagnosis.unexplained == ()
+    assert report.unexplained == ()
 
 
-def test_an_old_complaint_of_something_mended_is_not_explained() -> None:
+def test_an_old_complaint_of_something_corrected_is_not_explained() -> None:
     pod = pod_with(
         {"env": [key_of("settings", "color")]},
         status=waiting("CreateContainerConfigError", 'configmap "settings" not found'),
     )
 
-    diagnosis = diagnosed(pod, config_map(color="blue"))
+    report = reported(pod, config_map(color="blue"))
 
-    assert diagnosis.reasons == ()
-    assert [signal.from_elsewhere for signal in diagnosis.unexplained] == [False]
+    assert report.found == ()
+    assert [signal.from_elsewhere for signal in report.unexplained] == [False]
 
 
 FORBIDDEN = ObjectsInHand(
@@ -217,7 +231,7 @@ FORBIDDEN = ObjectsInHand(
 def test_what_we_may_not_read_is_an_uncertain_reason() -> None:
     pod = pod_with({"env": [key_of("settings", "color")]})
 
-    (reason,) = diagnose(PodInputs(pod=pod, objects=FORBIDDEN)).reasons
+    _, reason = only(configuration_of(PodInputs(pod=pod, objects=FORBIDDEN), POD))
 
     assert not reason.certain
     assert "alice cannot get configmaps" in reason.message
@@ -230,10 +244,10 @@ def test_what_we_may_not_read_is_no_reason_once_the_container_has_started() -> N
     }
     pod = pod_with({"env": [key_of("settings", "color")]}, status=started)
 
-    diagnosis = diagnose(PodInputs(pod=pod, objects=FORBIDDEN))
+    report = configuration_of(PodInputs(pod=pod, objects=FORBIDDEN), POD)
 
-    assert diagnosis.reasons == ()
-    assert [each.problem for each in diagnosis.unknown] == ["UnreadableObject"]
+    assert report.found == ()
+    assert [each.reason.type for each in report.unknown] == ["UnreadableObject"]
 
 
 def test_a_pod_that_runs_may_still_not_start_again() -> None:
@@ -243,9 +257,9 @@ def test_a_pod_that_runs_may_still_not_start_again() -> None:
     }
     pod = pod_with({"env": [key_of("gone", "color")]}, status=started)
 
-    diagnosis = diagnosed(pod)
+    report = reported(pod)
 
-    assert (len(diagnosis.reasons), diagnosis.running) == (1, True)
+    assert [(each.running, each.wrong) for each in report.found] == [(True, True)]
 
 
 def test_no_value_appears_in_a_diagnosis() -> None:
@@ -259,7 +273,7 @@ def test_no_value_appears_in_a_diagnosis() -> None:
         }
     )
 
-    diagnosis = diagnosed(pod, secret(password=CANARY.encode()))
+    report = reported(pod, secret(password=CANARY.encode()))
 
-    assert len(diagnosis.reasons) == 2
-    assert CANARY not in repr(diagnosis)
+    assert len(report.found) == 2
+    assert CANARY not in repr(report)

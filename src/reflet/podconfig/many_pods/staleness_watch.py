@@ -34,7 +34,7 @@ from reflet.insight.object_history import (
 )
 from reflet.insight.owners import Owners
 from reflet.insight.stale_workloads import RunningPods
-from reflet.podconfig.gather_staleness import MIDDLE, RUNNING
+from reflet.podconfig.many_pods.gather_staleness import MIDDLE, RUNNING
 from reflet.resolution.objects import ConfigKind, ObjectKey
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Failure
