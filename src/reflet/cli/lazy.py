@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references, templates
     from reflet.runtime import descriptors, structured_logs
+    from reflet.sidecar import log_lines, running_sidecar, sidecar_settings
     from reflet.supervisor import (
         configuration_changes,
         configuration_sources,
@@ -136,6 +137,7 @@ _HOMES: Final = {
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",
+        "reflet.sidecar": "log_lines running_sidecar sidecar_settings",
         "reflet.supervisor": (
             "configuration_changes configuration_sources container_configuration "
             "run_options running supervisor"

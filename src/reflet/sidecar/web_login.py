@@ -1,0 +1,36 @@
+"""User and password for REQ_URL and for downloads, read again for each request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reflet.sidecar.log_lines import logger
+from reflet.sidecar.sidecar_settings import SidecarSettings
+
+
+def web_login(settings: SidecarSettings) -> tuple[bytes, bytes] | None:
+    """Who we are; None without both parts.  A file wins over its plain variable if it is there."""
+    user = _read(settings.req_username_file, settings.req_username)
+    password = _read(settings.req_password_file, settings.req_password)
+    if not user or not password:
+        return None
+    encoding = settings.req_basic_auth_encoding
+    try:
+        return user.encode(encoding), password.encode(encoding)
+    except UnicodeError:
+        logger.error("REQ_BASIC_AUTH_ENCODING: %s cannot write user and password", encoding)
+        return None
+
+
+def _read(path: str, otherwise: str) -> str:
+    if not path:
+        return otherwise
+    try:
+        return Path(path).read_text().strip()
+    except FileNotFoundError:
+        logger.warning("File not found at: %s", path)
+    except PermissionError:
+        logger.error("No read permission for file: %s", path)
+    except (OSError, UnicodeDecodeError) as error:
+        logger.error("An unexpected error occurred: %s: %s", path, type(error).__name__)
+    return otherwise
