@@ -11,18 +11,18 @@ from typing import Literal
 import msgspec
 
 from reflet.api.frozen import EMPTY, Frozen
-from reflet.insight.held_values import State
+from reflet.insight.held_values import HeldState
 
 PageState = Literal["current", "on-its-way", "needs-restart", "missing", "unknown"]
 Way = Literal["variable", "file", "subPath", "pullSecret", "volumeCredentials"]
 PageKind = Literal["live", "files", "node", "sidecar"]
 
-STATES: Mapping[State, PageState] = {
-    State.CURRENT: "current",
-    State.ON_ITS_WAY: "on-its-way",
-    State.NEEDS_RESTART: "needs-restart",
-    State.MISSING: "missing",
-    State.UNKNOWN: "unknown",
+STATES: Mapping[HeldState, PageState] = {
+    HeldState.CURRENT: "current",
+    HeldState.ON_ITS_WAY: "on-its-way",
+    HeldState.NEEDS_RESTART: "needs-restart",
+    HeldState.MISSING: "missing",
+    HeldState.UNKNOWN: "unknown",
 }
 
 

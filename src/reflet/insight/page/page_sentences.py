@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from reflet.insight.fixes import listed
-from reflet.insight.held_values import State
+from reflet.insight.held_values import HeldState
 from reflet.insight.page.page_document import Sentence, seconds
 from reflet.insight.page.page_uses import PageUse
 from reflet.resolution.objects import ObjectKey
@@ -28,20 +28,22 @@ def sentences_about(
     kind: str, name: str, groups: Sequence[Group], exists: Callable[[ObjectKey], bool]
 ) -> Iterator[Sentence]:
     """Yield what is wrong, the worst first."""
-    for key in _objects(groups, State.MISSING):
-        missing = _narrowed(groups, State.MISSING, key)
+    for key in _objects(groups, HeldState.MISSING):
+        missing = _narrowed(groups, HeldState.MISSING, key)
         yield _missing(key, _who(kind, name, missing), missing, is_there=exists(key))
-    stale = _narrowed(groups, State.NEEDS_RESTART)
+    stale = _narrowed(groups, HeldState.NEEDS_RESTART)
     if stale:
         yield _stale(kind, name, stale)
 
 
-def _objects(groups: Sequence[Group], state: State) -> list[ObjectKey]:
+def _objects(groups: Sequence[Group], state: HeldState) -> list[ObjectKey]:
     every = (use.object for uses, _ in groups for use in uses if use.state is state)
     return list(dict.fromkeys(every))
 
 
-def _narrowed(groups: Sequence[Group], state: State, key: ObjectKey | None = None) -> list[Group]:
+def _narrowed(
+    groups: Sequence[Group], state: HeldState, key: ObjectKey | None = None
+) -> list[Group]:
     """Return the groups with only their uses in a state; groups that have none are left out."""
     found = []
     for uses, pods in groups:

@@ -15,7 +15,7 @@ from msgspec import structs
 from reflet.api.core.pods import ContainerState, ContainerStateRunning, ContainerStatus, Pod
 from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
-from reflet.insight.held_values import FOLLOWS_WITHIN, Arrival, Certainty, State
+from reflet.insight.held_values import FOLLOWS_WITHIN, Arrival, Certainty, HeldState
 from reflet.insight.object_history import ObjectHistory
 from reflet.insight.page.page_document import Way
 from reflet.insight.staleness import Staleness
@@ -50,7 +50,7 @@ class PageUse(NamedTuple):
     object: ObjectKey
     key: str
     container: str
-    state: State
+    state: HeldState
     is_running: bool = False
     is_observed: bool = False
     at: datetime | None = None
@@ -98,9 +98,9 @@ class UsesOfPods:
 
     def _as_written(self, uid: str, use: PageUse) -> PageUse:
         written = self._written.get((uid, use.object))
-        if use.state is not State.ON_ITS_WAY or written is None or use.at is None:
+        if use.state is not HeldState.ON_ITS_WAY or written is None or use.at is None:
             return use
-        return use._replace(state=State.CURRENT, is_observed=True) if written >= use.at else use
+        return use._replace(state=HeldState.CURRENT, is_observed=True) if written >= use.at else use
 
     def _signature(self, pod: Pod) -> Iterator[object]:
         """Yield all of a pod that the answer depends on."""
@@ -164,11 +164,11 @@ class UsesOfPods:
         history = self._histories.get(key)
         return isinstance(history, ObjectHistory) and history.exists
 
-    def _existence(self, key: ObjectKey) -> State:
+    def _existence(self, key: ObjectKey) -> HeldState:
         history = self._histories.get(key)
         if isinstance(history, RefletError) and not isinstance(history, NotFound):
-            return State.UNKNOWN
-        return State.CURRENT if self.exists(key) else State.MISSING
+            return HeldState.UNKNOWN
+        return HeldState.CURRENT if self.exists(key) else HeldState.MISSING
 
 
 def _about_to_start(pod: Pod, running: set[str], at: datetime) -> Pod:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from reflet.api.core.pods import Pod, PodStatus
-from reflet.insight.held_values import State
+from reflet.insight.held_values import HeldState
 from reflet.insight.page.brief_objects import TEMPLATE_HASH
 from reflet.insight.page.page_document import (
     STATES,
@@ -124,7 +124,7 @@ def _arrivals(groups: Sequence[tuple[PageUse, ...]]) -> Iterator[PageArrival]:
                 pods=index,
                 container=use.container,
                 state=STATES[use.state],
-                inferred=use.state is State.NEEDS_RESTART and not use.is_observed,
+                inferred=use.state is HeldState.NEEDS_RESTART and not use.is_observed,
             )
             if link not in links:
                 links.append(link)

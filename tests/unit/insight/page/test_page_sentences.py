@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from reflet.insight.held_values import State
+from reflet.insight.held_values import HeldState
 from reflet.insight.page.page_document import Sentence
 from reflet.insight.page.page_sentences import sentences_about
 from reflet.insight.page.page_uses import PageUse
@@ -18,7 +18,7 @@ SETTINGS: ObjectKey = ("ConfigMap", "shop", "settings")
 TLS: ObjectKey = ("Secret", "shop", "tls")
 EDITED = NOON + timedelta(hours=1)
 STALE = PageUse(
-    *("variable", "LOG_LEVEL", SETTINGS, "LOG_LEVEL", "web", State.NEEDS_RESTART),
+    *("variable", "LOG_LEVEL", SETTINGS, "LOG_LEVEL", "web", HeldState.NEEDS_RESTART),
     is_running=True,
     is_observed=True,
     at=EDITED,
@@ -82,7 +82,7 @@ def test_each_kind_is_restarted_in_its_own_way(kind: str, command: str) -> None:
 
 
 def missing(key: str = "tls.crt", *, is_running: bool = False) -> PageUse:
-    return PageUse("file", "/etc/tls", TLS, key, "web", State.MISSING, is_running=is_running)
+    return PageUse("file", "/etc/tls", TLS, key, "web", HeldState.MISSING, is_running=is_running)
 
 
 def test_an_object_that_is_missing_keeps_a_pod_from_starting() -> None:
@@ -108,7 +108,7 @@ def test_a_key_that_is_missing_is_added_to_its_object() -> None:
 
 
 def test_a_pull_secret_that_is_missing_is_no_obstacle() -> None:
-    use = PageUse("pullSecret", "tls", TLS, "", "", State.MISSING)
+    use = PageUse("pullSecret", "tls", TLS, "", "", HeldState.MISSING)
 
     [sentence] = said(use)
 
@@ -116,7 +116,7 @@ def test_a_pull_secret_that_is_missing_is_no_obstacle() -> None:
 
 
 def test_what_is_current_needs_no_words() -> None:
-    assert said(STALE._replace(state=State.CURRENT)) == []
+    assert said(STALE._replace(state=HeldState.CURRENT)) == []
 
 
 def test_a_name_that_a_shell_would_take_for_more_is_quoted() -> None:

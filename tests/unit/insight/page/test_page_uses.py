@@ -10,8 +10,8 @@ import pytest
 
 from reflet.api.core.pods import Pod
 from reflet.errors import Forbidden
-from reflet.insight.held_values import State
-from reflet.insight.object_history import KeyChange, ObjectHistory, Write
+from reflet.insight.held_values import HeldState
+from reflet.insight.object_history import FieldWrite, KeyChange, ObjectHistory
 from reflet.insight.page import page_uses
 from reflet.insight.page.brief_objects import BriefPods
 from reflet.insight.page.page_uses import UsesOfPods
@@ -27,7 +27,7 @@ def history(*changes: datetime, **more: Any) -> ObjectHistory:
         "keys": ("a",),
         "created": BEFORE,
         "since": BEFORE,
-        "writes": (Write(manager="create", at=BEFORE, keys=("a",)),),
+        "writes": (FieldWrite(manager="create", at=BEFORE, keys=("a",)),),
         "changes": tuple(
             KeyChange(at=at, since=at, key="a", before="1", after="2") for at in changes
         ),
@@ -39,25 +39,27 @@ def uses_of(histories: Mapping[Any, Any]) -> UsesOfPods:
     return UsesOfPods(histories, now=NOW)
 
 
-def states(histories: Mapping[Any, Any], item: Pod) -> dict[str, State]:
+def states(histories: Mapping[Any, Any], item: Pod) -> dict[str, HeldState]:
     return {use.name: use.state for use in uses_of(histories).of(item)}
 
 
 def test_a_running_container_is_judged_by_its_start() -> None:
     known = {SETTINGS: history(EDITED)}
 
-    assert states(known, pod(WHOLE)) == {"a": State.NEEDS_RESTART}
-    assert states(known, pod(WHOLE, started=EDITED + timedelta(minutes=9))) == {"a": State.CURRENT}
+    assert states(known, pod(WHOLE)) == {"a": HeldState.NEEDS_RESTART}
+    assert states(known, pod(WHOLE, started=EDITED + timedelta(minutes=9))) == {
+        "a": HeldState.CURRENT
+    }
 
 
 def test_a_container_that_does_not_run_will_get_what_is_there() -> None:
     [use] = uses_of({SETTINGS: history(NOW)}).of(pod(WHOLE, waiting="ImagePullBackOff"))
 
-    assert (use.state, use.is_running) == (State.CURRENT, False)
+    assert (use.state, use.is_running) == (HeldState.CURRENT, False)
 
 
 def test_a_container_that_waits_for_what_is_missing_is_told_so() -> None:
-    assert states({}, pod(WHOLE, waiting="CreateContainerConfigError")) == {"*": State.MISSING}
+    assert states({}, pod(WHOLE, waiting="CreateContainerConfigError")) == {"*": HeldState.MISSING}
 
 
 def test_a_pull_secret_belongs_to_the_pod() -> None:
@@ -65,14 +67,14 @@ def test_a_pull_secret_belongs_to_the_pod() -> None:
 
     [use] = uses_of({}).of(item)
 
-    assert (use.way, use.container, use.state) == ("pullSecret", "", State.MISSING)
+    assert (use.way, use.container, use.state) == ("pullSecret", "", HeldState.MISSING)
 
 
 def test_what_may_not_be_read_is_not_known() -> None:
     refused = {SETTINGS: Forbidden("no"), ("Secret", "shop", "registry"): Forbidden("no")}
     item = pod(WHOLE, spec={"imagePullSecrets": [{"name": "registry"}]})
 
-    assert set(states(refused, item).values()) == {State.UNKNOWN}
+    assert set(states(refused, item).values()) == {HeldState.UNKNOWN}
 
 
 def many(starts: list[datetime]) -> list[Pod]:
