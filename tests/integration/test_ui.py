@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import json
+import os
 import secrets
 import signal
 import subprocess
@@ -31,7 +32,7 @@ from reflet.testing.pytest_plugin import RunningServer
 from reflet.ui.board import Board
 from reflet.ui.cluster_board import AWAY, ClusterBoard
 from tests.integration.node_agents import scene_on
-from tests.node_scenes import config_map, is_running, pod_document, until
+from tests.node_scenes import config_map, free_port, is_running, pod_document, until
 
 PATIENCE: Final = 30.0
 POD: Final = {
@@ -335,3 +336,68 @@ async def test_the_agent_s_page_has_the_times_at_which_files_were_written(
     assert shown["kind"] == "node"
     assert mode == 0o600
     assert not page.token_file.exists()
+
+
+# The sidecar
+
+
+async def test_the_sidecar_s_page_has_the_times_at_which_files_were_written(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    labelled = {**config_map("dashboard", conf="1")}
+    labelled["metadata"] = {"name": "dashboard", "labels": {"show": "1"}}
+    variables = {
+        "LABEL": "show",
+        "FOLDER": str(tmp_path / "folder"),
+        "KUBECONFIG": str(server.kubeconfig),
+        "HEALTH_PORT": "0",
+        "UI_PORT": str(free_port()),
+        "TMPDIR": str(tmp_path),
+    }
+    token_file = tmp_path / "reflet-sidecar-page-token"
+    (tmp_path / "folder").mkdir()
+    async with reflet.connect(kubeconfig=str(server.kubeconfig)) as cluster:
+        config_maps = cluster.resource(ConfigMap)
+        await config_maps.create(labelled)
+        with sidecar(variables):
+            await until(lambda: token_file.exists() and (tmp_path / "folder/conf").exists())
+            token = token_file.read_text().strip()
+            address = f"http://127.0.0.1:{variables['UI_PORT']}/#token={token}"
+            await until_event(address, lambda found: found["workloads"])
+            await config_maps.patch("dashboard", {"data": {"conf": "2"}})
+            document = await until_event(
+                address, lambda found: found["edits"] and len(found["edits"][0]["steps"]) == 4
+            )
+
+    [workload] = document["workloads"].values()
+    assert [each["to"][0]["state"] for each in workload["arrivals"]] == ["current"]
+    file = document["edits"][0]["steps"][2]
+    assert file["stage"] == "file"
+    assert file["text"].endswith("/folder/conf")
+    assert not token_file.exists()
+
+
+@contextlib.contextmanager
+def sidecar(variables: dict[str, str]) -> Iterator[None]:
+    """A sidecar in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reflet", "sidecar"],
+        env={**os.environ, **variables},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    with process:
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+async def until_event(address: str, wanted: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """The document of a page, once it is as *wanted*."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            found = await asyncio.to_thread(first_event, address)
+            if wanted(found):
+                return found
+            await asyncio.sleep(0.05)

@@ -17,7 +17,7 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.insight.object_history import PROMPT
-from reflet.insight.page.page_document import PageDocument, PageKind
+from reflet.insight.page.page_document import PageDocument, PageKind, PageWorkload
 from reflet.resolution.objects import ConfigKind, ObjectKey
 from reflet.resolution.references import Usage, references_of
 from reflet.runtime.clock import Clock, SystemClock
@@ -77,6 +77,16 @@ class AgentPage:
     def drop_pod(self, pod: Pod) -> None:
         """A pod is gone."""
         self._board.drop_pod(_key(pod))
+        self._page.changed()
+
+    def put_workload(self, page: PageWorkload) -> None:
+        """A workload of which the program knows what arrives there."""
+        self._board.put_workload(page)
+        self._page.changed()
+
+    def wrote(self, key: ObjectKey, what: str) -> None:
+        """A file of an object was just written."""
+        self._board.wrote(key, what, at=self._clock.now())
         self._page.changed()
 
     def put_object(

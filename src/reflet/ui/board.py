@@ -66,6 +66,7 @@ class Board:
         self._notes: dict[str, str] = {}
         self._histories = _Histories()
         self._pods: dict[str, PageOwner] = {}
+        self._given: dict[PageOwner, PageWorkload] = {}
         self._by_workload: dict[PageOwner, dict[str, Pod]] = {}
         self._users: dict[ObjectKey, set[PageOwner]] = {}
         self._used: dict[PageOwner, frozenset[ObjectKey]] = {}
@@ -99,6 +100,12 @@ class Board:
         pod = self._by_workload[name].pop(key)
         for each in [each for each in self._written if each[0] == pod.metadata.uid]:
             del self._written[each]
+        self._dirty.add(name)
+
+    def put_workload(self, page: PageWorkload) -> None:
+        """A workload of which somebody knows what arrives there: it is not computed."""
+        name = PageOwner(page.kind, page.namespace, page.name)
+        self._given[name] = page
         self._dirty.add(name)
 
     def put_object(self, item: AnyObject, *, at: datetime) -> None:
@@ -175,6 +182,10 @@ class Board:
         """An agent wrote the files that a pod has of an object."""
         self._written[pod.metadata.uid, key] = at
         self._dirty.update(self._users.get(key, ()))
+        self.wrote(key, what, at=at)
+
+    def wrote(self, key: ObjectKey, what: str, *, at: datetime) -> None:
+        """Somebody wrote files of an object: so far its last edit has come."""
         source = page_id(*key)
         for index, edit in enumerate(self._edits):
             if edit.source == source:
@@ -217,9 +228,7 @@ class Board:
 
     def _using(self, source: str) -> Iterator[PageWorkload]:
         """Yield the workloads that use an object."""
-        kind, namespace, name = source.split("/", 2)
-        key: ObjectKey = ("Secret" if kind == "Secret" else "ConfigMap", namespace, name)
-        for user in self._users.get(key, ()):
+        for user in self._users.get(_object_key(source), ()):
             page = self._workloads.get(page_id(*user))
             if page is not None:
                 yield page
@@ -231,8 +240,11 @@ class Board:
         changed: dict[str, PageWorkload | None] = {}
         for name in dirty:
             pods = self._by_workload.get(name, {})
-            self._note_users(name, pods)
-            page = workload_page(name, pods.values(), uses)
+            given = self._given.get(name)
+            self._note_users(name, _objects_of(pods, given))
+            page = given or workload_page(name, pods.values(), uses)
+            if not pods:
+                self._by_workload.pop(name, None)
             moves = page is not None and any(
                 link.state == "on-its-way" for each in page.arrivals for link in each.to
             )
@@ -247,20 +259,16 @@ class Board:
                 self._workloads[key] = page
         return changed
 
-    def _note_users(self, name: PageOwner, pods: Mapping[str, Pod]) -> None:
-        specs = {id(pod.spec): pod for pod in pods.values()}
-        used = frozenset(key for pod in specs.values() for key in object_keys(pod))
-        before = self._used.get(name, frozenset())
+    def _note_users(self, name: PageOwner, used: frozenset[ObjectKey]) -> None:
+        before = self._used.pop(name, frozenset())
         for key in before - used:
             self._users[key].discard(name)
             self._touched.add(key)
         for key in used - before:
             self._users.setdefault(key, set()).add(name)
             self._touched.add(key)
-        self._used[name] = used
-        if not pods:
-            del self._used[name]
-            self._by_workload.pop(name, None)
+        if used:
+            self._used[name] = used
 
     def _refreshed_sources(self) -> Mapping[str, PageSource | None]:
         touched, self._touched = self._touched, set()
@@ -316,3 +324,16 @@ class Board:
 def _key(item: AnyObject) -> ObjectKey:
     kind: ConfigKind = "Secret" if item.kind == "Secret" else "ConfigMap"
     return kind, item.metadata.namespace, item.metadata.name
+
+
+def _object_key(source: str) -> ObjectKey:
+    kind, namespace, name = source.split("/", 2)
+    return "Secret" if kind == "Secret" else "ConfigMap", namespace, name
+
+
+def _objects_of(pods: Mapping[str, Pod], given: PageWorkload | None) -> frozenset[ObjectKey]:
+    """Return the objects that pods name, those with one spec looked at once."""
+    if given is not None:
+        return frozenset(_object_key(each.source) for each in given.arrivals)
+    specs = {id(pod.spec): pod for pod in pods.values()}
+    return frozenset(key for pod in specs.values() for key in object_keys(pod))
