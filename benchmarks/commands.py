@@ -95,6 +95,11 @@ def jobs(folder: Path, pods: int) -> dict[str, Job]:
             ("lint", "-f", manifests, "--against", "cluster"),
             ("get", "configmaps,secrets", "-A", "-o", "json"),
         ),
+        "ui -A, until the page is there": Job(
+            ("ui", "-A"),
+            ("get", "pods,configmaps,secrets", "-A", "-o", "json"),
+            lambda _, line: line.startswith(b"the page is at"),
+        ),
         "env deploy/web-0": Job(
             ("env", "deploy/web-0", *one),
             ("set", "env", "deploy/web-0", "--list", "--resolve", *one),
@@ -109,6 +114,7 @@ NEAREST: Final = {
     "used-by secret/shared -A": "the same ten lists, `-o json`",
     "why -A": "the same twelve lists, `-o json`",
     "lint --against cluster": "`get configmaps,secrets -A -o json`",
+    "ui -A, until the page is there": "`get pods,configmaps,secrets -A -o json`",
     "env deploy/web-0": "`set env deploy/web-0 --list --resolve`",
 }
 

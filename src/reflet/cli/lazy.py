@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         supervisor,
     )
     from reflet.transport.config import kubeconfig
+    from reflet.ui import board, cluster_board, file_board, page, report
 
 _HOMES: Final = {
     name: f"{package}.{name}"
@@ -143,6 +144,7 @@ _HOMES: Final = {
             "run_options running supervisor"
         ),
         "reflet.transport.config": "kubeconfig",
+        "reflet.ui": "board cluster_board file_board page report",
     }.items()
     for name in names.split()
 } | {

@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "serve": "serve a Kubernetes API from this process, for development and tests",
     "sidecar": "keep labelled ConfigMaps and Secrets as files in a folder, and reload",
     "stale": "show which running containers still hold an old value",
+    "ui": "show on a live page who gets which configuration, and what is not current",
     "unused": "show ConfigMaps, Secrets and single keys that nothing uses",
     "used-by": "show who uses a ConfigMap or Secret, and who needs a restart",
     "version": "show the versions of Reflet and of the server",

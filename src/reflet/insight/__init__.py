@@ -13,6 +13,7 @@
 - ``custom_workloads``: custom resources that hold pod templates, as what makes pods
 - ``custom_structs``, ``struct_source``: Python classes for the objects of a definition
 - ``rbac``: the smallest role that reads what a pod needs
+- ``page``: what the page of ``reflet ui`` shows
 - ``lint``: mistakes in manifests, before they are applied
 
 Everything here takes objects in hand and returns frozen results; nothing shows a Secret's value.

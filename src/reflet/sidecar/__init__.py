@@ -19,5 +19,6 @@ What acts:
 - ``files``: the ledger and the files on disk
 - ``downloads``: what ``.url`` keys name; ``web_login``: user and password
 - ``reload``, ``scripts``: telling the application
+- ``sidecar_page``: the sidecar's page of itself
 - ``log_lines``: the form of log lines
 """

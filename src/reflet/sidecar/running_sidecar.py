@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -13,13 +14,16 @@ from reflet.cluster import Cluster
 from reflet.errors import ConfigurationError
 from reflet.sidecar.log_lines import health_logger, logger
 from reflet.sidecar.sidecar import Sidecar
+from reflet.sidecar.sidecar_page import SidecarPage
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.transport.config.kubeconfig import Overrides, resolve_settings
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.serving.http_answers import HttpAnswers
+from reflet.ui.agent_page import AgentPage
 
 NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 MOST_CONNECTIONS: Final = 32
+TOKEN_FILE: Final = "reflet-sidecar-page-token"  # noqa: S105 - the name of a file
 
 
 async def run_sidecar(settings: SidecarSettings, environ: Mapping[str, str]) -> None:
@@ -32,7 +36,8 @@ async def run_sidecar(settings: SidecarSettings, environ: Mapping[str, str]) -> 
     namespace = own_namespace(connection)
     async with AsyncExitStack() as closing:
         cluster = await closing.enter_async_context(Cluster(connection))
-        sidecar = Sidecar(settings, cluster, namespace=namespace)
+        page = await _page(settings, closing) if settings.ui_port else None
+        sidecar = Sidecar(settings, cluster, namespace=namespace, page=page)
         if settings.health_port:
             await _serve(sidecar, settings, closing)
         await sidecar.run()
@@ -76,3 +81,18 @@ async def _serve(sidecar: Sidecar, settings: SidecarSettings, closing: AsyncExit
             health_logger.info("Starting health server on port %d", settings.health_port)
             return
     health_logger.warning("health is not served: %s", refusal)
+
+
+async def _page(settings: SidecarSettings, closing: AsyncExitStack) -> SidecarPage | None:
+    """Show a page at UI_PORT; the sidecar works without, as it does without health."""
+    token_file = Path(tempfile.gettempdir()) / TOKEN_FILE
+    page = AgentPage(
+        Path(settings.folder).name, "sidecar", port=settings.ui_port, token_file=token_file
+    )
+    try:
+        await closing.enter_async_context(page)
+    except (ConfigurationError, OSError) as error:
+        logger.warning("the page is not shown: %s", error)
+        return None
+    logger.info("page at %s, its token in %s", page.url, token_file)
+    return SidecarPage(page, settings)

@@ -31,6 +31,7 @@ from reflet.sidecar.owners import Owner, OwnerTable
 from reflet.sidecar.reload import Reloader
 from reflet.sidecar.selected_objects import identity, selected
 from reflet.sidecar.sidecar_health import CONTACT_LOST, SidecarFacts, SidecarPages
+from reflet.sidecar.sidecar_page import SidecarPage
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.sidecar.targets import (
     LAST_GOOD,
@@ -65,7 +66,8 @@ class Sidecar:
         async with connect() as cluster:
             await Sidecar(settings, cluster, namespace=cluster.namespace).run()
 
-    *namespace* is our own, where NAMESPACE names none.  Used by one event loop, and run once.
+    *namespace* is our own, where NAMESPACE names none.  *page* shows what is done.  Used by one
+    event loop, and run once.
     """
 
     def __init__(
@@ -76,8 +78,10 @@ class Sidecar:
         namespace: str,
         clock: Clock | None = None,
         metrics: MetricText | None = None,
+        page: SidecarPage | None = None,
     ) -> None:
         self._settings = settings
+        self._page = page
         self._clock = clock = clock or SystemClock()
         self._metrics = metrics = metrics or MetricText()
         chosen = selected(settings, namespace)
@@ -313,6 +317,8 @@ class Sidecar:
             self._tell_contested()
 
     def _take(self, owner: Owner, found: SidecarObject | None) -> None:
+        if self._page is not None:
+            self._page.came(owner, found)
         if found is None:
             self._downloads.forget(owner)
             self._ready[owner] = {}
@@ -345,6 +351,8 @@ class Sidecar:
         for path, now in published.failed.items():
             if now != before[path]:
                 logger.error("Error when updating %s: %s", path, now.why)
+        if self._page is not None:
+            self._page.wrote(published.changed, self._table, self._unwritten)
         if not self._unwritten:
             self._retry_at = None
             self._retries.reset()

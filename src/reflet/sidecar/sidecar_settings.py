@@ -86,6 +86,7 @@ class SidecarSettings:
     script_timeout: float
     resync_interval: float | None
     url_refresh_interval: float
+    ui_port: int
     warnings: tuple[str, ...] = ()
 
     @property

@@ -297,6 +297,12 @@ _OWN: Final = (
         number,
         0.0,
     ),
+    SidecarVariable(
+        "UI_PORT",
+        "Port of 127.0.0.1 at which a live page of the folder is shown; 0 for none.",
+        port,
+        0,
+    ),
 )
 
 VARIABLES: Final[Mapping[str, SidecarVariable]] = MappingProxyType(

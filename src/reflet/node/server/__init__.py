@@ -2,6 +2,7 @@
 
 - ``ports``: the plain port and the one with TLS, and what is answered at which
 - ``pages``: ``/livez``, ``/readyz``, ``/metrics``, ``/pods``, and where each is
+- ``node_page``: the agent's page of itself, ``--ui``
 - ``pod_services``: what is answered about one pod at a time:
   ``log_service``, ``log_reading``: ``/containerLogs``, as ``kubectl logs`` asks for it;
   ``exec_service``, ``command_streams``: ``/exec``; ``attach_service``: ``/attach``;

@@ -69,13 +69,15 @@ class Question:
 class Answer:
     """An answer: text, or pieces that come one after the other.
 
-    *retry_after* is in how many seconds it may be another one; 0 when nobody can say.
+    *retry_after* is in how many seconds it may be another one; 0 when nobody can say.  *headers*
+    come beside those that every answer has.
     """
 
     status: int
     body: bytes | AsyncGenerator[bytes, None]
     content_type: str = TEXT
     retry_after: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +278,7 @@ async def _write(writer: asyncio.StreamWriter, answer: Answer) -> None:
     )
     if answer.retry_after:
         head += f"Retry-After: {answer.retry_after}\r\n"
+    head += "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
     if isinstance(answer.body, bytes):
         writer.write(f"{head}Content-Length: {len(answer.body)}\r\n\r\n".encode() + answer.body)
         await _drained(writer)
