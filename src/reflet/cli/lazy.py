@@ -54,18 +54,17 @@ if TYPE_CHECKING:
     from reflet.insight import (
         custom_structs,
         explain,
-        held_values,
         pod_diff,
         rbac,
         reference_table,
         sidecars,
-        stale_workloads,
         struct_source,
         unused,
         used_by,
     )
     from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
+    from reflet.insight.stale import held_values, stale_workloads
     from reflet.insight.why import diagnosis
     from reflet.manifests import applying, git_revisions, manifest_documents
     from reflet.manifests import files as manifest_files
@@ -121,9 +120,10 @@ _HOMES: Final = {
         "reflet.gotext": "durations times",
         "reflet.informer.reflector": "reflector",
         "reflet.insight": (
-            "custom_structs explain held_values pod_diff rbac reference_table sidecars "
-            "stale_workloads struct_source unused used_by"
+            "custom_structs explain pod_diff rbac reference_table sidecars struct_source unused "
+            "used_by"
         ),
+        "reflet.insight.stale": "held_values stale_workloads",
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.insight.why": "diagnosis",
         "reflet.manifests": "applying git_revisions manifest_documents",

@@ -5,9 +5,10 @@
 - ``pod_problems``: everything that is wrong with a whole pod, for ``why`` and ``lint``
 - ``fixes``: what to do about a problem, and what was probably meant
 - ``used_by``: who uses an object, key by key, of ``possible_users``; ``pod_uses``: how pods do
+- ``unused``: what nobody uses; ``owners``: what a pod or a ReplicaSet belongs to
+- ``pod_diff``: what changes for the processes of a pod between two states
 - ``sidecars``: containers that pick up objects by label, and which
-- ``staleness``: which running containers still hold an old value, key by key, as ``held_values``
-  judges it by times and ``object_history`` knows them
+- ``stale``: which running containers still hold an old value, key by key
 - ``name_paths``: paths from objects to the names in them
 - ``reference_table``: which objects name ConfigMaps and Secrets outside pods, and which make them
 - ``custom_workloads``: custom resources that hold pod templates, as what makes pods

@@ -16,8 +16,8 @@ from reflet.api.codec import encode
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.unstructured import AnyObject
-from reflet.insight.object_history import PROMPT
 from reflet.insight.page.page_document import PageDocument, PageKind, PageWorkload
+from reflet.insight.stale.object_history import PROMPT
 from reflet.resolution.objects import ConfigKind, ObjectKey
 from reflet.resolution.references import Usage, references_of
 from reflet.runtime.clock import Clock, SystemClock

@@ -17,7 +17,6 @@ from msgspec import structs
 from reflet.api.core.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.errors import RefletError
-from reflet.insight.object_history import ObjectHistory, history_of, never_seen, observed
 from reflet.insight.page.brief_objects import BriefObjects, BriefPods
 from reflet.insight.page.page_document import (
     PageChange,
@@ -32,6 +31,7 @@ from reflet.insight.page.page_document import (
 from reflet.insight.page.page_edits import MOST_EDITS, DeliveryTime, SeenEdit, edit_of, edit_page
 from reflet.insight.page.page_uses import UsesOfPods, object_keys
 from reflet.insight.page.workload_page import PageOwner, workload_of, workload_page
+from reflet.insight.stale.object_history import ObjectHistory, history_of, never_seen, observed
 from reflet.resolution.objects import ConfigKind, ObjectKey
 
 

@@ -29,7 +29,7 @@ from reflet.errors import (
 )
 from reflet.informer.handlers.changes import Change
 from reflet.informer.mirror import Mirror
-from reflet.insight.object_history import PROMPT
+from reflet.insight.stale.object_history import PROMPT
 from reflet.podconfig.gather_objects import NO_HELM_RELEASES
 from reflet.resolution.objects import ConfigKind
 from reflet.runtime.clock import Clock, SystemClock

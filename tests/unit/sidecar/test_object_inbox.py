@@ -6,7 +6,7 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.watch_events import WatchEvent
 from reflet.sidecar.object_inbox import ObjectInbox
-from reflet.sidecar.owners import Owner
+from reflet.sidecar.owner_table import Owner
 from reflet.sidecar.selected_objects import SelectedObjects
 from reflet.sidecar.targets import SidecarObject
 from reflet.store.deltas import Changed, Replaced, Resynced

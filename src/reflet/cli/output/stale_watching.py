@@ -14,7 +14,7 @@ from reflet.api.core.pods import Pod
 from reflet.cli.output.output import visible
 from reflet.cli.output.stale_output import Line, lines_of, metrics_text, totals_text
 from reflet.cluster import Cluster
-from reflet.insight.stale_workloads import RunningPods, stale_workloads
+from reflet.insight.stale.stale_workloads import RunningPods, stale_workloads
 from reflet.podconfig.many_pods.gather_staleness import names_of, pods_of
 from reflet.podconfig.many_pods.staleness_watch import StalenessWatch
 from reflet.runtime.metrics import CONTENT_TYPE

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from reflet.api.frozen import EMPTY, Frozen
-from reflet.insight.held_values import HeldState
+from reflet.insight.stale.held_values import HeldState
 
 PageState = Literal["current", "on-its-way", "needs-restart", "missing", "unknown"]
 Way = Literal["variable", "file", "subPath", "pullSecret", "volumeCredentials"]

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 from reflet.api.frozen import Frozen
 from reflet.api.meta import Time
-from reflet.insight.object_history import KeyChange
 from reflet.insight.page.page_document import (
     EditStep,
     PageArrival,
@@ -22,6 +21,7 @@ from reflet.insight.page.page_document import (
     page_id,
     seconds,
 )
+from reflet.insight.stale.object_history import KeyChange
 
 MOST_EDITS: Final = 30
 FIXED: Final = frozenset({"variable", "subPath"})

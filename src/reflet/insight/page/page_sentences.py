@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Final
 
 from reflet.insight.fixes import listed
-from reflet.insight.held_values import HeldState
 from reflet.insight.page.page_document import Sentence, seconds
 from reflet.insight.page.page_uses import PageUse
+from reflet.insight.stale.held_values import HeldState
 from reflet.resolution.objects import ObjectKey
 
 Group = tuple[tuple[PageUse, ...], tuple[str, ...]]

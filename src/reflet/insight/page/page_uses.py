@@ -15,11 +15,11 @@ from msgspec import structs
 from reflet.api.core.pods import ContainerState, ContainerStateRunning, ContainerStatus, Pod
 from reflet.api.frozen import EMPTY
 from reflet.errors import NotFound, RefletError
-from reflet.insight.held_values import FOLLOWS_WITHIN, Arrival, Certainty, HeldState
-from reflet.insight.object_history import ObjectHistory
 from reflet.insight.page.page_document import Way
-from reflet.insight.staleness import Staleness
-from reflet.insight.used_keys import Histories
+from reflet.insight.stale.held_values import FOLLOWS_WITHIN, Arrival, Certainty, HeldState
+from reflet.insight.stale.object_history import ObjectHistory
+from reflet.insight.stale.staleness import Staleness
+from reflet.insight.stale.used_keys import Histories
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.places import containers_of
 from reflet.resolution.references import Usage, references_of

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from reflet.api.core.pods import Pod, PodStatus
-from reflet.insight.held_values import HeldState
 from reflet.insight.page.brief_objects import TEMPLATE_HASH
 from reflet.insight.page.page_document import (
     STATES,
@@ -19,6 +18,7 @@ from reflet.insight.page.page_document import (
 )
 from reflet.insight.page.page_sentences import sentences_about
 from reflet.insight.page.page_uses import PageUse, UsesOfPods
+from reflet.insight.stale.held_values import HeldState
 
 NAMES_SHOWN: Final = 2
 _ENDED: Final = frozenset({"Succeeded", "Failed"})

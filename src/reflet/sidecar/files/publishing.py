@@ -21,7 +21,7 @@ from reflet.sidecar.files.ledger import Ledger, LedgerEntry, UnreadableLedger, d
 from reflet.sidecar.files.linked_folders import LinkedFolders, folders_of, unlink_folder
 from reflet.sidecar.files.plain_files import PlainFiles
 from reflet.sidecar.log_lines import logger
-from reflet.sidecar.owners import Claim, OwnerTable
+from reflet.sidecar.owner_table import Claim, OwnerTable
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.sidecar.targets import OWN_PREFIX, LastGood, Remembered
 from reflet.volumes.volume_errors import VolumeError

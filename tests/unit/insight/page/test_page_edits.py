@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from reflet.insight.object_history import KeyChange
 from reflet.insight.page.page_document import (
     PageArrival,
     PageLink,
@@ -23,6 +22,7 @@ from reflet.insight.page.page_edits import (
     edit_page,
     took,
 )
+from reflet.insight.stale.object_history import KeyChange
 from tests.page_scenes import NOON
 
 SOURCE = "ConfigMap/shop/settings"

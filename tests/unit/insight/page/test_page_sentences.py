@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from reflet.insight.held_values import HeldState
 from reflet.insight.page.page_document import Sentence
 from reflet.insight.page.page_sentences import sentences_about
 from reflet.insight.page.page_uses import PageUse
+from reflet.insight.stale.held_values import HeldState
 from reflet.resolution.objects import ObjectKey
 from tests.page_scenes import NOON
 

@@ -10,12 +10,12 @@ import pytest
 
 from reflet.api.core.pods import Pod
 from reflet.errors import Forbidden
-from reflet.insight.held_values import HeldState
-from reflet.insight.object_history import FieldWrite, KeyChange, ObjectHistory
 from reflet.insight.page import page_uses
 from reflet.insight.page.brief_objects import BriefPods
 from reflet.insight.page.page_uses import UsesOfPods
-from reflet.insight.staleness import Staleness
+from reflet.insight.stale.held_values import HeldState
+from reflet.insight.stale.object_history import FieldWrite, KeyChange, ObjectHistory
+from reflet.insight.stale.staleness import Staleness
 from tests.page_scenes import BEFORE, NOON, NOW, OF_WEB, WHOLE, pod
 
 SETTINGS = ("ConfigMap", "shop", "settings")

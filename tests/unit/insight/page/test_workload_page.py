@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from reflet.api.core.pods import Pod
-from reflet.insight.object_history import KeyChange, ObjectHistory
 from reflet.insight.page.page_document import PageContainer, PageWorkload
 from reflet.insight.page.page_uses import UsesOfPods
 from reflet.insight.page.workload_page import PageOwner, workload_of, workload_page
+from reflet.insight.stale.object_history import KeyChange, ObjectHistory
 from tests.page_scenes import BEFORE, NOON, NOW, OF_WEB, WHOLE, owned, pod
 
 WEB = PageOwner("Deployment", "shop", "web")

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
-from reflet.insight.held_values import Certainty, HeldState
 from reflet.insight.owners import Owners
-from reflet.insight.staleness import KeyUse, Staleness
-from reflet.insight.used_keys import Histories
+from reflet.insight.stale.held_values import Certainty, HeldState
+from reflet.insight.stale.staleness import KeyUse, Staleness
+from reflet.insight.stale.used_keys import Histories
 
 
 class RunningPods(NamedTuple):

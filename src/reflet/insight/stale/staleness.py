@@ -11,7 +11,7 @@ from typing import Final, assert_never, final
 from reflet.api.core.pods import ContainerStatus, Pod
 from reflet.api.frozen import Frozen
 from reflet.errors import RefletError
-from reflet.insight.held_values import (
+from reflet.insight.stale.held_values import (
     Arrival,
     Certainty,
     HeldState,
@@ -20,8 +20,8 @@ from reflet.insight.held_values import (
     judge,
     surely_current,
 )
-from reflet.insight.object_history import ObjectHistory
-from reflet.insight.used_keys import (
+from reflet.insight.stale.object_history import ObjectHistory
+from reflet.insight.stale.used_keys import (
     Absence,
     Histories,
     NamedUse,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reflet.insight.held_values import (
+from reflet.insight.stale.held_values import (
     FOLLOWS_WITHIN,
     SETTLED,
     Arrival,
@@ -17,7 +17,7 @@ from reflet.insight.held_values import (
     Start,
     judge,
 )
-from reflet.insight.object_history import FieldWrite, KeyChange, ObjectHistory
+from reflet.insight.stale.object_history import FieldWrite, KeyChange, ObjectHistory
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -11,10 +11,10 @@ import pytest
 from reflet.api import codec
 from reflet.api.core.pods import Pod
 from reflet.errors import Forbidden
-from reflet.insight.held_values import Certainty, HeldState, HeldValue
-from reflet.insight.object_history import FieldWrite, KeyChange, ObjectHistory
-from reflet.insight.staleness import KeyUse, staleness_of
-from reflet.insight.used_keys import Histories
+from reflet.insight.stale.held_values import Certainty, HeldState, HeldValue
+from reflet.insight.stale.object_history import FieldWrite, KeyChange, ObjectHistory
+from reflet.insight.stale.staleness import KeyUse, staleness_of
+from reflet.insight.stale.used_keys import Histories
 from reflet.resolution.objects import ConfigKind
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

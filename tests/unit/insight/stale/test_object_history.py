@@ -9,7 +9,7 @@ import pytest
 
 from reflet.api.unstructured import AnyObject
 from reflet.errors import DecodeError
-from reflet.insight.object_history import (
+from reflet.insight.stale.object_history import (
     MOST_CHANGES,
     PROMPT,
     ObjectHistory,

@@ -8,10 +8,10 @@ from typing import Any
 
 from reflet.api import codec
 from reflet.api.core.pods import Pod
-from reflet.insight.held_values import Certainty, HeldState
-from reflet.insight.object_history import FieldWrite, KeyChange, ObjectHistory
 from reflet.insight.owners import Owners
-from reflet.insight.stale_workloads import RunningPods, WorkloadStaleness, stale_workloads
+from reflet.insight.stale.held_values import Certainty, HeldState
+from reflet.insight.stale.object_history import FieldWrite, KeyChange, ObjectHistory
+from reflet.insight.stale.stale_workloads import RunningPods, WorkloadStaleness, stale_workloads
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

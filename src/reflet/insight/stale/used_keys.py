@@ -16,8 +16,8 @@ from reflet.api.meta import ObjectMeta
 from reflet.errors import NotFound, RefletError
 from reflet.gotext.lazy_patterns import lazy_pattern
 from reflet.insight.explain import explain, sources_of
-from reflet.insight.held_values import Arrival, Certainty, HeldState, HeldValue
-from reflet.insight.object_history import ObjectHistory
+from reflet.insight.stale.held_values import Arrival, Certainty, HeldState, HeldValue
+from reflet.insight.stale.object_history import ObjectHistory
 from reflet.resolution.objects import ObjectKey, missing
 from reflet.resolution.origins import ConfigMapOrigin, Origin, SecretOrigin
 from reflet.resolution.places import containers_of

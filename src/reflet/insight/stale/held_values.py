@@ -18,7 +18,7 @@ from typing import Final, final
 from reflet.api.frozen import Frozen
 from reflet.api.meta import Time
 from reflet.gotext.durations import human_duration
-from reflet.insight.object_history import SECOND, FieldWrite, KeyChange, ObjectHistory
+from reflet.insight.stale.object_history import SECOND, FieldWrite, KeyChange, ObjectHistory
 
 SETTLED: Final = timedelta(seconds=3)
 """A container that started so long after a change has it: the kubelet's watch, and the start."""
