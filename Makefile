@@ -56,6 +56,12 @@ bench: install ## run the benchmarks, an hour; QUICK=1 is a look, under ten minu
 kube: ## build the real kube-apiserver and etcd for tests/real, once
 	@sh tests/real/kube/build
 
+browser: ## install what drives a browser for tests/browser, once; the browser is the system's chromium
+	@sh tests/browser/build
+
+pictures: install ## take the pictures of the page for the documentation again
+	@$(BIN)/python -m tests.browser.pictures
+
 helm: ## build Helm for the tests of the chart, once
 	@sh tests/helm/build
 
@@ -67,4 +73,4 @@ lock: install ## choose the newest versions again and write requirements/*.lock
 clean: ## remove what the other targets made in this folder
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist docs/_build
 
-.PHONY: help install demo test soak fuzz check docs reference format bench kube helm lock clean
+.PHONY: help install demo test soak fuzz check docs reference format bench kube browser pictures helm lock clean

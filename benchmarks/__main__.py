@@ -36,6 +36,7 @@ BENCHMARKS: Final = (
     "node",
     "recovery",
     "resolution",
+    "sidecar",
     "start_up",
     "wire",
 )

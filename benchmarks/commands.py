@@ -100,6 +100,11 @@ def jobs(folder: Path, pods: int) -> dict[str, Job]:
             ("lint", "-f", manifests, "--against", "cluster"),
             ("get", "configmaps,secrets", "-A", "-o", "json"),
         ),
+        "ui -A, until the page is there": Job(
+            ("ui", "-A"),
+            ("get", "pods,configmaps,secrets", "-A", "-o", "json"),
+            lambda _, line: line.startswith(b"the page is at"),
+        ),
         "env deploy/web-0": Job(
             ("env", "deploy/web-0", *one),
             ("set", "env", "deploy/web-0", "--list", "--resolve", *one),
@@ -116,6 +121,7 @@ NEAREST: Final = {
     "stale -A": "the same five lists, `-o json`",
     "unused -A": "the same twelve lists, `-o json`",
     "lint --against cluster": "`get configmaps,secrets -A -o json`",
+    "ui -A, until the page is there": "`get pods,configmaps,secrets -A -o json`",
     "env deploy/web-0": "`set env deploy/web-0 --list --resolve`",
 }
 

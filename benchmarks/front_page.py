@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.controllers_contestants import KOPF, OURS, RUNTIME
 from benchmarks.fault_contestants import GO_INFORMER, OFFICIAL, REFLET
 from benchmarks.measuring import REPOSITORY, RESULTS, table
 from benchmarks.recovery_contestants import AUTO, KUBELET, WATCH
@@ -28,7 +29,7 @@ Figures = Mapping[str, Any]
 def loaded(*, quick: bool = False, results: Path = RESULTS) -> dict[str, Figures]:
     """The figures of the benchmarks that the table is made of, as far as there are any."""
     found = {}
-    for name in ("mirror", "managers", "idle", "faults", "recovery"):
+    for name in ("mirror", "managers", "idle", "faults", "recovery", "controllers"):
         path = results / f"{name}{'-quick' if quick else ''}.json"
         if path.is_file():
             found[name] = json.loads(path.read_text())["figures"]
@@ -72,6 +73,8 @@ def _rows(found: Mapping[str, Figures]) -> Iterator[tuple[str, ...]]:
         yield from _fault_rows(found["faults"])
     if "recovery" in found:
         yield from _recovery_rows(found["recovery"])
+    if "controllers" in found:
+        yield from _controller_rows(found["controllers"])
 
 
 def _mirror_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
@@ -170,6 +173,20 @@ def _recovery_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
         f"{last(WATCH)} (`watch`), {last(AUTO)} (`auto`)",
         "has no such thing",
         last(KUBELET),
+    )
+
+
+def _controller_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
+    objects = max(figures["no_op"], key=int)
+    found, scale = figures["no_op"][objects]["figures"], 1e6 / int(objects)
+    ours, kopf, runtime = (
+        _median(found, name, "cpu_seconds", scale=scale) for name in (OURS, KOPF, RUNTIME)
+    )
+    yield (
+        f"CPU to reconcile one of {int(objects):,} objects, µs",
+        ours,
+        f"has no such thing (kopf: {kopf})",
+        f"{runtime} (controller-runtime)",
     )
 
 

@@ -1,20 +1,25 @@
 """A relay between clients and a server that counts what passes: connections and bytes.
 
-Owns: the doors, one for each client, and their counts.  Must not know what is said: the clients
-and the server speak TLS, and bytes are counted as they travel.
+Owns: the doors, one for each client, and their counts.  Must not know what is said: mostly the
+clients and the server speak TLS, and bytes are counted as they travel.  Of those that do not,
+requests are counted too.
 
 A child (see ``measuring.Child``): says the ports of its doors, and then, for every line it is
-sent, what has come through each of them so far.  Behind each door the server is called from a
-loopback address of its own, by which its log tells the clients apart.
+sent, what has come through each of them so far.  After ``{"hush": 1}`` nothing passes any more on
+the connections that the second door has: they stay open, as after the loss of a route.  Behind each
+door the server is called from a loopback address of its own, by which its log tells the clients
+apart.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Final
 
 from benchmarks.measuring import answer, first_line
@@ -22,6 +27,7 @@ from benchmarks.measuring import answer, first_line
 HOST: Final = "127.0.0.1"
 CHUNK: Final = 64 * 1024
 DOORS_OF_A_NETWORK: Final = 250
+REQUEST: Final = b" HTTP/1.1\r\n"  # the end of a request's first line, where nothing is encrypted
 
 
 def calling_address(door: int) -> str:
@@ -47,7 +53,9 @@ class Door:
         self._calling = (calling_address(number), 0)
         self._server = server
         self._listening: asyncio.Server | None = None
+        self._hushes = 0
         self.count = Count()
+        self.requests = 0
 
     async def listen(self) -> int:
         """Open the door, and say where."""
@@ -61,6 +69,10 @@ class Door:
             self._listening.close()
             await self._listening.wait_closed()
 
+    def hush(self) -> None:
+        """Swallow what comes on the connections that there are; others are not concerned."""
+        self._hushes += 1
+
     async def _entered(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.count.opened += 1
         self.count.open += 1
@@ -73,29 +85,38 @@ class Door:
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry both ways, until one side goes."""
         answers, questions = await asyncio.open_connection(*self._server, local_addr=self._calling)
+        hushes = self._hushes
+
+        def take(count: Callable[[bytes], None], data: bytes) -> bytes:
+            if hushes != self._hushes:
+                return b""
+            count(data)
+            return data
+
+        sent, received = partial(take, self._sent), partial(take, self._received)
         with closing(questions):
             ways = (
-                asyncio.create_task(_carry(reader, questions, self._sent), name="to the server"),
-                asyncio.create_task(_carry(answers, writer, self._received), name="to the client"),
+                asyncio.create_task(_carry(reader, questions, sent), name="to the server"),
+                asyncio.create_task(_carry(answers, writer, received), name="to the client"),
             )
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             for way in ways:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
 
-    def _sent(self, size: int) -> None:
-        self.count.sent += size
+    def _sent(self, data: bytes) -> None:
+        self.count.sent += len(data)
+        self.requests += data.count(REQUEST)
 
-    def _received(self, size: int) -> None:
-        self.count.received += size
+    def _received(self, data: bytes) -> None:
+        self.count.received += len(data)
 
 
 async def _carry(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, count: Callable[[int], None]
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, take: Callable[[bytes], bytes]
 ) -> None:
     while data := await reader.read(CHUNK):
-        count(len(data))
-        writer.write(data)
+        writer.write(take(data))
         await writer.drain()
 
 
@@ -105,8 +126,12 @@ async def main() -> None:
     server = (task["host"], task["port"])
     doors = [Door(number, server) for number in range(task["doors"])]
     answer({"ports": [await door.listen() for door in doors]})
-    while await asyncio.to_thread(sys.stdin.readline):
-        answer({"counts": [asdict(door.count) for door in doors]})
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        hushed = json.loads(line).get("hush")
+        if hushed is not None:
+            doors[hushed].hush()
+        counts = [asdict(door.count) for door in doors]
+        answer({"counts": counts, "requests": [door.requests for door in doors]})
 
 
 if __name__ == "__main__":

@@ -40,6 +40,40 @@ in brackets.
   Python.
 """,
     ),
+    "controllers": Section(
+        "## Controllers",
+        """\
+What a controller costs that looks after thousands of objects, how soon it sees a write, and how
+long nobody leads when the leader is killed: Reflet's `reconcile` and `leader` next to kopf, as
+released on PyPI, and to controller-runtime, with their defaults. All work on the same custom
+resource of about 1 KiB with a status, on the same real kube-apiserver over TLS on the same two
+cores, each in a process of its own, in turns; figures are medians, with the range in brackets.
+
+- **No-op**: the function reads its object and returns. Counted from the start of the controller,
+  connection and first list included, until it was called for every object.
+- **Status patch**: it patches the status of each object, in the way its documentation shows
+  (`patch(…, subresource="status")`, `Status().Patch`, `patch.status`). The patch comes back as an
+  event, and its call finds nothing to do: the clock stops when that was so for every object. Reflet
+  and controller-runtime have the same number of workers. kopf has no such number: it works on all
+  objects at once. Nobody limits its requests a second. The server is the slowest of all, so
+  objects a second are its figure more than the controller's. CPU is the controller's own, and most
+  of it is the request: HTTP/2 and TLS in Python, which no controller can save.
+- **kopf** is there twice. `on.event` is told every event and remembers nothing, so it is the
+  nearest to a function that reconciles, and the cheaper one: the goals are against it. The handlers
+  that its pages begin with are called for changes of what matters, which kopf knows by an
+  annotation that it writes into each object; they ran once, on objects of their own.
+- **Latency** counts from the moment before a write is sent to the first call that sees it. The
+  event usually comes before the answer to the write, which is then 0. Nearly all of it is the
+  server's and the scheduler's, so which of two p99 is the longer can change from run to run.
+- **Leader election**: two candidates for a Lease, of which the leader is killed with SIGKILL at a
+  random moment of its period of renewals. Until the Lease has run out nobody may lead, and then it
+  takes until the other candidate looks again: both ask every one to 2.2 periods. kopf has no
+  election by Lease, and none here: peering pauses operators of a lower priority, by the clocks of
+  their machines.
+
+Memory is the peak of resident memory of the whole process.
+""",
+    ),
     "devserver": Section(
         "## The development server",
         """\
@@ -273,6 +307,34 @@ a model. Nothing depends on the machine: the same seed gives the same figures ev
 What it costs to compute a container's environment and a pod's volumes from objects in hand, and
 how long a person waits for `reflet env -f` from a cold start. The pod has 20 variables from five
 objects.
+""",
+    ),
+    "sidecar": Section(
+        "## The sidecar",
+        """\
+`reflet sidecar` next to kiwigrid/k8s-sidecar, which it replaces: the same variables, the same
+objects, each a process of its own with a folder of its own. But for the start, in which they take
+turns, both work at the same time on the same server. The original runs from its own source, with
+the versions of its packages that it pins; a process that ends is started again a second later, as
+a kubelet would. The development server speaks HTTP in clear here, the real kube-apiserver TLS.
+
+- **Start to ready** is until `/healthz` says so, the start of Python included; every file is there
+  then. Objects are ConfigMaps of 1 KiB; ConfigMaps and Secrets are watched.
+- **From a write to its file** is from the moment at which the server has answered until the new
+  content is in the file, told by inotify. An event may overtake the answer: that counts as 0.
+- **Reload calls**: every object is changed once, as fast as the server takes it, and the address
+  that is asked to reload answers at once.
+- **Torn reads**: a file of 264 kB is changed ten times a second, and somebody reads it all the
+  time, as Grafana may. A read is torn when what it saw is no version of the file.
+- **While nothing changes**: bytes as they travel, counted by a relay before the server; requests
+  by the server, in its audit log, and for the development server by the relay.
+- **Restarts**: the server is killed, one object is deleted and another one changed, and it comes
+  back at the same address. When both have seen the change, the next round begins, some seconds
+  after the last: to Reflet, whose pauses grow while a server keeps failing, that is one failure
+  that lasts. Files that are left at the end of objects that are gone are missed deletions.
+- **Silent connections**: what is sent over the connections of a sidecar arrives nowhere any more,
+  as after the loss of a route, and an object is changed. New connections work.
+  `WATCH_CLIENT_TIMEOUT=60` is set, as the chart of Loki does.
 """,
     ),
     "start_up": Section(

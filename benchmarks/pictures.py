@@ -6,25 +6,24 @@ Owns: the choice, and the files in docs/images.  Must not measure, nor know how 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.bar_chart import Bar, bar_chart
-from benchmarks.fleet import OURS as FLEET_OURS
-from benchmarks.fleet_simulation import BEFORE, STEP
+from benchmarks.controllers_contestants import CONTESTANTS as CONTROLLERS
+from benchmarks.controllers_contestants import KOPF, OURS, RUNTIME
+from benchmarks.fleet_pictures import fleet_connections, fleet_live, fleet_requests
 from benchmarks.growth import Row
 from benchmarks.idle_contestants import MANAGERS as IDLE_MANAGERS
-from benchmarks.line_chart import Line, line_chart
 from benchmarks.managers_tables import CONTESTANTS as MANAGERS
 from benchmarks.measuring import REPOSITORY, RESULTS
 from benchmarks.mirror_contestants import CONTESTANTS as MIRRORS
 from benchmarks.recovery_contestants import CONTESTANTS as RECOVERING
+from benchmarks.sidecar_pictures import missed_deletions, torn_reads
 
 IMAGES: Final = REPOSITORY / "docs" / "images"
-FLEET_AWAY: Final = "40"  # seconds: the longest outage, whose arrivals are shown
 GROWTH: Final = "growth"  # not a benchmark: the rows of all of them
 
 Figures = Mapping[str, Any]
@@ -37,6 +36,8 @@ IN_THE_PICTURE: Final = (
 HELD_IN_THE_PICTURE: Final = (
     *("ours_http2", "official", "lightkube", "kubernetes_asyncio", "go_json_stream"),
 )
+
+CONTROLLERS_IN_THE_PICTURE: Final = (OURS, RUNTIME, KOPF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,81 +229,46 @@ def node_freshness(figures: Figures) -> str:
     )
 
 
-def fleet_live(figures: Figures) -> str:
-    """How many agents follow again, and when."""
-    lines = [
-        Line(
-            label=f"{policy}, {away} s",
-            points=_over_time(each["lines"]["live"], float(away), since=-10, scale=100),
-            ours=policy == FLEET_OURS,
-            dashed=away != FLEET_AWAY,
+def controllers_cpu(figures: Figures) -> str:
+    """What an object costs a controller: left as it is, and given a status."""
+    objects = max(figures["no_op"], key=int)
+    jobs = {"no-op": figures["no_op"][objects], "status patch": figures["status"]}
+    bars = [
+        _bar(
+            f"{_plain(CONTROLLERS[name].title)}: {job}",
+            standings["figures"][name]["cpu_seconds"],
+            kind="ours" if name == OURS else "peer",
+            scale=1e6 / int(objects),
         )
-        for away, policies in figures["outages"].items()
-        for policy, each in policies.items()
+        for job, standings in jobs.items()
+        for name in CONTROLLERS_IN_THE_PICTURE
+        if name in standings["figures"]
     ]
-    return line_chart(
-        "Agents of which all streams are live",
-        "per cent, by seconds since the server listens again; it was away for 40 s, or 10 s",
-        lines,
-        most=100,
-        marks={0: "listens"},
+    return bar_chart(
+        f"CPU to reconcile one of {int(objects):,} objects",
+        "microseconds, fewer is better; from the start of a controller, first list included",
+        bars,
+        digits=0,
     )
 
 
-def fleet_connections(figures: Figures) -> str:
-    """What tries to connect; the server is away until 0."""
-    kinds = {"refused": ", refused", "handshakes": ", handshakes"}
-    return _fleet_arrivals(figures, "Connection attempts", kinds, until=10)
-
-
-def fleet_requests(figures: Figures) -> str:
-    """What is asked once the server listens."""
-    kinds = {"throttled": ", answered 429", "requests": ""}
-    return _fleet_arrivals(figures, "Requests", kinds, since=-5)
-
-
-def _fleet_arrivals(
-    figures: Figures,
-    what: str,
-    kinds: Mapping[str, str],
-    *,
-    since: float = -math.inf,
-    until: float = math.inf,
-) -> str:
-    """Arrivals of some kinds; the first is drawn with dashes."""
-    first = next(iter(kinds))
-    lines = [
-        Line(
-            label=f"{policy}{said}",
-            points=_over_time(each["lines"][kind], float(FLEET_AWAY), since=since, until=until),
-            ours=policy == FLEET_OURS,
-            dashed=kind == first,
+def controllers_latency(figures: Figures) -> str:
+    """How long a write takes to its reconcile."""
+    bars = [
+        _bar(
+            f"{_plain(CONTROLLERS[name].title)}, {part}",
+            figures["followed"]["figures"][name][f"sent_{part}_ms"],
+            kind="ours" if name == OURS else "peer",
         )
-        for policy, each in figures["outages"][FLEET_AWAY].items()
-        for kind, said in kinds.items()
-        if each["totals"][kind]
+        for part in ("p50", "p99")
+        for name in CONTROLLERS_IN_THE_PICTURE
+        if name in figures["followed"]["figures"]
     ]
-    return line_chart(
-        f"{what} when the server was away for {FLEET_AWAY} s",
-        "a second, by powers of ten; by seconds since the server listens again",
-        lines,
-        least=10,
-        most=1_000_000,
-        marks={0: "listens"},
+    return bar_chart(
+        "From sending a write to the call that sees it",
+        "milliseconds on a real kube-apiserver, fewer is better",
+        bars,
     )
-
-
-def _over_time(
-    line: Sequence[float],
-    away: float,
-    *,
-    since: float = -math.inf,
-    until: float = math.inf,
-    scale: float = 1.0,
-) -> list[tuple[float, float]]:
-    """A line by seconds since the server listens."""
-    points = [(number * STEP - BEFORE - away, value * scale) for number, value in enumerate(line)]
-    return [(second, value) for second, value in points if since <= second <= until]
 
 
 def growth_exponents(figures: Figures) -> str:
@@ -339,9 +305,17 @@ PICTURES: Final[Mapping[str, Picture]] = {
         "recovery", "Attempts to connect to a server that is away", recovery_attempts
     ),
     "node-freshness": Picture("node", "From a write to a running container", node_freshness),
+    "controllers-cpu": Picture(
+        "controllers", "CPU to reconcile an object by controller", controllers_cpu
+    ),
+    "controllers-latency": Picture(
+        "controllers", "From a write to its reconcile by controller", controllers_latency
+    ),
     "fleet-live": Picture("fleet", "Agents that are live again, over time", fleet_live),
     "fleet-connections": Picture("fleet", "Connection attempts over time", fleet_connections),
     "fleet-requests": Picture("fleet", "Requests over time", fleet_requests),
+    "sidecar-torn": Picture("sidecar", "Torn reads by sidecar", torn_reads),
+    "sidecar-missed": Picture("sidecar", "Missed deletions by sidecar", missed_deletions),
     "growth": Picture(GROWTH, "How Reflet's costs grow with the size", growth_exponents),
 }
 

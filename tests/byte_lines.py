@@ -25,6 +25,9 @@ class MemoryLine:
             raise TransportError("the line is closed")
         self._other._arrived.put_nowait(data)
 
+    async def flush(self) -> None:
+        pass  # nothing waits here
+
     async def close(self) -> None:
         self.is_closed = True
         self._arrived.put_nowait(b"")
@@ -43,3 +46,10 @@ class MemoryLine:
         here, there = cls(), cls()
         here._other, there._other = there, here
         return here, there
+
+
+class FullLine(MemoryLine):
+    """A line whose other side does not read: what is written waits for ever."""
+
+    async def write(self, data: bytes, /) -> None:
+        await asyncio.Event().wait()

@@ -347,6 +347,8 @@ READING: Final = (
     ),
     ("used-by", "secret/database"),
     ("used-by", "secret/database", "--key", "password", "-o", "json"),
+    ("ui", "--once"),
+    ("ui", "--once", "-A", "-o", "json"),
     ("api-resources",),
     ("version",),
 )
@@ -356,6 +358,8 @@ FROM_FILES: Final = (
         for command in READING
         if command[0] in {"env", "files", "refs", "explain", "why", "rbac", "used-by"}
     ),
+    ("ui", "--once"),
+    ("ui", "--once", "-o", "json"),
     ("lint",),
     ("lint", "-o", "json"),
     ("lint", "-o", "sarif"),

@@ -84,6 +84,39 @@ DEPLOYMENT: Final[Mapping[str, Any]] = {
 }
 
 
+DASHBOARD: Final[Mapping[str, Any]] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "dash", "labels": {"grafana_dashboard": "1"}},
+    "data": {"shop.json": "{}"},
+}
+GRAFANA: Final[Mapping[str, Any]] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "grafana"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "grafana"}},
+        "template": {
+            "metadata": {"labels": {"app": "grafana"}},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "dashboards",
+                        "image": "quay.io/kiwigrid/k8s-sidecar:2.10.1",
+                        "env": [
+                            {"name": "LABEL", "value": "grafana_dashboard"},
+                            {"name": "LABEL_VALUE", "value": "1"},
+                            {"name": "FOLDER", "value": "/tmp/dashboards"},
+                            {"name": "NAMESPACE", "value": "ALL"},
+                        ],
+                    }
+                ]
+            },
+        },
+    },
+}
+
+
 class Commands:
     """The command line, against one server and its namespace, and on files."""
 
@@ -147,6 +180,23 @@ def check_users_of_a_secret(commands: Commands, create: Create) -> None:
     assert [use["change"] for use in user["uses"]] == ["restart", "live"]
     assert from_files["users"] == from_server["users"]
     assert from_server["notes"] == []
+
+
+def check_users_by_label(commands: Commands, create: Create) -> None:
+    """``used-by`` and ``refs`` know what a sidecar picks up, from the server and from files."""
+    create("configmaps", DASHBOARD)
+    create("/apis/apps/v1/deployments", GRAFANA)
+
+    code, from_server = commands.on_server("used-by", "cm/dash")
+    _, from_files = commands.on_files("used-by", "cm/dash", objects=[GRAFANA, DASHBOARD])
+    _, references = commands.on_server("refs", "deploy/grafana")
+
+    (user,) = from_server["users"]
+    (use,) = user["uses"]
+    assert (code, user["name"], use["as"]) == (0, "grafana", "sidecar")
+    assert (use["selection"], use["change"]) == ("label grafana_dashboard=1", "live")
+    assert from_files["users"] == from_server["users"]
+    assert references["selections"][0]["labelSelector"] == "grafana_dashboard=1"
 
 
 def check_an_immutable_object_that_changed(commands: Commands, create: Create) -> None:

@@ -8,6 +8,7 @@
 - ``lint_rules``: what ``reflet lint`` finds
 - ``metrics``: every number that Reflet reports
 - ``reference_rows``: who names and who makes ConfigMaps and Secrets
+- ``sidecar_table``: every variable of the sidecar
 - ``state_diagram``: the states of the reflector, kept in its page
 - ``rooms``: which rooms are public, and where their names are defined
 - ``__main__``: writes all of it into the pages: ``make reference``

@@ -28,6 +28,7 @@ from docs.generators import (
     lint_rules,
     metrics,
     reference_rows,
+    sidecar_table,
 )
 
 REFERENCE: Final = Path(__file__).parents[1] / "reference"
@@ -45,6 +46,7 @@ GENERATORS: Final[Mapping[str, Callable[..., str]]] = MappingProxyType(
         "metrics": metrics.markdown,
         "references": reference_rows.references,
         "room": api_pages.room,
+        "sidecar": sidecar_table.markdown,
         "workload-kinds": reference_rows.workloads,
     }
 )

@@ -348,25 +348,30 @@ async def _calm(ground: Ground, inhabitants: Sequence[Inhabitant], chronicle: Ch
     begun = looked = loop.time()
     slowest, left = "", CALM
     # Asked anew each time: some write what they did to the server.
-    while (apart := _apart(inhabitants, await ground.truth())) and left > 0:
-        slowest = next(iter(apart))
+    while (apart := _first_apart(inhabitants, await ground.truth())) and left > 0:
+        slowest, _ = apart
         await asyncio.sleep(LOOK_EVERY)
         left -= min(loop.time() - looked, LONGEST_LOOK)
         looked = loop.time()
     if loop.time() - begun > max(chronicle.waited, default=0.0):
         chronicle.slowest = slowest
     chronicle.waited.append(loop.time() - begun)
-    assert not apart, f"after {CALM:g} seconds of calm: {apart}"
+    assert apart is None, f"after {CALM:g} seconds of calm: {apart}"
     seen = [f"{each.name}: {what}" for each in inhabitants for what in each.troubles()]
     assert not seen, str(seen)
     for each in inhabitants:
         each.forget()
 
 
-def _apart(inhabitants: Sequence[Inhabitant], truth: Truth) -> dict[str, list[str]]:
-    """Who does not agree with the server, and about what."""
-    found = {each.name: each.disagreements(truth) for each in inhabitants}
-    return {name: disagreements for name, disagreements in found.items() if disagreements}
+def _first_apart(inhabitants: Sequence[Inhabitant], truth: Truth) -> tuple[str, list[str]] | None:
+    """Somebody who does not agree with the server, and about what.
+
+    To look costs the others time in which they could get there.
+    """
+    for each in inhabitants:
+        if disagreements := each.disagreements(truth):
+            return each.name, disagreements
+    return None
 
 
 def _check_requests(

@@ -28,8 +28,10 @@ from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 RATE: Final = 30.0
 """Seconds of the hurried that pass in one of ours."""
 
-TICK: Final = 0.01  # seconds of ours
-"""How often a patient clock looks whether anything gets done."""
+TICK: Final = 0.01
+LONGEST_TICK: Final = 0.015
+"""Seconds of ours: how often a patient clock looks whether anything gets done, and what it counts
+at most when that took longer."""
 
 WAITS: Final = (
     (http2, "READ_IDLE_TIMEOUT", http2.READ_IDLE_TIMEOUT / RATE),
@@ -100,7 +102,7 @@ class PatientClock:
             await self._ticks.wait()
 
     def _since_tick(self) -> float:
-        return min(asyncio.get_running_loop().time() - self._ticked_at, 2 * TICK)
+        return min(asyncio.get_running_loop().time() - self._ticked_at, LONGEST_TICK)
 
 
 @final

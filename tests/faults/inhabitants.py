@@ -1,7 +1,8 @@
 """Who lives through the chaos, and what each must agree with in the end.
 
 Owns: mirrors, managers, and the list of all inhabitants, ``INHABITANTS``.  The node agent is
-``agent_inhabitant``, the operator ``operator_inhabitant``.  Must not know what goes wrong, nor
+``agent_inhabitant``, the operator ``operator_inhabitant``, sidecars are ``sidecar_inhabitant``.
+Must not know what goes wrong, nor
 which server it is.
 """
 
@@ -26,6 +27,7 @@ from reflet.managers.object_changes import ObjectChange
 from reflet.runtime.tasks import TaskOwner
 from tests.faults.agent_inhabitant import AgentInhabitant
 from tests.faults.operator_inhabitant import OperatorInhabitant
+from tests.faults.sidecar_inhabitant import KilledSidecar, SidecarInhabitant
 from tests.faults.surroundings import NAMES, Inhabitant, Surroundings, Truth
 from tests.mirror_scenes import CONFIG_MAPS, WIDGETS
 from tests.unit.managers.pods import pod
@@ -264,8 +266,11 @@ INHABITANTS: Final[Sequence[Callable[[Surroundings], Inhabitant]]] = (
     lambda given: MirrorInhabitant(given, CONFIG_MAPS, selector="colours=red", streaming=False),
     lambda given: ManagerInhabitant(given, "watch"),
     lambda given: ManagerInhabitant(given, "auto"),
+    OperatorInhabitant,
     lambda given: AgentInhabitant(given, "watch", run=True),
     lambda given: AgentInhabitant(given, "auto", run=False),
-    OperatorInhabitant,
+    lambda given: SidecarInhabitant(given, "files"),
+    lambda given: SidecarInhabitant(given, "links"),
+    KilledSidecar,
 )
-"""Everybody who lives through the chaos."""
+"""Everybody who lives through the chaos; last those who are looked at with most work."""

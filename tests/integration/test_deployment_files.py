@@ -35,6 +35,21 @@ def instructions() -> list[tuple[str, str]]:
     return [(line.split()[0], line.split(maxsplit=1)[1]) for line in joined.splitlines()]
 
 
+def image(target: str) -> dict[str, str]:
+    """The settings that an image of the Dockerfile ends with: those of its stages, in order."""
+    settings: dict[str, str] = {}
+    stage = ""
+    for name, words in instructions():
+        if name == "FROM":
+            base, _, stage = words.partition(" AS ")
+            if stage == target and "/" not in base and ":" not in base:
+                settings = image(base)
+        elif stage == target:
+            # Variables add up; of everything else the last counts.
+            settings[name] = f"{settings.get(name, '')} {words}" if name == "ENV" else words
+    return settings
+
+
 def kustomized(folder: Path) -> list[Any]:
     text = subprocess.run(
         ["kubectl", "kustomize", str(folder)], check=True, capture_output=True, text=True
@@ -80,10 +95,29 @@ def assert_restricted(spec: Any, container: Any) -> None:
 
 
 def test_the_image_is_not_root_and_says_so_with_a_number() -> None:
-    stages = [index for index, (name, _) in enumerate(instructions()) if name == "FROM"]
-    users = [words for name, words in instructions()[stages[-1] :] if name == "USER"]
+    assert image("reflet")["USER"] == "65532:65532"
 
-    assert users == ["65532:65532"]
+
+def test_without_a_target_the_image_is_the_command_line() -> None:
+    targets = [words.partition(" AS ")[2] for name, words in instructions() if name == "FROM"]
+
+    assert targets[-1] == "reflet"
+
+
+def test_the_sidecars_image_needs_no_command_no_arguments_and_no_home() -> None:
+    settings = image("reflet-sidecar")
+
+    assert (settings["ENTRYPOINT"], settings["CMD"]) == ('["reflet", "sidecar"]', "[]")
+    assert settings["USER"] == "65534:65534"
+    assert "HOME=" not in settings["ENV"]
+
+
+def test_scripts_of_a_sidecar_find_the_python_that_has_the_packages() -> None:
+    settings = image("reflet-sidecar")
+
+    assert settings["ENV"].split()[0] == "PATH=/opt/reflet/bin:$PATH"
+    # slim has a shell, which distroless images have not.
+    assert ("FROM", "python:${PYTHON}-slim AS installed") in instructions()
 
 
 def test_the_image_installs_only_what_is_pinned_by_hash() -> None:
@@ -123,7 +157,7 @@ def test_what_the_image_copies_is_there() -> None:
 
 
 def test_the_image_calls_the_program_directly() -> None:
-    assert ("ENTRYPOINT", '["reflet"]') in instructions()
+    assert image("reflet")["ENTRYPOINT"] == '["reflet"]'
 
 
 # kustomize

@@ -42,6 +42,10 @@ def test_users_of_a_secret(commands: Commands, create: Create) -> None:
     insight_scenes.check_users_of_a_secret(commands, create)
 
 
+def test_users_by_label(commands: Commands, create: Create) -> None:
+    insight_scenes.check_users_by_label(commands, create)
+
+
 def test_an_immutable_object_that_changed(commands: Commands, create: Create) -> None:
     insight_scenes.check_an_immutable_object_that_changed(commands, create)
 

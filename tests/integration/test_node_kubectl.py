@@ -53,11 +53,24 @@ spec:
   nodeName: {NODE}
   containers:
   - {{name: main, image: none, command: [sh, -c, 'echo boom; exit 1']}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: reads}}
+spec:
+  nodeName: {NODE}
+  restartPolicy: Never
+  containers:
+  - name: main
+    image: none
+    stdin: true
+    stdinOnce: true
+    command: [sh, -c, 'echo ready; while read line; do echo got $line; done; echo end']
 """
 
 
 class Kubectl:
-    """kubectl with a home of its own, beside an agent that has three pods."""
+    """kubectl with a home of its own, beside an agent that has four pods."""
 
     def __init__(self, server: RunningServer, home: Path, agent: AgentProcess) -> None:
         self.agent = agent
@@ -130,6 +143,12 @@ def test_get_events_shows_what_happened(kubectl: Kubectl) -> None:
 
     assert "Container started" in text
     assert "Back-off restarting failed container main in pod crash_default(" in text
+
+
+def test_attach_talks_to_a_container_until_it_ends(kubectl: Kubectl) -> None:
+    kubectl.shows("ready", "logs", "reads")
+
+    assert kubectl("attach", "-i", "-q", "reads", given="one\n") == "got one\nend\n"
 
 
 def test_logs_come_from_the_node(kubectl: Kubectl) -> None:

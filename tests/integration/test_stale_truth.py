@@ -21,9 +21,9 @@ import reflet
 from reflet.api.core.pods import ContainerState, ContainerStateRunning, Pod
 from reflet.api.options import PatchOptions
 from reflet.devserver.server import DevServer
-from reflet.insight.held_values import Arrival, Certainty, HeldState
-from reflet.insight.stale_workloads import RunningPods
-from reflet.insight.staleness import KeyUse, staleness_of
+from reflet.insight.stale.held_values import Arrival, Certainty, HeldState
+from reflet.insight.stale.stale_workloads import RunningPods
+from reflet.insight.stale.staleness import KeyUse, staleness_of
 from reflet.node.shim.container_records import records_below
 from reflet.podconfig.many_pods.gather_staleness import running_pods
 from reflet.podconfig.many_pods.staleness_watch import StalenessWatch

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import json
 import os
 import signal
 import socket
 import struct
 import subprocess
 import termios
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -23,113 +21,25 @@ import reflet
 import reflet.blocking
 from reflet.cluster import Cluster
 from reflet.errors import BadRequest, Forbidden, InternalError, NotFound
-from tests.node_scenes import (
-    NODE,
-    PATIENCE,
-    agent_process,
-    declared,
-    free_port,
-    pod_document,
-    until,
-    until_async,
-)
-from tests.real.kube_server import HOST, KubeServer
+from tests.node_scenes import NODE, PATIENCE, until_async
+from tests.real.kube_server import KubeServer
+from tests.real.stream_scenes import StreamScene
 
 pytestmark = pytest.mark.time_limit(4 * PATIENCE)
 
 NAMESPACE: Final = "pod-streams"
-ECHO: Final = """
-import socket, sys, threading
-listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-print("listens", flush=True)
-def serve(connection):
-    data = b""
-    while piece := connection.recv(65536):
-        data += piece
-    connection.sendall(data[::-1])
-    connection.close()
-while True:
-    threading.Thread(target=serve, args=(listening.accept()[0],), daemon=True).start()
-"""
-
-
-class Scene:
-    """An agent behind a real server, and two pods: one that sleeps, one that listens."""
-
-    def __init__(self, kube: KubeServer, folder: Path) -> None:
-        self.config = kube.write_kubeconfig(folder / "admin.config", namespace=NAMESPACE)
-        self.restricted = kube.write_kubeconfig(
-            folder / "restricted.config", "restricted", namespace=NAMESPACE
-        )
-        self.port = free_port()  # where the second pod listens
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(folder),
-            "KUBECONFIG": str(self.config),
-        }
-
-    def kubectl(
-        self, *arguments: str, given: str = "", **settings: str
-    ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["kubectl", *arguments],
-            input=given,
-            env=self.environment | settings,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-
-    def started(self, *arguments: str, **settings: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            ["kubectl", *arguments],
-            env=self.environment | settings,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    @asynccontextmanager
-    async def cluster(self) -> AsyncIterator[Cluster]:
-        async with reflet.connect(kubeconfig=str(self.config)) as cluster:
-            yield cluster
 
 
 @pytest.fixture(scope="module")
-def scene(kube: KubeServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    folder = tmp_path_factory.mktemp("node")
-    with kube.connect() as connection:
-        connection.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-    serving = kube.node_certificate(HOST)
-    scene = Scene(kube, folder)
-    identity = kube.write_kubeconfig(folder / "node.config", "node", namespace=NAMESPACE)
-    flags = (
-        f"--namespace={NAMESPACE}",
-        f"--tls-cert-file={serving.certificate_file}",
-        f"--tls-private-key-file={serving.key_file}",
-        f"--client-ca-file={kube.client_ca_file}",
-        f"--secure-address={HOST}:0",
-    )
-    with agent_process(identity, folder, *flags) as agent:
-        pods: dict[str, list[str]] = {
-            "web": ["sh", "-c", "echo one; echo two; exec sleep 600"],
-            "echo": ["python3", "-c", ECHO, str(scene.port)],
-        }
-        for name, command in pods.items():
-            ports = declared(1, scene.port)
-            document = json.dumps(pod_document(name, command, container=ports))
-            made = scene.kubectl("apply", "-f", "-", given=document)
-            assert made.returncode == 0, made.stderr
-        asyncio.run(until(lambda: "logs over TLS at" in agent.said))
-        asyncio.run(until(lambda: "two" in scene.kubectl("logs", "web").stdout))
-        asyncio.run(until(lambda: "listens" in scene.kubectl("logs", "echo").stdout))
+def scene(kube: KubeServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StreamScene]:
+    with StreamScene(kube, tmp_path_factory.mktemp("node"), NAMESPACE).running() as scene:
         yield scene
-        scene.kubectl("delete", "pods", "--all")
 
 
 @pytest.mark.parametrize("websockets", ["true", "false"])
-def test_kubectl_runs_a_command_and_gets_what_it_returned(scene: Scene, websockets: str) -> None:
+def test_kubectl_runs_a_command_and_gets_what_it_returned(
+    scene: StreamScene, websockets: str
+) -> None:
     script = "cat; echo wrong >&2; exit 3"
     command = ("exec", "-i", "web", "--", "sh", "-c", script)
 
@@ -140,7 +50,7 @@ def test_kubectl_runs_a_command_and_gets_what_it_returned(scene: Scene, websocke
     assert finished.returncode == 3
 
 
-def test_kubectl_has_a_terminal_of_a_size(scene: Scene) -> None:
+def test_kubectl_has_a_terminal_of_a_size(scene: StreamScene) -> None:
     ours, theirs = os.openpty()
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 90, 0, 0))
     script = "until [ $(stty size | cut -c1) = 3 ]; do sleep 0.05; done; stty size; exit 4"
@@ -162,7 +72,7 @@ def test_kubectl_has_a_terminal_of_a_size(scene: Scene) -> None:
     assert (said, code) == (b"33 90\r\n", 4)
 
 
-async def test_our_client_runs_a_command_and_gets_what_it_returned(scene: Scene) -> None:
+async def test_our_client_runs_a_command_and_gets_what_it_returned(scene: StreamScene) -> None:
     async with scene.cluster() as cluster:
         finished = await cluster.run_in(
             "web", ["sh", "-c", "cat; echo wrong >&2; exit 3"], input=b"hello"
@@ -171,7 +81,7 @@ async def test_our_client_runs_a_command_and_gets_what_it_returned(scene: Scene)
     assert (finished.stdout, finished.stderr, finished.returncode) == (b"hello", b"wrong\n", 3)
 
 
-async def test_megabytes_pass_both_ways_and_none_is_lost(scene: Scene) -> None:
+async def test_megabytes_pass_both_ways_and_none_is_lost(scene: StreamScene) -> None:
     data = os.urandom(1024) * 3000
 
     async with scene.cluster() as cluster:
@@ -180,7 +90,7 @@ async def test_megabytes_pass_both_ways_and_none_is_lost(scene: Scene) -> None:
     assert finished.stdout == data
 
 
-async def test_a_command_is_talked_to_while_it_runs(scene: Scene) -> None:
+async def test_a_command_is_talked_to_while_it_runs(scene: StreamScene) -> None:
     script = "while read line; do echo got $line; done; echo all"
     async with (
         scene.cluster() as cluster,
@@ -197,7 +107,7 @@ async def test_a_command_is_talked_to_while_it_runs(scene: Scene) -> None:
         assert await process.wait() == process.returncode == 0
 
 
-async def test_a_terminal_takes_its_size_and_new_ones(scene: Scene) -> None:
+async def test_a_terminal_takes_its_size_and_new_ones(scene: StreamScene) -> None:
     script = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done"
     async with scene.cluster() as cluster:
         context = cluster.exec("web", ["sh", "-c", script], stdin=True, tty=True)
@@ -213,7 +123,7 @@ async def test_a_terminal_takes_its_size_and_new_ones(scene: Scene) -> None:
             assert await process.wait() == 130
 
 
-async def test_a_command_ends_when_its_caller_leaves(scene: Scene) -> None:
+async def test_a_command_ends_when_its_caller_leaves(scene: StreamScene) -> None:
     async with scene.cluster() as cluster:
         async with cluster.exec("web", ["sh", "-c", "echo $$; exec sleep 4711"]) as process:
             assert await process.stdout.read()
@@ -230,7 +140,7 @@ async def _sleepers(cluster: Cluster) -> int:
     return int((await cluster.run_in("web", ["sh", "-c", script])).stdout)
 
 
-async def test_refusals_are_the_servers_own_words(scene: Scene) -> None:
+async def test_refusals_are_the_servers_own_words(scene: StreamScene) -> None:
     async with scene.cluster() as cluster:
         with pytest.raises(NotFound, match='pods "nobody" not found'):
             await cluster.run_in("nobody", ["true"])
@@ -245,7 +155,7 @@ async def test_refusals_are_the_servers_own_words(scene: Scene) -> None:
             await cluster.run_in("web", ["no-such-program"])
 
 
-async def test_whoever_may_not_is_told_so(scene: Scene) -> None:
+async def test_whoever_may_not_is_told_so(scene: StreamScene) -> None:
     async with reflet.connect(kubeconfig=str(scene.restricted)) as cluster:
         with pytest.raises(Forbidden, match="pods/exec"):
             await cluster.run_in("web", ["true"])
@@ -254,7 +164,7 @@ async def test_whoever_may_not_is_told_so(scene: Scene) -> None:
                 pass
 
 
-async def test_logs_are_followed_and_left(scene: Scene) -> None:
+async def test_logs_are_followed_and_left(scene: StreamScene) -> None:
     async with scene.cluster() as cluster:
         assert [line async for line in cluster.logs("web")] == ["one", "two"]
         assert [line async for line in cluster.logs("web", tail_lines=1)] == ["two"]
@@ -264,7 +174,7 @@ async def test_logs_are_followed_and_left(scene: Scene) -> None:
             assert [await anext(lines), await anext(lines)] == ["one", "two"]
 
 
-async def test_ports_are_forwarded_with_half_closed_connections(scene: Scene) -> None:
+async def test_ports_are_forwarded_with_half_closed_connections(scene: StreamScene) -> None:
     data = os.urandom(1000) * 500
     async with (
         scene.cluster() as cluster,
@@ -285,7 +195,7 @@ async def test_ports_are_forwarded_with_half_closed_connections(scene: Scene) ->
     assert answers == [data[::-1]] * 5
 
 
-async def test_a_port_that_nobody_has_is_told_and_reset(scene: Scene) -> None:
+async def test_a_port_that_nobody_has_is_told_and_reset(scene: StreamScene) -> None:
     errors: list[Exception] = []
     async with (
         scene.cluster() as cluster,
@@ -300,9 +210,10 @@ async def test_a_port_that_nobody_has_is_told_and_reset(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("websockets", ["true", "false"])
-def test_kubectl_forwards_a_port(scene: Scene, websockets: str) -> None:
+def test_kubectl_forwards_a_port(scene: StreamScene, websockets: str) -> None:
     command = ("port-forward", "pod/echo", f":{scene.port}")
-    with scene.started(*command, KUBECTL_PORT_FORWARD_WEBSOCKETS=websockets) as forwarding:
+    settings = {"KUBECTL_PORT_FORWARD_WEBSOCKETS": websockets}
+    with scene.started(*command, environment=settings) as forwarding:
         try:
             assert forwarding.stdout is not None
             local = int(forwarding.stdout.readline().split()[2].rpartition(":")[2])
@@ -316,7 +227,7 @@ def test_kubectl_forwards_a_port(scene: Scene, websockets: str) -> None:
     assert answer == b"cba"
 
 
-async def test_a_server_that_translates_is_answered_too(scene: Scene) -> None:
+async def test_a_server_that_translates_is_answered_too(scene: StreamScene) -> None:
     # As every server before 1.36 does, which knows nothing of what a node declares.
     patch = '{"status":{"declaredFeatures":null}}'
     scene.kubectl("patch", "node", NODE, "--subresource=status", "--type=merge", "-p", patch)
@@ -334,7 +245,7 @@ async def test_a_server_that_translates_is_answered_too(scene: Scene) -> None:
     assert (finished.stdout, finished.returncode, answer) == (b"hello", 3, b"cba")
 
 
-def test_without_an_event_loop_it_is_the_same(scene: Scene) -> None:
+def test_without_an_event_loop_it_is_the_same(scene: StreamScene) -> None:
     with reflet.blocking.connect(kubeconfig=str(scene.config)) as cluster:
         assert list(cluster.logs("web")) == ["one", "two"]
         assert cluster.run_in("web", ["cat"], input=b"x").stdout == b"x"

@@ -17,7 +17,7 @@ from reflet.api.options import PatchOptions
 from reflet.api.resources import CONFIG_MAPS, SECRETS
 from reflet.cli.main import run
 from reflet.cluster import Cluster
-from reflet.insight.object_history import ObjectHistory, history_of
+from reflet.insight.stale.object_history import ObjectHistory, history_of
 from tests.integration.kubectl_runner import NEEDS_KUBECTL
 
 needs_kubectl = NEEDS_KUBECTL[0]

@@ -1,7 +1,7 @@
 """Reflet for programs without an event loop.
 
 - ``cluster``, ``resource``: the client's verbs, each waiting for its answer
-- ``pod_streams``: logs, commands and ports of pods
+- ``pod_streams``: logs, commands, streams and ports of pods
 - ``mirror``: a collection in memory
 - ``controllers``: functions that are called when objects change, and leader election
 - ``managers``: the ConfigMaps and Secrets of registered pods
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reflet.blocking.controllers import BlockingController, BlockingLeader
     from reflet.blocking.managers import BlockingManager
     from reflet.blocking.mirror import BlockingMirror
-    from reflet.blocking.pod_streams import BlockingProcess
+    from reflet.blocking.pod_streams import BlockingAttachedContainer, BlockingProcess
     from reflet.blocking.resource import BlockingResource
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
@@ -35,11 +35,11 @@ else:
         "reflet.blocking.controllers": "BlockingController BlockingLeader",
         "reflet.blocking.managers": "BlockingManager",
         "reflet.blocking.mirror": "BlockingMirror",
-        "reflet.blocking.pod_streams": "BlockingProcess",
+        "reflet.blocking.pod_streams": "BlockingAttachedContainer BlockingProcess",
         "reflet.blocking.resource": "BlockingResource",
     })
 
 __all__ = [
-    "BlockingCluster", "BlockingController", "BlockingLeader", "BlockingManager", "BlockingMirror",
-    "BlockingProcess", "BlockingResource", "connect",
+    "BlockingAttachedContainer", "BlockingCluster", "BlockingController", "BlockingLeader",
+    "BlockingManager", "BlockingMirror", "BlockingProcess", "BlockingResource", "connect",
 ]

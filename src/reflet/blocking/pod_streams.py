@@ -1,4 +1,4 @@
-"""Logs, commands and ports of pods, for programs without an event loop: the same, waiting.
+"""Logs, commands, streams and ports of pods, for programs without an event loop: waiting.
 
 What each method does and promises is said in ``reflet.client.pod_streams`` and
 ``reflet.client.remote_command``.
@@ -16,10 +16,12 @@ from reflet.client.pod_streams import LOOPBACK, ExecOptions, LogOptions, PodStre
 if TYPE_CHECKING:
     from reflet.client.port_forward import ForwardedPort, OnError
     from reflet.client.remote_command import (
+        AttachedContainer,
         CompletedCommand,
         ProcessInput,
         ProcessOutput,
         RemoteProcess,
+        RemoteStreams,
     )
 
 
@@ -55,24 +57,44 @@ class BlockingProcessOutput:
             yield piece
 
 
-class BlockingProcess:
+class BlockingStreams:
+    """``RemoteStreams``, waiting."""
+
+    def __init__(self, loop: LoopThread, streams: RemoteStreams) -> None:
+        self._loop = loop
+        self._streams = streams
+        self.stdin = BlockingProcessInput(loop, streams.stdin)
+        self.stdout = BlockingProcessOutput(loop, streams.stdout)
+        self.stderr = BlockingProcessOutput(loop, streams.stderr)
+
+    def resize(self, *, width: int, height: int) -> None:
+        """Tell the terminal's size, in characters."""
+        self._loop.run(self._streams.resize(width=width, height=height))
+
+
+class BlockingAttachedContainer(BlockingStreams):
+    """``AttachedContainer``, waiting."""
+
+    def __init__(self, loop: LoopThread, container: AttachedContainer) -> None:
+        super().__init__(loop, container)
+        self._container = container
+
+    def wait(self) -> None:
+        """Return when the node says that all is over."""
+        self._loop.run(self._container.wait())
+
+
+class BlockingProcess(BlockingStreams):
     """``RemoteProcess``, waiting."""
 
     def __init__(self, loop: LoopThread, process: RemoteProcess) -> None:
-        self._loop = loop
+        super().__init__(loop, process)
         self._process = process
-        self.stdin = BlockingProcessInput(loop, process.stdin)
-        self.stdout = BlockingProcessOutput(loop, process.stdout)
-        self.stderr = BlockingProcessOutput(loop, process.stderr)
 
     @property
     def returncode(self) -> int | None:
         """What the command returned, None as long as ``wait`` has not told."""
         return self._process.returncode
-
-    def resize(self, *, width: int, height: int) -> None:
-        """Tell the terminal's size, in characters."""
-        self._loop.run(self._process.resize(width=width, height=height))
 
     def wait(self) -> int:
         """What the command returned."""
@@ -101,6 +123,14 @@ class BlockingPodStreams:
         """Run a command in a container, while the context is open."""
         with self._loop.entered(self._streams.exec(name, command, **options)) as process:
             yield BlockingProcess(self._loop, process)
+
+    @contextmanager
+    def attach(
+        self, name: str, **options: Unpack[ExecOptions]
+    ) -> Iterator[BlockingAttachedContainer]:
+        """Read what a container writes from now on, while the context is open."""
+        with self._loop.entered(self._streams.attach(name, **options)) as container:
+            yield BlockingAttachedContainer(self._loop, container)
 
     def run_in(
         self,

@@ -54,17 +54,17 @@ if TYPE_CHECKING:
     from reflet.insight import (
         custom_structs,
         explain,
-        held_values,
         pod_diff,
         rbac,
         reference_table,
-        stale_workloads,
+        sidecars,
         struct_source,
         unused,
         used_by,
     )
     from reflet.insight.lint import assumptions, baselines, fingerprints, linting, suppressions
     from reflet.insight.lint import rules as lint_rules
+    from reflet.insight.stale import held_values, stale_workloads
     from reflet.insight.why import diagnosis
     from reflet.manifests import applying, git_revisions, manifest_documents
     from reflet.manifests import files as manifest_files
@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from reflet.processes import process_table, program
     from reflet.resolution import places, pod_inputs, references, templates
     from reflet.runtime import descriptors, structured_logs
+    from reflet.sidecar import log_lines, running_sidecar, sidecar_settings
     from reflet.supervisor import (
         configuration_changes,
         configuration_sources,
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
         supervisor,
     )
     from reflet.transport.config import kubeconfig
+    from reflet.ui import board, cluster_board, file_board, page, report
 
 _HOMES: Final = {
     name: f"{package}.{name}"
@@ -118,9 +120,10 @@ _HOMES: Final = {
         "reflet.gotext": "durations times",
         "reflet.informer.reflector": "reflector",
         "reflet.insight": (
-            "custom_structs explain held_values pod_diff rbac reference_table stale_workloads "
-            "struct_source unused used_by"
+            "custom_structs explain pod_diff rbac reference_table sidecars struct_source unused "
+            "used_by"
         ),
+        "reflet.insight.stale": "held_values stale_workloads",
         "reflet.insight.lint": "assumptions baselines fingerprints linting suppressions",
         "reflet.insight.why": "diagnosis",
         "reflet.manifests": "applying git_revisions manifest_documents",
@@ -135,11 +138,13 @@ _HOMES: Final = {
         "reflet.processes": "process_table program",
         "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",
+        "reflet.sidecar": "log_lines running_sidecar sidecar_settings",
         "reflet.supervisor": (
             "configuration_changes configuration_sources container_configuration "
             "run_options running supervisor"
         ),
         "reflet.transport.config": "kubeconfig",
+        "reflet.ui": "board cluster_board file_board page report",
     }.items()
     for name in names.split()
 } | {

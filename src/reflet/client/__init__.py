@@ -5,7 +5,8 @@
 - ``rest``: one request and its answer; a ``Status`` that the server sends becomes an ApiError
 - ``watch``: a watch stream as typed events, in batches or one by one
 - ``discovery``: what the server serves, and its version
-- ``pod_streams``: logs, commands and ports of pods; ``remote_command``, ``port_forward``: one each
+- ``pod_streams``: logs, commands, streams and ports of pods
+- ``remote_command``, ``port_forward``: one command or attached container, one forwarded port
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from reflet.client.client import ALL_NAMESPACES, Client, Token
     from reflet.client.discovery import ServerVersion
     from reflet.client.port_forward import ForwardedPort
-    from reflet.client.remote_command import CompletedCommand, RemoteProcess
+    from reflet.client.remote_command import AttachedContainer, CompletedCommand, RemoteProcess
     from reflet.client.resource_client import ResourceClient
     from reflet.client.watch import Watch
 else:
@@ -26,12 +27,12 @@ else:
         "reflet.client.client": "ALL_NAMESPACES Client Token",
         "reflet.client.discovery": "ServerVersion",
         "reflet.client.port_forward": "ForwardedPort",
-        "reflet.client.remote_command": "CompletedCommand RemoteProcess",
+        "reflet.client.remote_command": "AttachedContainer CompletedCommand RemoteProcess",
         "reflet.client.resource_client": "ResourceClient",
         "reflet.client.watch": "Watch",
     })
 
 __all__ = [
-    "ALL_NAMESPACES", "Client", "CompletedCommand", "ForwardedPort", "RemoteProcess",
-    "ResourceClient", "ServerVersion", "Token", "Watch",
+    "ALL_NAMESPACES", "AttachedContainer", "Client", "CompletedCommand", "ForwardedPort",
+    "RemoteProcess", "ResourceClient", "ServerVersion", "Token", "Watch",
 ]

@@ -1,4 +1,4 @@
-"""What goes on between a program and a pod: its logs, commands in it, its ports.
+"""What goes on between a program and a pod: its logs, commands in it, its own streams, its ports.
 
 Only asks and refuses; what a command is to the caller is ``remote_command``, a forwarded port
 ``port_forward``.
@@ -25,7 +25,12 @@ from reflet.transport.interface import Request, Transport, Upgraded, Upgrading
 
 if TYPE_CHECKING:
     from reflet.client.port_forward import ForwardedPort, OnError
-    from reflet.client.remote_command import CompletedCommand, RemoteProcess
+    from reflet.client.remote_command import (
+        AttachedContainer,
+        CompletedCommand,
+        RemoteProcess,
+        Streams,
+    )
 
 LOOPBACK: Final = "127.0.0.1"
 LONGEST_LINE: Final = 2**20  # bytes; a longer line of a log comes in parts
@@ -48,7 +53,7 @@ class LogOptions(TypedDict, total=False):
 
 
 class ExecOptions(TypedDict, total=False):
-    """Where a command runs, and which streams it has."""
+    """Which container is meant, and which streams of it or of a command in it."""
 
     namespace: str | None
     container: str | None
@@ -59,7 +64,7 @@ class ExecOptions(TypedDict, total=False):
 
 
 class PodStreams:
-    """Logs, commands and ports of the pods that *transport* leads to.
+    """Logs, commands, streams and ports of the pods that *transport* leads to.
 
     No *namespace* means ``self.namespace``; *container* is needed in a pod that has several.
     """
@@ -101,6 +106,31 @@ class PodStreams:
         that does not run for one, is raised by ``wait``.  There is a standard input with
         ``stdin=True`` alone, and a terminal, ``tty=True``, has no standard error.
         """
+        from reflet.client.remote_command import RemoteProcess  # noqa: PLC0415 - start-up time
+
+        words = tuple(("command", word) for word in command)
+        return self._streams(RemoteProcess, self._request(name, "exec", options, words))
+
+    def attach(
+        self, name: str, **options: Unpack[ExecOptions]
+    ) -> AbstractAsyncContextManager[AttachedContainer]:
+        """Read what a container writes from now on, while the context is open.
+
+        With ``stdin=True`` what is written to ``stdin`` is what the container reads, if its spec
+        asks for ``stdin``; with ``stdinOnce`` it sees the end when the input is closed or the
+        context is left.  Raises the ApiError of a server, or of a node, that refuses.
+        """
+        from reflet.client.remote_command import AttachedContainer  # noqa: PLC0415 - start-up time
+
+        return self._streams(AttachedContainer, self._request(name, "attach", options))
+
+    def _request(
+        self,
+        name: str,
+        subresource: str,
+        options: ExecOptions,
+        more: tuple[tuple[str, str], ...] = (),
+    ) -> Request:
         tty = options.get("tty", False)
         flags = {
             "stdin": options.get("stdin", False),
@@ -108,24 +138,23 @@ class PodStreams:
             "stderr": options.get("stderr", True) and not tty,
             "tty": tty,
         }
-        query = [(key, "true") for key, value in flags.items() if value]
-        query += [("command", word) for word in command]
+        query = [*((key, "true") for key, value in flags.items() if value), *more]
         container = options.get("container")
         if container is not None:
             query.append(("container", container))
-        path = self._path(name, options.get("namespace"), "exec")
-        return self._exec(Request(path=path, query=tuple(query)))
+        path = self._path(name, options.get("namespace"), subresource)
+        return Request(path=path, query=tuple(query))
 
     @asynccontextmanager
-    async def _exec(self, request: Request) -> AsyncIterator[RemoteProcess]:
-        from reflet.client.remote_command import remote_process  # noqa: PLC0415 - start-up time
+    async def _streams(self, kind: type[Streams], request: Request) -> AsyncIterator[Streams]:
+        from reflet.client.remote_command import remote_streams  # noqa: PLC0415 - start-up time
         from reflet.transport.upgrades.channels import PROTOCOLS  # noqa: PLC0415 - the same
 
         async with (
             self._upgraded(request, PROTOCOLS) as (upgraded, protocol),
-            remote_process(upgraded.line, protocol, path=request.path) as process,
+            remote_streams(kind, upgraded.line, protocol, path=request.path) as streams,
         ):
-            yield process
+            yield streams
 
     async def run_in(
         self,

@@ -13,8 +13,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import socket
-import struct
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
 from reflet.transport.upgrades.websocket import TunneledBytes, WebSocket
 
 TUNNEL: Final = "SPDY/3.1+portforward.k8s.io"
+LONGEST_COMPLAINT: Final = 4096  # bytes of what a node says about one connection
 
 OnError = Callable[[RefletError], None]
 """Is told why a connection could not be forwarded."""
@@ -112,7 +111,7 @@ class PortForwarder:
             await self._exchange(local, errors, data)
         except RefletError as error:
             self._tell(error)
-            _reset(writer)
+            local.reset()
         finally:
             try:
                 with contextlib.suppress(TransportError):
@@ -181,14 +180,17 @@ async def _copy(source: SocketBytes | Channel, target: SocketBytes | Channel) ->
 
 
 class _Complaint:
-    """What the node says about one connection; anything is a failure."""
+    """What the node says about one connection; anything is a failure.
+
+    Of a node that has no end of it, the beginning is told.
+    """
 
     def __init__(self) -> None:
         self.said = b""
 
     async def read(self, errors: Channel) -> None:
-        while piece := await errors.read():
-            self.said += piece
+        while len(self.said) < LONGEST_COMPLAINT and (piece := await errors.read()):
+            self.said = (self.said + piece)[:LONGEST_COMPLAINT]
         if self.said:
             raise TransportError(self.said.decode(errors="replace").strip())
 
@@ -199,11 +201,3 @@ async def _receive(data: Channel, local: SocketBytes, complaint: _Complaint) -> 
     # A node complains before it ends the bytes; an orderly end would hide that it did.
     if not complaint.said:
         await local.finish()
-
-
-def _reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection off, which no client takes for the end of an answer."""
-    linger = struct.pack("ii", 1, 0)
-    with contextlib.suppress(OSError):
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-    writer.transport.abort()

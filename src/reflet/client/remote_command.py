@@ -1,4 +1,4 @@
-"""A command that runs in a container, as its caller sees it.
+"""The streams of a container, as their caller sees them: of a command in it, or of itself.
 
 Upstream: client-go/tools/remotecommand/websocket.go, v4.go and resize.go
 """
@@ -11,12 +11,12 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from reflet.api.status import Status, error_from_status
-from reflet.errors import TransportError
+from reflet.errors import MisuseError, TransportError
 from reflet.transport.upgrades.byte_streams import ByteStream
 from reflet.transport.upgrades.channels import (
     RESIZE,
@@ -24,6 +24,7 @@ from reflet.transport.upgrades.channels import (
     STDERR,
     STDIN,
     STDOUT,
+    V4,
     Channel,
     ChannelSocket,
 )
@@ -31,6 +32,7 @@ from reflet.transport.upgrades.websocket import WebSocket
 
 NON_ZERO: Final = "NonZeroExitCode"
 EXIT_CODE: Final = "ExitCode"
+LONGEST_STATUS: Final = 64 * 1024  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class CompletedCommand:
 
 
 class ProcessInput:
-    """What a command reads."""
+    """What a command, or a container, reads."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -54,11 +56,15 @@ class ProcessInput:
 
     async def close(self) -> None:
         """Let the command see the end; MisuseError with a server before 1.30, which cannot."""
+        if not self._channel.can_finish:
+            raise MisuseError(
+                f"the server speaks {V4}, which cannot end the input alone: leave the block instead"
+            )
         await self._channel.finish()
 
 
 class ProcessOutput:
-    """What a command writes, in pieces as they arrive."""
+    """What a command, or a container, writes, in pieces as they arrive."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -72,12 +78,8 @@ class ProcessOutput:
             yield piece
 
 
-class RemoteProcess:
-    """A command in a container; leaving the context that gave it ends the connection.
-
-    As with a subprocess, one of ``stdout`` and ``stderr`` that nobody reads stops the command when
-    it is full, and ``wait`` then waits for ever: read both, or call ``communicate``.
-    """
+class RemoteStreams:
+    """Streams of a container; leaving the context that gave them ends the connection."""
 
     def __init__(self, socket: ChannelSocket, *, path: str) -> None:
         channels = socket.channels
@@ -87,16 +89,53 @@ class RemoteProcess:
         self._status = channels[STATUS]
         self._size = channels[RESIZE]
         self._path = path
+
+    async def resize(self, *, width: int, height: int) -> None:
+        """Tell the terminal's size, in characters."""
+        await self._size.write(json.dumps({"Width": width, "Height": height}).encode())
+
+    async def _end(self) -> int:
+        """What the Status says that a server ends the streams with."""
+        said = b""
+        while len(said) <= LONGEST_STATUS and (piece := await self._status.read()):
+            said += piece
+        return exit_code(said, path=self._path)
+
+
+class AttachedContainer(RemoteStreams):
+    """A container that somebody is attached to; leaving the context lets go of it.
+
+    What it writes waits for whoever reads, as with ``RemoteProcess``.
+    """
+
+    _is_over = False
+
+    async def wait(self) -> None:
+        """Return when the node says that all is over: that the container has ended, above all.
+
+        What it returned is in its pod's status.  Raises the ApiError that the node gives, and
+        TransportError when the connection broke.
+        """
+        if not self._is_over:
+            await self._end()
+            self._is_over = True
+
+
+class RemoteProcess(RemoteStreams):
+    """A command in a container; leaving the context that gave it ends the connection.
+
+    As with a subprocess, one of ``stdout`` and ``stderr`` that nobody reads stops the command when
+    it is full, and ``wait`` then waits for ever: read both, or call ``communicate``.
+    """
+
+    def __init__(self, socket: ChannelSocket, *, path: str) -> None:
+        super().__init__(socket, path=path)
         self._returncode: int | None = None
 
     @property
     def returncode(self) -> int | None:
         """What the command returned, None as long as ``wait`` has not told."""
         return self._returncode
-
-    async def resize(self, *, width: int, height: int) -> None:
-        """Tell the terminal's size, in characters."""
-        await self._size.write(json.dumps({"Width": width, "Height": height}).encode())
 
     async def wait(self) -> int:
         """What the command returned.
@@ -105,10 +144,7 @@ class RemoteProcess:
         TransportError when the connection broke before the command's end was told.
         """
         if self._returncode is None:
-            said = b""
-            while piece := await self._status.read():
-                said += piece
-            self._returncode = exit_code(said, path=self._path)
+            self._returncode = await self._end()
         return self._returncode
 
     async def communicate(self, input: bytes = b"") -> CompletedCommand:  # noqa: A002 - as subprocess
@@ -133,6 +169,9 @@ class RemoteProcess:
             await self.stdin.close()
 
 
+Streams = TypeVar("Streams", bound=RemoteStreams)
+
+
 async def _all(output: ProcessOutput) -> bytes:
     with contextlib.suppress(TransportError):  # ``wait`` tells what happened
         return b"".join([piece async for piece in output])
@@ -140,16 +179,16 @@ async def _all(output: ProcessOutput) -> bytes:
 
 
 @asynccontextmanager
-async def remote_process(
-    line: ByteStream, protocol: str, *, path: str
-) -> AsyncIterator[RemoteProcess]:
-    """The command behind a WebSocket, whose channels are read while the context is open."""
+async def remote_streams(
+    kind: type[Streams], line: ByteStream, protocol: str, *, path: str
+) -> AsyncIterator[Streams]:
+    """The streams behind a WebSocket, whose channels are read while the context is open."""
     socket = ChannelSocket(
         WebSocket(line, is_client=True), protocol, incoming=(STDOUT, STDERR, STATUS)
     )
-    reading = asyncio.create_task(socket.run(), name=f"command {path}")
+    reading = asyncio.create_task(socket.run(), name=f"streams {path}")
     try:
-        yield RemoteProcess(socket, path=path)
+        yield kind(socket, path=path)
     finally:
         reading.cancel()
         try:

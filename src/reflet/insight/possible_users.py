@@ -7,16 +7,22 @@ from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.api.unstructured import AnyObject
 from reflet.insight.reference_table import always_there, has_rows, made_by
-from reflet.resolution.objects import ConfigKind, ObjectKey, value_bytes
+from reflet.resolution.objects import ConfigKind, ObjectKey, ObjectSource, value_bytes
 from reflet.resolution.templates import CustomWorkload, Workload
 
 
 class Candidates(Frozen, frozen=True, kw_only=True):
-    """Everything that may use the object; custom workloads are among ``objects`` too."""
+    """Everything that may use the object; custom workloads are among ``objects`` too.
+
+    ``labels`` are those of the ConfigMaps and Secrets that were read: sidecars select by them.
+    ``at_hand`` are the objects that the variables of sidecars may come from.
+    """
 
     pods: tuple[Pod, ...] = ()
     workloads: tuple[Workload, ...] = ()
     objects: tuple[AnyObject, ...] = ()
+    labels: Mapping[ObjectKey, Mapping[str, str]] = EMPTY
+    at_hand: ObjectSource | None = None
 
 
 class PossibleUsers(Frozen, frozen=True, kw_only=True):
@@ -72,5 +78,15 @@ def keys_by_object(
     """Return the keys of ConfigMaps and Secrets, and no value."""
     return {
         (item.kind, item.metadata.namespace, item.metadata.name): tuple(value_bytes(item))
+        for item in items
+    }
+
+
+def labels_by_object(
+    items: Iterable[ConfigMap | Secret],
+) -> dict[ObjectKey, Mapping[str, str]]:
+    """Return the labels of ConfigMaps and Secrets."""
+    return {
+        (item.kind, item.metadata.namespace, item.metadata.name): item.metadata.labels
         for item in items
     }

@@ -1,4 +1,4 @@
-"""The least rights that reading a pod's configuration takes, each with its reason.
+"""The least rights that reading a pod's configuration takes, or a sidecar, each with its reason.
 
 ``list`` and ``watch`` of one object work under ``resourceNames`` when the request selects it
 by ``metadata.name``, which is how Reflet and the kubelet ask.
@@ -7,9 +7,12 @@ by ``metadata.name``, which is how Reflet and the kubelet ask.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
+from msgspec import structs
+
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
 from reflet.api.resources import BUILT_IN, CONFIG_MAPS, NODES, PODS, SECRETS, SERVICES, Resource
+from reflet.insight.sidecars import SidecarSelection
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.references import config_map_names, secret_names, shows_node
 from reflet.resolution.service_variables import EVERYBODYS_SERVICE
@@ -133,6 +136,73 @@ def grants_for(
         Grant(name=role, namespace=namespace, rules=tuple(found), subjects=bound)
         for namespace, found in rules.items()
         if found
+    )
+
+
+def grants_for_sidecars(
+    sidecars: Iterable[SidecarSelection],
+    *,
+    name: str,
+    namespace: str,
+    verbs: Sequence[str] = (),
+    subjects: Iterable[Subject] = (),
+) -> tuple[Grant, ...]:
+    """Return the roles that let their subjects read what sidecars pick up, and nothing else.
+
+    ``verbs`` are instead of those that each sidecar needs.  Service accounts without a namespace
+    are those of *namespace*, where the sidecars run.
+    """
+    bound = tuple(_placed(subject, namespace) for subject in subjects)
+    rules: dict[str, dict[tuple[tuple[str, ...], tuple[str, ...]], Rule]] = {}
+    for selection in sidecars:
+        for place in ("",) if selection.namespaces is None else selection.namespaces:
+            for rule in _sidecar_rules(selection, place, tuple(verbs)):
+                there = rules.setdefault(place, {})
+                key = (rule.resources, rule.names)
+                there[key] = _together(there.get(key), rule)
+    return tuple(
+        Grant(name=name, namespace=place, rules=tuple(found.values()), subjects=bound)
+        for place, found in rules.items()
+    )
+
+
+def _sidecar_rules(
+    selection: SidecarSelection, namespace: str, verbs: tuple[str, ...]
+) -> Iterator[Rule]:
+    if not selection.names:
+        yield Rule(
+            resources=tuple(sorted(_plural(kind) for kind in selection.kinds)),
+            verbs=verbs or selection.verbs,
+            why=f"a sidecar picks them up by {selection}; rights cannot be limited to a label",
+        )
+        return
+    for kind in sorted(selection.kinds):
+        names = _once(
+            each.name
+            for each in selection.names
+            if each.kind in {"", kind.lower()} and each.namespace in {"", namespace}
+        )
+        if names:
+            yield Rule(
+                resources=(_plural(kind),),
+                verbs=verbs or selection.verbs,
+                names=names,
+                why=f"the {kind}{'s' if len(names) > 1 else ''} that a sidecar picks up by name",
+            )
+
+
+def _plural(kind: str) -> str:
+    return next(each.plural for each in (CONFIG_MAPS, SECRETS) if each.kind == kind)
+
+
+def _together(first: Rule | None, second: Rule) -> Rule:
+    """Return one rule for two sidecars that read the same."""
+    if first is None or first == second:
+        return second
+    wanted = {*first.verbs, *second.verbs}
+    why = second.why if second.why in first.why else f"{first.why}; {second.why}"
+    return structs.replace(
+        first, verbs=tuple(verb for verb in USUAL_VERBS if verb in wanted), why=why
     )
 
 

@@ -9,7 +9,7 @@ without being given its name.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, final
 
 from reflet.api.core.config import ConfigMap, Secret
@@ -25,6 +25,7 @@ from reflet.insight.reference_table import (
     made_by,
     references_in,
 )
+from reflet.insight.sidecars import SidecarSelection, sidecars_of
 from reflet.resolution.objects import ConfigKind, ObjectKey, value_bytes
 from reflet.resolution.places import PodLike, containers_of
 from reflet.resolution.references import references_of
@@ -124,6 +125,7 @@ class UsersSeen:
         self._history: dict[ObjectKey, str] = {}
         self._mentions: dict[str, list[_Mention]] = {}
         self._made: list[tuple[str, NamedObject]] = []
+        self._selections: set[SidecarSelection] = set()
 
     def see_pod(self, pod: Pod) -> None:
         """Take a pod; one that has ended uses nothing any more."""
@@ -160,6 +162,7 @@ class UsersSeen:
         for reference in references_of(pod):
             keys = None if reference.keys is None else {*reference.keys}
             self._use((reference.kind, namespace, reference.name), keys)
+        self._selections.update(each.selection for each in sidecars_of(pod, namespace))
         self._mention(_pod_texts(pod), namespace, by)
 
     def _use(self, key: ObjectKey, keys: set[str] | None) -> None:
@@ -182,6 +185,13 @@ class UsersSeen:
                 return None
             found |= keys
         return found
+
+    def is_selected(self, item: StoredConfig) -> bool:
+        """Return whether a sidecar picks an object up: by its labels, or by its name."""
+        return any(
+            each.takes(item.kind, item.namespace, item.name, item.labels)
+            for each in self._selections
+        )
 
     def history_of(self, item: StoredConfig) -> str:
         """Return whose history names an object; empty for nobody's."""
@@ -218,24 +228,13 @@ def kept_by(item: StoredConfig, seen: UsersSeen) -> str:
     return f"{maker} makes it" if maker else ""
 
 
-def nobody_selects(_: StoredConfig) -> str:
-    """Stand for a cluster in which nobody picks objects up by their labels."""
-    return ""
-
-
-def unused_parts(
-    objects: Iterable[StoredConfig],
-    seen: UsersSeen,
-    *,
-    selected_by: Callable[[StoredConfig], str] = nobody_selects,
-) -> Iterator[UnusedPart]:
+def unused_parts(objects: Iterable[StoredConfig], seen: UsersSeen) -> Iterator[UnusedPart]:
     """Yield every object that nothing uses, and every key of others that nothing uses.
 
-    *selected_by* says who picks an object up by its labels, empty for nobody.  Keys of Secrets
-    that have a type belong together.
+    Keys of Secrets that have a type belong together.
     """
     for item in objects:
-        if kept_by(item, seen) or selected_by(item):
+        if kept_by(item, seen) or seen.is_selected(item):
             continue
         keys = seen.used_keys(item)
         if keys is None:

@@ -1,45 +1,28 @@
 """Who uses a ConfigMap or Secret, key by key, and who must be restarted after a change.
 
 Users are pods, templates, custom ones included, and what the reference table knows: service
-accounts, Ingresses, volumes, and objects of operators.  Pods are told under their workload.
+accounts, Ingresses, volumes, and objects of operators.  Sidecars that pick it up by its labels are
+users, too, in whichever namespace they run.  Pods are told under their workload.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, final
 
 from msgspec import structs
 
-from reflet.api.core.containers import VolumeMount
 from reflet.api.core.pods import Pod
-from reflet.api.core.volumes import KeyToPath, Volume
 from reflet.api.frozen import Frozen
 from reflet.api.unstructured import AnyObject
+from reflet.insight.pod_uses import Use, use_by_sidecar, uses_in
 from reflet.insight.possible_users import Candidates
 from reflet.insight.reference_table import Effect, NamedObject, Row, references_in
-from reflet.resolution.objects import ConfigKind
-from reflet.resolution.places import Place, PodLike, containers_of
-from reflet.resolution.references import Reference, Usage, references_of
-from reflet.resolution.sub_paths import clean
+from reflet.insight.sidecars import SidecarContainer, sidecars_of
+from reflet.resolution.objects import ConfigKind, ObjectKey
+from reflet.resolution.places import Place, PodLike
+from reflet.resolution.references import Usage
 from reflet.resolution.templates import CustomWorkload, Workload, templates_of
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
-
-
-class Use(Frozen, frozen=True, kw_only=True):
-    """One use: as what, of which keys, by which container, and what a change takes.
-
-    ``keys`` are ``None`` where all are used.  ``mount_path`` is where a volume is mounted and
-    ``sub_path`` the part of it that is.
-    """
-
-    usage: str
-    effect: Effect
-    place: Place
-    keys: tuple[str, ...] | None = None
-    optional: bool = False
-    mount_path: str = ""
-    sub_path: str = ""
-    prefix: str = ""
 
 
 class User(Frozen, frozen=True, kw_only=True):
@@ -134,10 +117,12 @@ def used_by_each(
     ``rows`` are looked at instead of the table of references.
     """
     others = _OtherUsers(kind, name, key, candidates, None if rows is None else tuple(rows))
+    placed = _ByNamespace(candidates)
     answers = []
     for namespace in namespaces:
-        search = _Search(kind, namespace, name, key)
-        users = _merged(search.workloads(candidates), others.of(namespace))
+        target: ObjectKey = (kind, namespace, name)
+        search = _Search(target, key, candidates.labels.get(target), placed)
+        users = _merged(search.workloads(), others.of(namespace))
         answers.append(UsedBy(kind=kind, namespace=namespace, name=name, users=users))
     return answers
 
@@ -227,77 +212,108 @@ ObjectName = tuple[str, str]
 """Kind and name, in the one namespace that is searched."""
 
 
+class _Candidate(NamedTuple):
+    """A pod or workload, and its containers that pick up objects by label."""
+
+    item: Pod | Workload
+    pods: tuple[PodLike, ...]
+    sidecars: tuple[SidecarContainer, ...]
+
+
+@final
+class _ByNamespace:
+    """The candidates of each namespace; those that have ended are left out."""
+
+    def __init__(self, candidates: Candidates) -> None:
+        self._by_namespace: dict[str, list[_Candidate]] = {}
+        with_sidecars: set[str] = set()
+        for item in (*candidates.pods, *candidates.workloads):
+            if isinstance(item, Pod) and item.status.phase in _ENDED:
+                continue
+            namespace = item.metadata.namespace
+            pods = _pods_in(item)
+            sidecars = tuple(
+                found for pod in pods for found in sidecars_of(pod, namespace, candidates.at_hand)
+            )
+            self._by_namespace.setdefault(namespace, []).append(_Candidate(item, pods, sidecars))
+            if sidecars:
+                with_sidecars.add(namespace)
+        self._with_sidecars = sorted(with_sidecars)
+
+    def of(self, namespace: str) -> list[_Candidate]:
+        """Return the candidates of a namespace."""
+        return self._by_namespace.get(namespace, [])
+
+    def namespaces(self, first: str) -> dict[str, None]:
+        """Return a namespace, and those whose sidecars may reach into it."""
+        return dict.fromkeys((first, *self._with_sidecars))
+
+
+def _pods_in(item: Pod | Workload) -> tuple[PodLike, ...]:
+    return (item,) if isinstance(item, Pod) else tuple(each.template for each in templates_of(item))
+
+
 @final
 class _Search:
-    """One object that is searched for."""
+    """One object that is searched for; ``labels`` are ``None`` when they are not known."""
 
-    def __init__(self, kind: ConfigKind, namespace: str, name: str, key: str) -> None:
-        self._kind = kind
-        self._namespace = namespace
-        self._name = name
+    def __init__(
+        self,
+        target: ObjectKey,
+        key: str,
+        labels: Mapping[str, str] | None,
+        candidates: _ByNamespace,
+    ) -> None:
+        self._target = target
+        self._kind, self._namespace, self._name = target
         self._key = key
+        self._labels = labels
+        self._candidates = candidates
 
-    def workloads(self, candidates: Candidates) -> Iterator[User]:
+    def workloads(self) -> Iterator[User]:
+        """Yield the pods and workloads that use the object, those of its namespace first."""
+        for namespace in self._candidates.namespaces(self._namespace):
+            yield from self._in(namespace)
+
+    def _in(self, namespace: str) -> Iterator[User]:
+        here = self._candidates.of(namespace)
         workloads: dict[ObjectName, Workload] = {
-            (each.kind, each.metadata.name): each
-            for each in candidates.workloads
-            if each.metadata.namespace == self._namespace
+            (each.item.kind, each.item.metadata.name): each.item
+            for each in here
+            if not isinstance(each.item, Pod)
         }
         owners = {
             name: owner
             for name, each in workloads.items()
             if (owner := _controller(each)) is not None and owner in workloads
         }
-        of_templates = {
-            name: uses
-            for name, each in workloads.items()
-            if (uses := self._uses_of_templates(each))
-        }
+        of_templates: dict[ObjectName, tuple[Use, ...]] = {}
         of_pods: dict[ObjectName, dict[str, tuple[Use, ...]]] = {}
-        for pod in candidates.pods:
-            if pod.metadata.namespace != self._namespace or pod.status.phase in _ENDED:
+        for each in here:
+            uses = self._uses_of(each, namespace)
+            name = each.item.metadata.name
+            if not uses:
                 continue
-            uses = self.uses_of(pod)
-            if uses:
-                top = _top(_controller(pod), owners, workloads)
-                owner = ("Pod", pod.metadata.name) if top is None else top
-                of_pods.setdefault(owner, {})[pod.metadata.name] = uses
+            if isinstance(each.item, Pod):
+                owner = _top(_controller(each.item), owners, workloads) or ("Pod", name)
+                of_pods.setdefault(owner, {})[name] = uses
+            else:
+                of_templates[each.item.kind, name] = uses
         # A ReplicaSet without pods is only the history of its Deployment.
         own_templates = [name for name in of_templates if name not in owners]
-        for name in sorted({*own_templates, *of_pods}, key=_rank):
+        for user in sorted({*own_templates, *of_pods}, key=_rank):
             # Of an owner that is not among the workloads, the template is not known.
-            template = of_templates.get(name, () if name in workloads else None)
-            yield self._user(name, template, of_pods.get(name, {}))
+            template = of_templates.get(user, () if user in workloads else None)
+            yield _user(namespace, user, template, of_pods.get(user, {}))
 
-    def _user(
-        self,
-        name: ObjectName,
-        template: tuple[Use, ...] | None,
-        pods: Mapping[str, tuple[Use, ...]],
-    ) -> User:
-        kind, own_name = name
-        uses = template or next(iter(pods.values()))
-        return User(
-            kind=kind,
-            namespace=self._namespace,
-            name=own_name,
-            uses=uses,
-            pods=() if kind == "Pod" else tuple(sorted(pods)),
-            outdated=template == (),
-        )
-
-    def _uses_of_templates(self, workload: Workload) -> tuple[Use, ...]:
-        placed = templates_of(workload)
-        return tuple(use for each in placed for use in self.uses_of(each.template))
-
-    def uses_of(self, pod: PodLike) -> tuple[Use, ...]:
-        """Return the uses by a pod or a template."""
-        uses = (
-            use
-            for reference in references_of(pod)
-            if (reference.kind, reference.name) == (self._kind, self._name)
-            for use in _of_reference(pod, reference)
-        )
+    def _uses_of(self, candidate: _Candidate, namespace: str) -> tuple[Use, ...]:
+        uses: list[Use] = []
+        if namespace == self._namespace:
+            for pod in candidate.pods:
+                uses += uses_in(pod, self._kind, self._name)
+        for sidecar in candidate.sidecars:
+            if sidecar.selection.takes(*self._target, self._labels):
+                uses.append(use_by_sidecar(sidecar))
         return tuple(use for use in uses if self._shows_the_key(use))
 
     def _shows_the_key(self, use: Use) -> bool:
@@ -308,80 +324,21 @@ class _Search:
         return use.keys is None or self._key in use.keys
 
 
-def _of_reference(pod: PodLike, reference: Reference) -> Iterator[Use]:
-    usage = reference.usage
-    if usage is Usage.VOLUME:
-        yield from _of_mounts(pod, reference)
-        return
-    effects = {Usage.PULL_SECRET: Effect.NEXT_PULL, Usage.VOLUME_CREDENTIALS: Effect.NEXT_MOUNT}
-    yield Use(
-        usage=usage.value,
-        effect=effects.get(usage, Effect.RESTART),
-        place=reference.place,
-        keys=reference.keys,
-        optional=reference.optional,
-        prefix=reference.prefix,
-    )
-
-
-def _of_mounts(pod: PodLike, reference: Reference) -> Iterator[Use]:
-    volume = next(each for each in pod.spec.volumes if each.name == reference.place.volume)
-    items = _items(volume, reference)
-    mounts = [
-        (placed.container.name, mount)
-        for placed in containers_of(pod.spec)
-        for mount in placed.container.volume_mounts
-        if mount.name == volume.name
-    ]
-    if not mounts:
-        yield Use(
-            usage=reference.usage.value,
-            effect=Effect.UNMOUNTED,
-            place=reference.place,
-            keys=reference.keys,
-            optional=reference.optional,
-        )
-    for container, mount in mounts:
-        keys = _keys_shown(mount, items, reference.keys)
-        if keys == ():  # the sub-path shows another source of the volume
-            continue
-        yield Use(
-            usage=reference.usage.value,
-            # A sub-path is looked up once, when the container starts.
-            effect=Effect.RESTART if mount.sub_path or mount.sub_path_expr else Effect.LIVE,
-            place=Place(path=reference.place.path, container=container, volume=volume.name),
-            keys=keys,
-            optional=reference.optional,
-            mount_path=mount.mount_path,
-            sub_path=mount.sub_path or mount.sub_path_expr,
-        )
-
-
-def _items(volume: Volume, reference: Reference) -> tuple[KeyToPath, ...]:
-    if volume.config_map is not None:
-        return volume.config_map.items
-    if volume.secret is not None:
-        return volume.secret.items
-    for index, source in enumerate(() if volume.projected is None else volume.projected.sources):
-        if f".sources[{index}]." in reference.place.path:
-            keyed = source.config_map or source.secret
-            return () if keyed is None else keyed.items
-    return ()
-
-
-def _keys_shown(
-    mount: VolumeMount, items: Sequence[KeyToPath], keys: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    if not mount.sub_path:
-        return keys
-    part = clean(mount.sub_path)
-    if not items:
-        # Without items a file has the name of its key.
-        return (part,)
-    return tuple(
-        item.key
-        for item in items
-        if clean(item.path) == part or clean(item.path).startswith(f"{part}/")
+def _user(
+    namespace: str,
+    name: ObjectName,
+    template: tuple[Use, ...] | None,
+    pods: Mapping[str, tuple[Use, ...]],
+) -> User:
+    kind, own_name = name
+    uses = template or next(iter(pods.values()))
+    return User(
+        kind=kind,
+        namespace=namespace,
+        name=own_name,
+        uses=uses,
+        pods=() if kind == "Pod" else tuple(sorted(pods)),
+        outdated=template == (),
     )
 
 

@@ -43,6 +43,7 @@ from reflet.node.pods.workers import WorkerFactory
 from reflet.node.probes.handlers import Handlers
 from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.root_lock import locked_root, memory_name
+from reflet.node.server.node_page import follow_objects, on_written, page_of, shown_statuses
 from reflet.node.server.pages import AgentPages, shim_problem
 from reflet.node.server.pod_services import PodServices
 from reflet.node.server.ports import AgentPorts
@@ -98,6 +99,7 @@ class NodeAgent:
         self._closing = AsyncExitStack()
         self._tasks = TaskOwner(f"node {options.name}")
         self._permanent = PermanentTasks(clock=self._clock)
+        self.page = page_of(options, self._clock)
         self.metrics = MetricText()
         self.address: tuple[str, ...] = ()
         self._registration: NodeRegistration | None = None
@@ -290,7 +292,7 @@ class NodeAgent:
             configurations=self._configurations,
             volumes=self._volumes,
             disk=self._disk,
-            statuses=self._statuses,
+            statuses=shown_statuses(self._statuses, self.page),
             events=self._events,
             allowance=self._allowance,
             addresses=lambda: self.address,
@@ -304,6 +306,7 @@ class NodeAgent:
             first_backoff=CrashBackoff(
                 first=options.backoff_first, ceiling=options.backoff_ceiling
             ),
+            on_written=on_written(self.page),
         )
         self._workers = factory.workers(self._tasks)
 
@@ -341,6 +344,8 @@ class NodeAgent:
                 permanent=self._permanent,
             )
         )
+        if self.page is not None:
+            await undo.enter_async_context(self.page)
 
     async def _register(self) -> None:
         if not self.options.register:
@@ -381,15 +386,11 @@ class NodeAgent:
         keep(partial(self._workers.hear, self._pleg.events), name="runtime events")
         keep(partial(self._feed.run, self._workers.take), name="pods")
         keep(self._services.informer.watching_ended, name="services")
+        if self.page is not None:
+            follow_objects(self.page, *self._managers, keep)
         self._tasks.start(self._end_orphans(), name="orphans")
         if self.options.selector:
-            binder = PodBinder(
-                self._cluster,
-                self.options.name,
-                self.options.selector,
-                namespaces=self.options.namespaces,
-                clock=self._clock,
-            )
+            binder = PodBinder.of(self.options, self._cluster, clock=self._clock)
             keep(binder.run, name="binder")
 
     def _tell_start(self, node: Node) -> None:

@@ -8,10 +8,10 @@ of separate shares, so that none of them takes what another lives on.
     agent    64   requests to the API server, the lease, files that are open for a moment
              1/8  connections at the ports, 256 at most
              6    for each log that is read, at most 64 of those
-             12   for each command that runs in a container, at most 32 of those, and the four
-                  connections that may be forwarded beside it
+             12   for each command that runs in a container, or container that is attached to, at
+                  most 32 of those, and the four connections that may be forwarded beside it
              4    for each pod: watches of its ConfigMaps and Secrets, its volumes being written
-    shim   64   the agent, records that are written
+    shim   64   the agent, records that are written, inputs that are read once
              4    for each container: two pipes, a log, the process; two containers a pod
 """
 
@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from reflet.runtime.descriptors import descriptor_limit
+from reflet.transport.serving.connections import MOST_CONNECTIONS
 
 MOST_PODS: Final = 1000
-MOST_CONNECTIONS: Final = 256
 MOST_LOGS: Final = 64
 FILES_OF_A_LOG: Final = 6
 MOST_COMMANDS: Final = 32

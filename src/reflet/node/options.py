@@ -33,6 +33,7 @@ OWN_ROOT: Final = ".local/state/reflet"
 RESYNC: Final = 60.0  # seconds; the kubelet's syncFrequency
 RETRY: Final = 10.0  # seconds after a sync that failed
 FROM_API: Final = "api"
+NOTICING: Final = ("watch", "auto")  # strategies by which changes are noticed
 ANYWHERE: Final = "0.0.0.0"  # noqa: S104 - as the kubelet: everybody may ask, and has to say who
 SECURE_PORT: Final = 10250  # the kubelet's
 
@@ -59,6 +60,7 @@ class NodeOptions:
     ``UID:GID`` or None, and *grants* whom they may be besides.  With *isolation* containers have
     namespaces of their own, and see *share* of the machine, as ``shared_paths`` reads it.
     *health* is where health, metrics and, without *secure*, logs are answered in plain words.
+    *ui* is the loopback port of the agent's page of itself, 0 for a free one, None for no page.
     With *keep_running* containers outlive an agent that is told to stop.  *skip_invalid_names* is
     the rule of Kubernetes 1.19 for keys of whole objects.
     """
@@ -78,6 +80,7 @@ class NodeOptions:
     address: str = ""
     health: tuple[str, int] | None = None
     secure: SecurePort | None = None
+    ui: int | None = None
     register: bool = True
     keep_running: bool = False
     skip_invalid_names: bool = False
@@ -110,6 +113,11 @@ class NodeOptions:
 
     def _check(self, me: int) -> None:
         """Whether this user can give what was said."""
+        if self.ui is not None and self.strategy not in NOTICING:
+            raise ConfigurationError(
+                f"--ui: the strategy {self.strategy} does not notice changes: use "
+                + " or ".join(NOTICING)
+            )
         user = self.user
         if me == ROOT:
             if self.run and user is None:

@@ -72,6 +72,8 @@ class Launch:
     fingerprint: str = ""
     image: str = ""
     message_policy: str = ""
+    stdin: bool = False
+    stdin_once: bool = False
 
 
 class ProcessRuntime:
@@ -230,6 +232,8 @@ class ProcessRuntime:
             groups=launch.groups,
             capabilities=launch.capabilities,
             is_isolated=launch.root is not None,
+            stdin=launch.stdin,
+            stdin_once=launch.stdin and launch.stdin_once,
         )
         order = StartContainer(
             record=record,
@@ -262,6 +266,10 @@ class ProcessRuntime:
     async def run_command(self, order: ExecStream) -> int | None:
         """Run a command inside a container on streams; see ``ShimClient.run_command``."""
         return await self._shim.run_command(order)
+
+    async def close_stdin(self, container: str) -> bool:
+        """Let a container that reads once only see the end; False when it has none any more."""
+        return await self._shim.close_stdin(container)
 
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""

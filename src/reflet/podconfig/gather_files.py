@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reflet.api import codec
+from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import ServiceAccount
 from reflet.api.resources import Resource
@@ -29,7 +30,7 @@ from reflet.manifests.pod_targets import (
     pod_targets,
 )
 from reflet.manifests.rendering import kustomization_of
-from reflet.resolution.objects import ObjectKey
+from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
 from reflet.resolution.service_account_volume import DEFAULT_ACCOUNT, with_token_volume
@@ -194,10 +195,12 @@ def possible_users_from_files(
         Candidates,
         PossibleUsers,
         keys_by_object,
+        labels_by_object,
     )
     from reflet.insight.reference_table import may_name  # noqa: PLC0415 - see above
 
     applied = _applied(paths, namespace, on_file)
+    there: list[ConfigMap | Secret] = [*applied.config_maps(), *applied.secrets()]
     return PossibleUsers(
         candidates=Candidates(
             pods=applied.pods(),
@@ -206,9 +209,11 @@ def possible_users_from_files(
                 *map(_whole, applied.service_accounts()),
                 *(item for item in applied.untyped() if may_name(item.api_version, item.kind)),
             ),
+            labels=labels_by_object(there),
+            at_hand=ObjectsInHand(there),
         ),
         namespace=namespace or FILES_NAMESPACE,
-        keys_there=keys_by_object((*applied.config_maps(), *applied.secrets())),
+        keys_there=keys_by_object(there),
         # Services do not use ConfigMaps, so remarks about them are of no interest here.
         notes=tuple(f"{refusal}; so it is left out" for refusal in applied.refusals),
         unread=len({each.place for each in applied.remarks} - {o.place for o in applied.objects}),

@@ -21,7 +21,7 @@ from reflet.errors import (
     TransportError,
     Unauthorized,
 )
-from reflet.insight.object_history import ObjectHistory, history_of
+from reflet.insight.stale.object_history import ObjectHistory, history_of
 from reflet.resolution.objects import ConfigKind, ObjectKey
 
 SERVER_FAILURES: Final = (TransportError, CredentialsError, Unauthorized)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from reflet.api import resources
 from reflet.api.core.config import ConfigMap, Secret
+from reflet.api.frozen import EMPTY
 from reflet.api.options import ListOptions
 from reflet.api.resources import Resource
 from reflet.api.unstructured import AnyObject
@@ -19,17 +20,27 @@ from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.client.rest import OnPage
 from reflet.errors import DecodeError, NotFound, RefletError
 from reflet.insight.custom_workloads import workload_in
-from reflet.insight.possible_users import Candidates, PossibleUsers, keys_by_object
+from reflet.insight.possible_users import (
+    Candidates,
+    PossibleUsers,
+    keys_by_object,
+    labels_by_object,
+)
 from reflet.insight.reference_table import kinds_that_name
+from reflet.insight.sidecars import has_sidecar, may_be_selected
 from reflet.podconfig.gather_objects import SERVER_FAILURES, read_object
 from reflet.resolution.objects import ConfigKind
-from reflet.resolution.templates import WORKLOADS, CustomWorkload
+from reflet.resolution.templates import WORKLOADS, CustomWorkload, Workload
 
 PODS_AND_THEIR_MAKERS: Final = (
     *(resources.PODS, resources.DEPLOYMENTS, resources.STATEFUL_SETS, resources.DAEMON_SETS),
     *(resources.REPLICA_SETS, resources.REPLICATION_CONTROLLERS),
     *(resources.JOBS, resources.CRON_JOBS),
 )
+_MAKERS_OF_SIDECARS: Final = (
+    *(resources.DEPLOYMENTS, resources.STATEFUL_SETS, resources.DAEMON_SETS),
+)
+"""What runs for ever, and so may watch other namespaces than its own."""
 
 
 async def possible_users(
@@ -43,12 +54,15 @@ async def possible_users(
     """Ask a server for the lists that the kind of object needs, and for the object, all at once.
 
     *on_pages* gives for each list whom to tell of its pages.  Kinds of the reference table that the
-    server does not have are left out.  Raises the first
-    error when not one list could be had, or the server cannot be asked.
+    server does not have are left out.  Of an object whose labels may be a sidecar's, workloads of
+    other namespaces are candidates if they hold one.  Raises the first error when not one list
+    could be had, or the server cannot be asked.
     """
     lists: dict[Resource, tuple[Any, ...]] = {}
     failures: dict[Resource, RefletError] = {}
     there: list[ConfigMap | Secret] | RefletError = []
+    elsewhere: list[Workload] = []
+    unseen: dict[Resource, RefletError] = {}
     namespace = ALL_NAMESPACES if everywhere else None
 
     async def read(resource: Resource) -> None:
@@ -66,6 +80,23 @@ async def possible_users(
             there = await _objects_called(cluster, kind, name, everywhere=everywhere)
         except RefletError as error:
             there = error
+            return
+        if not everywhere and any(may_be_selected(item.metadata.labels) for item in there):
+            for resource in _MAKERS_OF_SIDECARS:
+                tasks.create_task(look_elsewhere(resource), name=f"list {resource} everywhere")
+
+    async def look_elsewhere(resource: Resource) -> None:
+        client = cluster.resource(resource, namespace=ALL_NAMESPACES)
+        try:
+            listing = await client.list(on_page=on_pages() if on_pages else None)
+        except RefletError as error:
+            unseen[resource] = error
+        else:
+            elsewhere.extend(
+                item
+                for item in listing.items
+                if item.metadata.namespace != cluster.namespace and has_sidecar(item)
+            )
 
     wanted, unknown = await kinds_to_list(cluster, kind)
     async with asyncio.TaskGroup() as tasks:
@@ -84,14 +115,25 @@ async def possible_users(
     )
     if isinstance(there, RefletError):
         notes.append(f"whether {kind} {name} exists could not be asked: {there}")
+    for resource in _MAKERS_OF_SIDECARS:
+        if resource in unseen:
+            notes.append(
+                f"{resource} of other namespaces are left out, and the sidecars in them, which "
+                f"may pick it up by label: {unseen[resource]}"
+            )
+            break  # all for the same reason, mostly
     every = [item for items in lists.values() for item in items]
     objects = tuple(item for item in every if isinstance(item, AnyObject))
     custom = tuple(_workloads_among(objects, notes))
     return PossibleUsers(
         candidates=Candidates(
             pods=lists.get(resources.PODS, ()),
-            workloads=(*(item for item in every if isinstance(item, WORKLOADS)), *custom),
+            workloads=(
+                *(item for item in every if isinstance(item, WORKLOADS)),
+                *(*custom, *elsewhere),
+            ),
             objects=objects,
+            labels=EMPTY if isinstance(there, RefletError) else labels_by_object(there),
         ),
         namespace=cluster.namespace,
         notes=tuple(notes),

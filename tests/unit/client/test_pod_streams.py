@@ -99,6 +99,20 @@ async def test_a_command_is_asked_for_with_its_streams() -> None:
     )
 
 
+async def test_a_container_is_attached_to_with_its_streams() -> None:
+    transport = UpgradingTransport()
+    streams = PodStreams(transport, namespace="shop")
+    async with streams.attach("web", namespace="other", stdin=True):
+        pass
+
+    assert transport.requests[0].path == "/api/v1/namespaces/other/pods/web/attach"
+    assert transport.requests[0].query == (
+        ("stdin", "true"),
+        ("stdout", "true"),
+        ("stderr", "true"),
+    )
+
+
 async def test_a_refused_upgrade_is_the_servers_own_error() -> None:
     body = b'{"kind":"Status","status":"Failure","reason":"Forbidden","message":"no","code":403}'
     transport = UpgradingTransport(refusal=Response(status=403, headers={}, body=body))

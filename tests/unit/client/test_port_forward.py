@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from reflet.client.pod_streams import PodStreams
-from reflet.client.port_forward import TUNNEL, ForwardedPort
+from reflet.client.port_forward import LONGEST_COMPLAINT, TUNNEL, ForwardedPort
 from reflet.errors import ConfigurationError
 from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
 from reflet.transport.upgrades.websocket import TunneledBytes
@@ -90,6 +90,21 @@ async def test_what_the_node_says_is_told_and_the_connection_reset() -> None:
     assert told == ["nobody listens"]
 
 
+async def test_a_node_that_has_no_end_of_complaints_is_cut_short() -> None:
+    transport, streams = forwarding()
+    told: list[str] = []
+    async with streams.port_forward("web", 80, on_error=lambda e: told.append(str(e))) as port:
+        node = Node(transport)
+        async with node.answering():
+            asking = asyncio.ensure_future(asked(port))
+            errors, _ = await node.pair()
+            await errors.write(b"no " * 10_000)
+
+            with pytest.raises(ConnectionResetError):
+                await asking
+    assert told == [("no " * 10_000)[:LONGEST_COMPLAINT].strip()]
+
+
 async def test_without_a_listener_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     transport, streams = forwarding()
     async with streams.port_forward("web", 80) as port:
@@ -146,7 +161,7 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
         async with streams.port_forward("web", 80, local_port=taken.getsockname()[1]):
             pass
 
-    said = [await transport.server.receive() for _ in range(2)]
+    said = [await transport.heard() for _ in range(2)]
     assert said[-1] is None  # after the farewell of SPDY
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ def scene(protocol: str = "v5.channel.k8s.io") -> tuple[UpgradingTransport, PodS
     return transport, PodStreams(transport, namespace="shop")
 
 
-def said(status: dict[str, Any]) -> bytes:
+def said(status: Mapping[str, Any]) -> bytes:
     return b"\x03" + json.dumps(status).encode()
 
 
@@ -29,7 +30,7 @@ async def test_output_input_size_and_end_are_on_their_channels() -> None:
         await process.stdin.write(b"in")
         await process.stdin.close()
         await process.resize(width=80, height=24)
-        heard = [await transport.server.receive() for _ in range(3)]
+        heard = [await transport.heard() for _ in range(3)]
         for message in (b"\x01out", b"\x02err", said(exit_status(7))):
             await transport.server.send(message)
         await transport.server.close()
@@ -50,6 +51,16 @@ async def test_an_end_without_a_status_is_an_error() -> None:
             await process.wait()
 
 
+async def test_a_status_without_an_end_is_an_error_and_fills_no_memory() -> None:
+    transport, streams = scene()
+    async with streams.exec("web", ["sh"]) as process:
+        for _ in range(3):
+            await transport.server.send(b"\x03" + b" " * 32 * 1024)
+
+        with pytest.raises(TransportError, match="before the command's end was told"):
+            await process.wait()
+
+
 async def test_a_line_that_breaks_is_an_error() -> None:
     transport, streams = scene()
     async with streams.exec("web", ["sh"]) as process:
@@ -59,12 +70,38 @@ async def test_a_line_that_breaks_is_an_error() -> None:
             await process.communicate()
 
 
+async def test_an_attached_container_speaks_until_the_node_says_that_all_is_over() -> None:
+    transport, streams = scene()
+    async with streams.attach("web", stdin=True) as attached:
+        await attached.stdin.write(b"in")
+        heard = await transport.heard()
+        for message in (b"\x01out", b"\x02err", said(exit_status(0))):
+            await transport.server.send(message)
+        await transport.server.close()
+
+        assert heard == b"\x00in"
+        assert await attached.stdout.read() == b"out"
+        assert await attached.stderr.read() == b"err"
+        await attached.wait()
+        await attached.wait()
+
+
+async def test_a_container_that_cannot_be_attached_to_is_an_error() -> None:
+    transport, streams = scene()
+    async with streams.attach("web") as attached:
+        await transport.server.send(said({"status": "Failure", "message": "no", "code": 500}))
+        await transport.server.close()
+
+        with pytest.raises(InternalError, match="no"):
+            await attached.wait()
+
+
 async def test_leaving_ends_the_connection() -> None:
     transport, streams = scene()
     async with streams.exec("web", ["sh"]):
         pass
 
-    assert await transport.server.receive() is None
+    assert await transport.heard() is None
 
 
 async def test_version_4_cannot_end_the_input() -> None:

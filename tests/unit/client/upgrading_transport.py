@@ -24,6 +24,11 @@ class UpgradingTransport(ScriptedTransport):
         self.line = MemoryLine()
         self.server = WebSocket(self.line, is_client=False)
 
+    async def heard(self) -> bytes | None:
+        """The next message of the client's; None after its farewell."""
+        message = await self.server.receive()
+        return None if message is None else message.payload
+
     @asynccontextmanager
     async def upgrade(self, request: Request, /) -> AsyncIterator[Upgraded]:
         self.requests.append(request)

@@ -206,14 +206,15 @@ def test_what_an_object_makes_is_never_unused() -> None:
     assert parts(config("it", "Secret"), by=seen(maker, names=())) == []
 
 
-def test_what_is_picked_up_by_its_labels_is_used() -> None:
-    def sidecar(item: StoredConfig) -> str:
-        return "sidecar of grafana" if "grafana_dashboard" in item.labels else ""
-
+@pytest.mark.parametrize(
+    ("value", "left"), [("1", ["settings"]), ("2", ["dashboards", "settings"])]
+)
+def test_what_a_sidecar_picks_up_by_its_labels_is_used(value: str, left: list[str]) -> None:
+    variables = {"LABEL": "grafana_dashboard", "LABEL_VALUE": value, "FOLDER": "/tmp/dashboards"}
+    sidecar = pod({"env": [{"name": name, "value": text} for name, text in variables.items()]})
     labelled = config("dashboards", labels={"grafana_dashboard": "1"})
-    found = list(unused_parts([labelled, SETTINGS], seen(), selected_by=sidecar))
 
-    assert [each.object.name for each in found] == ["settings"]
+    assert [name for name, _ in parts(labelled, SETTINGS, by=seen(sidecar))] == left
 
 
 def test_what_is_kept_of_an_object_holds_no_value() -> None:

@@ -132,6 +132,12 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
     help="Where everything is answered over TLS, to those whom the API server lets.  "
     "[default: 0.0.0.0:10250, with a certificate]",
 )
+@click.option(
+    "--ui",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Show a live page of this node at this port of 127.0.0.1; 0 takes a free one.",
+)
 @click.option("--node-address", default="", metavar="IP", help="Address of the node and its pods.")
 @click.option(
     "--register/--no-register", default=True, show_default=True, help="Be a Node on the server."
@@ -204,6 +210,7 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         address=_address(given["node_address"]),
         health=_health(given["health_address"]),
         secure=_secure(given),
+        ui=given["ui"],
         register=given["register"],
         keep_running=given["when_stopped"] == "keep",
         skip_invalid_names=given["skip_invalid_names"],
@@ -332,3 +339,5 @@ def _introduce(agent: NodeAgent) -> None:
         click.echo(f"health at {agent.health_url}/readyz?verbose")
     if agent.secure_url:
         click.echo(f"logs over TLS at {agent.secure_url}")
+    if agent.page is not None:
+        click.echo(f"page at {agent.page.url}, its token in {agent.page.token_file}")

@@ -1,7 +1,8 @@
-"""``reflet rbac``: the least rights that reading a pod's configuration takes."""
+"""``reflet rbac``: the least rights that reading a pod's configuration takes, or a sidecar."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -9,20 +10,29 @@ import click
 from reflet.cli import lazy
 from reflet.cli.options.pod_options import PodChoice, pod_options
 from reflet.cli.output.output import USUAL_COLUMNS, print_json, wrapped
+from reflet.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reflet.insight.rbac import Grant, Subject
-    from reflet.resolution.pod_inputs import PodInputs
+    from reflet.insight.sidecars import SidecarSelection
+    from reflet.resolution.pod_inputs import Needs, PodInputs
 
 VERBS: Final = ("get", "list", "watch")
+DECISIVE: Final = frozenset({"NAMESPACE", "RESOURCE", "RESOURCE_NAME"})
+"""The variables of a sidecar that say what it must be allowed to read."""
 EXPLANATION: Final = "reflet.dev/explanation"
 _SUBJECTS: Final = "user:NAME, group:NAME, serviceaccount:NAME or serviceaccount:NAMESPACE:NAME"
 
 
 @click.command()
 @pod_options
+@click.option(
+    "--sidecar",
+    is_flag=True,
+    help="What the sidecars of the pod need; without a pod, one with this command's variables.",
+)
 @click.option(
     "--subject",
     "subjects",
@@ -32,24 +42,38 @@ _SUBJECTS: Final = "user:NAME, group:NAME, serviceaccount:NAME or serviceaccount
 )
 @click.option(
     "--verbs",
-    default=",".join(VERBS),
-    show_default=True,
+    show_default=f"{','.join(VERBS)}; for a sidecar what it needs",
     help="What may be done with ConfigMaps and Secrets; get is enough to read them once.",
 )
 @click.option("--name", default="", help="Name of the roles; reflet-NAME when not given.")
 @click.option(
     "-o", "--output", type=click.Choice(("yaml", "json")), default="yaml", show_default=True
 )
-def rbac(choice: PodChoice, subjects: tuple[str, ...], verbs: str, name: str, output: str) -> None:
+def rbac(
+    choice: PodChoice,
+    sidecar: bool,
+    subjects: tuple[str, ...],
+    verbs: str | None,
+    name: str,
+    output: str,
+) -> None:
     """Print the least rights that reading a pod's configuration takes.
 
     A Role, with --subject bound to somebody, allows to read exactly what the pod needs:
     ConfigMaps and Secrets by name.  With -f and without a target, one Role for each namespace
     covers all pods of the files.
+
+    With --sidecar it is what k8s-sidecar or reflet sidecar needs that runs in the pod: a Role for
+    each of its namespaces, or a ClusterRole for all.  Without a pod and without -f, the variables
+    are those of this command: LABEL, FOLDER, NAMESPACE, RESOURCE, RESOURCE_NAME.
     """
-    wanted = _verbs(verbs)
+    wanted = () if verbs is None else _verbs(verbs)
     bound = [_subject(text) for text in subjects]
-    grants = lazy.rbac.grants_for(_pods(choice), name=name, verbs=wanted, subjects=bound)
+    if sidecar:
+        grants = _sidecar_grants(choice, name, wanted, bound)
+    else:
+        pods = _pods(choice, lazy.pod_inputs.ONLY_THE_POD)
+        grants = lazy.rbac.grants_for(pods, name=name, verbs=wanted or VERBS, subjects=bound)
     if output == "json":
         items = [document for grant in grants for document in _explained(grant)]
         print_json({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items})
@@ -82,9 +106,59 @@ def _subject(text: str) -> Subject:
             raise click.UsageError(f"--subject takes {_SUBJECTS}, not {text!r}")
 
 
-def _pods(choice: PodChoice) -> Sequence[PodInputs]:
+def _sidecar_grants(
+    choice: PodChoice, name: str, verbs: Sequence[str], subjects: Sequence[Subject]
+) -> Sequence[Grant]:
+    if choice.names_a_pod:
+        pods = _pods(choice, lazy.sidecars.POD_AND_SIDECARS)
+        found = [selection for inputs in pods for selection in _selections(inputs)]
+        if not found:
+            raise ConfigurationError(
+                f"no sidecar in {', '.join(inputs.target for inputs in pods)}: that is a container "
+                "with LABEL and FOLDER in its environment"
+            )
+        owner, namespace = pods[0].name.rstrip("-"), pods[0].namespace
+    else:
+        namespace = choice.connection.namespace
+        selection = _selection_here(namespace)
+        if selection.namespaces == ("",):  # its own, which the context knows
+            namespace = choice.connection().namespace
+            selection = _selection_here(namespace)
+        found, owner = [selection], "sidecar"
+    return lazy.rbac.grants_for_sidecars(
+        found,
+        name=name or f"reflet-{owner}",
+        namespace=namespace,
+        verbs=verbs,
+        subjects=subjects,
+    )
+
+
+def _selection_here(namespace: str) -> SidecarSelection:
+    found = lazy.sidecars.selection_of(os.environ, own_namespace=namespace)
+    if isinstance(found, str):
+        raise click.UsageError(
+            f"the variables are not those of a sidecar: {found}; set them, or name a pod, as in: "
+            "deploy/NAME"
+        )
+    return found
+
+
+def _selections(inputs: PodInputs) -> Iterator[SidecarSelection]:
+    for each in lazy.sidecars.sidecars_of(inputs.pod, inputs.namespace, inputs.objects):
+        open_ones = [name for name in each.selection.unknown if name in DECISIVE]
+        if open_ones:
+            raise ConfigurationError(
+                f"{inputs.target}, {each.place}: {', '.join(open_ones)} not known: the object that "
+                "holds it cannot be read, or it is a Secret; set the variables of the sidecar in "
+                "the environment, and leave out the pod"
+            )
+        yield each.selection
+
+
+def _pods(choice: PodChoice, needs: Needs) -> Sequence[PodInputs]:
     if choice.target or not choice.files:
-        inputs = choice.gather(lazy.pod_inputs.ONLY_THE_POD, refused=True)
+        inputs = choice.gather(needs, refused=True)
         said = [refusal for refusal in inputs.refusals if refusal.place == inputs.place]
         for refused in said:
             lazy.problem_output.tell("warning", str(refused))

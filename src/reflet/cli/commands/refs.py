@@ -13,6 +13,8 @@ from reflet.cli.options.remark_options import verbose_option
 from reflet.cli.output.output import API_VERSION, print_document, print_table, visible
 
 if TYPE_CHECKING:
+    from reflet.insight.sidecars import SidecarContainer, SidecarSelection
+    from reflet.resolution.places import PodLike
     from reflet.resolution.pod_inputs import PodInputs
     from reflet.resolution.references import Reference
 
@@ -28,28 +30,37 @@ FORMS: Final = ("table", "json", "yaml")
 def refs(choice: PodChoice, output: str, no_headers: bool, verbose: bool) -> None:
     """List the ConfigMaps and Secrets that a pod names, and where.
 
-    Only the pod itself is read: whether the objects exist is not looked at, and a pod of files
-    that the server would refuse for something else is answered too, with a warning.
+    What a sidecar of the pod picks up by label is listed as the selection that it is.  Only the
+    pod itself is read, and what tells a sidecar its selection: whether the objects exist is not
+    looked at, and a pod of files that the server would refuse for something else is answered
+    too, with a warning.
     """
-    inputs = choice.gather(lazy.pod_inputs.ONLY_THE_POD, refused=True)
-    references = list(lazy.references.references_of(inputs.pod))
-    for placed in inputs.other_templates:
-        references += lazy.references.references_of(placed.template)
+    inputs = choice.gather(lazy.sidecars.POD_AND_SIDECARS, refused=True)
+    pods: list[PodLike] = [inputs.pod, *(placed.template for placed in inputs.other_templates)]
+    references = [each for pod in pods for each in lazy.references.references_of(pod)]
+    sidecars = [
+        each
+        for pod in pods
+        for each in lazy.sidecars.sidecars_of(pod, inputs.namespace, inputs.objects)
+    ]
     if output != "table":
-        print_document(references_document(inputs, references), output)
+        print_document(references_document(inputs, references, sidecars), output)
         return
     said = lazy.problem_output
     refusals = [said.Notice("warning", str(refusal)) for refusal in inputs.refusals]
     said.tell_few(refusals, verbose=verbose)
-    if not references:
+    if not references and not sidecars:
         click.echo(visible(f"{inputs.target} names no ConfigMap and no Secret."), err=True)
         return
     rows = [(_object(each), _keys(each), _use(each)) for each in references]
+    rows += [(_selected(each.selection), "all", _picking(each)) for each in sidecars]
     print_table(HEADINGS, rows, no_headers=no_headers)
 
 
-def references_document(inputs: PodInputs, references: list[Reference]) -> dict[str, Any]:
-    """Return the references of a pod for programs: the names, and every use."""
+def references_document(
+    inputs: PodInputs, references: list[Reference], sidecars: list[SidecarContainer]
+) -> dict[str, Any]:
+    """Return the references of a pod for programs: the names, every use, and what is selected."""
     names: dict[str, dict[str, None]] = {"ConfigMap": {}, "Secret": {}}
     for each in references:
         names[each.kind][each.name] = None
@@ -71,10 +82,24 @@ def references_document(inputs: PodInputs, references: list[Reference]) -> dict[
             }
             for each in references
         ],
+        "selections": [_selection_document(each) for each in sidecars],
     }
     if inputs.from_template:
         document["workload"] = {"kind": inputs.kind, "name": inputs.name}
     return document
+
+
+def _selection_document(sidecar: SidecarContainer) -> dict[str, Any]:
+    selection = sidecar.selection
+    return {
+        "kinds": list(selection.kinds),
+        "labelSelector": None if selection.names else selection.label or None,
+        "names": ["/".join(filter(None, each)) for each in selection.names],
+        "namespaces": None if selection.namespaces is None else list(selection.namespaces),
+        "folder": selection.folder or None,
+        "notKnown": list(selection.unknown),
+        "place": msgspec.to_builtins(sidecar.place),
+    }
 
 
 def _object(reference: Reference) -> str:
@@ -94,3 +119,24 @@ def _use(reference: Reference) -> str:
     }.get(reference.usage.value, place)
     prefix = f" as {reference.prefix}…" if reference.prefix else ""
     return f"{use}{prefix}{' (optional)' if reference.optional else ''}"
+
+
+def _selected(selection: SidecarSelection) -> str:
+    """Write a selection as kubectl would be asked for it."""
+    kinds = ",".join(kind.lower() for kind in selection.kinds)
+    if selection.namespaces is None:
+        where = "-A"
+    else:
+        where = " ".join(f"-n {namespace}" for namespace in selection.namespaces)
+    if selection.names:
+        what = " ".join("/".join(filter(None, each)) for each in selection.names)
+    else:
+        label = selection.label or "?"
+        what = f"-l '{label}'" if " " in label else f"-l {label}"
+    return f"{kinds} {what} {where}"
+
+
+def _picking(sidecar: SidecarContainer) -> str:
+    unknown = sidecar.selection.unknown
+    rest = f"; not known: {', '.join(unknown)}" if unknown else ""
+    return f"{sidecar.place}, sidecar{rest}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reflet.client.rest import OnPage
-    from reflet.insight.stale_workloads import RunningPods
+    from reflet.insight.stale.stale_workloads import RunningPods
     from reflet.transport.config.settings import ConnectionSettings
 
 FORMS: Final = ("table", "wide", "json", "yaml", "prometheus")

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reflet.cli.options.project_file import ProjectFile
+    from reflet.insight.pod_uses import Use
     from reflet.insight.possible_users import PossibleUsers
-    from reflet.insight.used_by import Use, UsedBy, User
+    from reflet.insight.used_by import UsedBy, User
     from reflet.manifests.files import Sources
     from reflet.resolution.objects import ConfigKind, ObjectKey
     from reflet.transport.config.settings import ConnectionSettings
@@ -62,10 +63,11 @@ def used_by(
     """Show who uses a ConfigMap or Secret, and who needs a restart.
 
     Pods, templates of workloads, custom ones too, and what the reference table knows count:
-    service accounts, Ingresses, Gateways, volumes, objects of operators.  CHANGE says when a
-    user sees a change: live, after a restart, at the next pull of an image or mount of a
-    volume.  A container that mounts with subPath needs a restart.  Exit code 1: the server does
-    not have the object, or the key; who names it is shown all the same.
+    service accounts, Ingresses, Gateways, volumes, objects of operators; so do sidecars that
+    pick it up by its labels.  CHANGE says when a user sees a change: live, after a restart, at
+    the next pull of an image or mount of a volume.  A container that mounts with subPath needs
+    a restart.  Exit code 1: the server does not have the object, or the key; who names it is
+    shown all the same.
     """
     target = _one_target(arguments)
     kind = _config_kind(target.type)
@@ -236,6 +238,8 @@ def _usage_text(use: Use) -> str:
             what = "pull secret"
         case "volumeCredentials":
             what = f"credentials of {f'volume {place.volume}' if place.volume else 'the volume'}"
+        case "sidecar":
+            what = f"sidecar, {use.selection}"
         case _:
             what = use.usage
     return f"{by}{what}{optional}"
@@ -319,5 +323,6 @@ def _use_document(use: Use) -> dict[str, Any]:
         "volume": use.place.volume or None,
         "mountPath": use.mount_path or None,
         "subPath": use.sub_path or None,
+        "selection": use.selection or None,
         "path": use.place.path,
     }

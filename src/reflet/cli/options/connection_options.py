@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 import click
@@ -104,13 +104,15 @@ _NAMES = (
 class ConnectionChoice:
     """Which server is meant: called, it gives the settings, reading kubeconfig if need be.
 
-    ``namespace`` is that of the flag, empty without one.
+    ``namespace`` is that of the flag, empty without one.  ``namespaces`` are all of them, where
+    the command takes several.
     """
 
-    __slots__ = ("_overrides",)
+    __slots__ = ("_overrides", "namespaces")
 
-    def __init__(self, overrides: dict[str, Any]) -> None:
+    def __init__(self, overrides: dict[str, Any], namespaces: tuple[str, ...] = ()) -> None:
         self._overrides = overrides
+        self.namespaces = tuple(dict.fromkeys(namespaces))
 
     @property
     def namespace(self) -> str:
@@ -129,14 +131,37 @@ class ConnectionChoice:
 
 def connection_options(command: Command) -> Command:
     """Give *command* the flags; it is called with ``connection``, a way to get the settings."""
+    return _with_options(command, _OPTIONS)
 
+
+def connection_options_of_namespaces(command: Command) -> Command:
+    """The same for a command that takes ``-n`` more than once."""
+    return _with_options(command, (*_OPTIONS[:-1], _NAMESPACES))
+
+
+_NAMESPACES = click.option(
+    "-n",
+    "--namespace",
+    multiple=True,
+    type=NamespaceName(),
+    help="Namespace; the context's when not given; repeatable.",
+)
+
+
+def _with_options(command: Command, options: Sequence[Callable[[Any], Any]]) -> Command:
     @functools.wraps(command)
     def with_connection(*arguments: Any, **values: Any) -> Any:
         overrides = {name: values.pop(name) for name in _NAMES}
-        return command(*arguments, connection=ConnectionChoice(overrides), **values)
+        namespaces = overrides["namespace"]
+        if isinstance(namespaces, tuple):
+            overrides["namespace"] = namespaces[0] if namespaces else ""
+        else:
+            namespaces = (namespaces,) if namespaces else ()
+        choice = ConnectionChoice(overrides, namespaces)
+        return command(*arguments, connection=choice, **values)
 
     decorated: Any = with_connection
-    for option in reversed(_OPTIONS):
+    for option in reversed(options):
         decorated = option(decorated)
     result: Command = decorated
     return result

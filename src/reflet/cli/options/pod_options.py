@@ -62,6 +62,11 @@ class PodChoice:
         self.all_namespaces = all_namespaces
         self._check()
 
+    @property
+    def names_a_pod(self) -> bool:
+        """Whether anything was typed that leads to a pod."""
+        return bool(self.target or self.selector or self.files)
+
     def gather(self, needs: Needs | None = None, *, refused: bool = False) -> PodInputs:
         """Get the pod and what *needs* says, from the files if there are any, else the server.
 
@@ -69,6 +74,8 @@ class PodChoice:
         errors of ``pod_inputs`` and ``pod_inputs_from_files``; but a name that is not there is
         ConfigurationError, from a server too.
         """
+        if not self.names_a_pod:
+            raise click.UsageError("name the pod, as in: pod/NAME, deploy/NAME, or -f FILE")
         if self.files:
             admission = needs is not None and needs.admission
             with progress("reading files") as told:
@@ -123,8 +130,6 @@ class PodChoice:
             raise click.UsageError("a name needs no selector: leave out one of them")
         if self.target and self.all_namespaces:
             raise click.UsageError("a name is of one namespace: leave out -A, or the name")
-        if not self.target and not self.selector:
-            raise click.UsageError("name the pod, as in: pod/NAME, deploy/NAME, or -f FILE")
 
 
 def pod_options(command: Command) -> Command:

@@ -18,7 +18,7 @@ from reflet.errors import NotFound
 if TYPE_CHECKING:
     from reflet.cluster import Cluster
     from reflet.controllers.rollout_restarts import RolloutProgress, WorkloadName
-    from reflet.insight.stale_workloads import WorkloadStaleness
+    from reflet.insight.stale.stale_workloads import WorkloadStaleness
     from reflet.transport.config.settings import ConnectionSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -15,9 +15,9 @@ from reflet.cli.output.output import (
     visible,
 )
 from reflet.gotext.times import time_text
-from reflet.insight.held_values import Arrival, Certainty, HeldState
-from reflet.insight.stale_workloads import SharedUse, WorkloadStaleness
-from reflet.insight.staleness import KeyUse
+from reflet.insight.stale.held_values import Arrival, Certainty, HeldState
+from reflet.insight.stale.stale_workloads import SharedUse, WorkloadStaleness
+from reflet.insight.stale.staleness import KeyUse
 from reflet.runtime.metrics import MetricText
 
 HEADINGS: Final = ("WORKLOAD", "FROM", "STATE", "KNOWN", "WHY")

@@ -14,12 +14,12 @@ from reflet.api.core.pods import Pod
 from reflet.cli.output.output import visible
 from reflet.cli.output.stale_output import Line, lines_of, metrics_text, totals_text
 from reflet.cluster import Cluster
-from reflet.insight.stale_workloads import RunningPods, stale_workloads
-from reflet.node.server.http_answers import Answer, HttpAnswers, Question, text
+from reflet.insight.stale.stale_workloads import RunningPods, stale_workloads
 from reflet.podconfig.many_pods.gather_staleness import names_of, pods_of
 from reflet.podconfig.many_pods.staleness_watch import StalenessWatch
 from reflet.runtime.metrics import CONTENT_TYPE
 from reflet.transport.config.settings import ConnectionSettings
+from reflet.transport.serving.http_answers import Answer, HttpAnswers, Question, text
 
 Place = tuple[str, int]
 """Host and port."""

@@ -7,7 +7,9 @@ pkg/registry/core/pod/strategy.go, streamLocation
 from __future__ import annotations
 
 import asyncio
-from typing import Final, final
+import socket
+from collections.abc import Coroutine
+from typing import Any, Final, final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from aiohttp import web
@@ -18,11 +20,16 @@ from reflet.devserver.storage.stored import Stored
 from reflet.devserver.verbs.dispatch import Call
 from reflet.devserver.verbs.pod_subresources import container_of
 from reflet.devserver.verbs.state import State
+from reflet.devserver.watches.watch_connection import reset
 
 CONNECT_TIMEOUT: Final = 5.0  # seconds
 AT_ONCE: Final = 64 * 1024  # bytes
 MOST_UNSENT: Final = 256 * 1024  # bytes
+LINGER: Final = 1.0  # seconds for the client's own farewell, after the node's
+LOOK_EVERY: Final = 2.0  # seconds between two looks whether the client is still there
+TCP_ESTABLISHED: Final = 1
 FLAGS: Final = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
+DOORS: Final = {"exec": "exec", "attach": "attach", "portforward": "portForward"}
 PASSED_ON: Final = ("Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol")
 
 
@@ -51,13 +58,15 @@ async def pass_through(state: State, request: web.BaseRequest, call: Call, pod: 
 def _path(request: web.BaseRequest, call: Call, pod: Stored) -> str:
     """What a kubelet is asked for."""
     parts = [pod.key.namespace, pod.key.name]
-    query: list[tuple[str, str]] = []
-    if call.target.subresource == "exec":
+    pairs = parse_qsl(request.query_string, keep_blank_values=True)
+    if call.target.subresource == "portforward":
+        ports = ",".join(value for name, value in pairs if name == "ports")
+        query = [("port", ports)] if ports else []
+    else:
         parts.append(container_of(call.request, pod))
         query = [(there, "1") for here, there in FLAGS.items() if call.request.flag(here)]
-        pairs = parse_qsl(request.query_string, keep_blank_values=True)
         query += [pair for pair in pairs if pair[0] == "command"]
-    door = "exec" if call.target.subresource == "exec" else "portForward"
+    door = DOORS[call.target.subresource]
     path = "/".join(quote(part, safe="") for part in (door, *parts))
     return f"/{path}?{urlencode(query)}" if query else f"/{path}"
 
@@ -87,19 +96,43 @@ async def _exchange(
         while data := await reader.read(AT_ONCE):
             transport.write(data)
             await request.writer.drain()
+        transport.set_write_buffer_limits(0)
+        await request.writer.drain()  # its last words too, however slowly they are read
+        # Closed with something unread, a connection takes back what is on its way.
+        await _first_of(client.discard(), asyncio.sleep(LINGER))
 
     async def ask() -> None:
         while data := await client.read():
             writer.write(data)
-            await writer.drain()
+            try:
+                await writer.drain()
+            except ConnectionError:
+                await asyncio.Event().wait()  # the node has ended, and may have said why
 
-    tasks = [asyncio.ensure_future(each()) for each in (answer, ask)]
+    await _first_of(answer(), ask(), _until_left(transport, writer))
+
+
+async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
+    tasks = [asyncio.ensure_future(work) for work in works]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _until_left(client: asyncio.Transport, node: asyncio.StreamWriter) -> None:
+    """Break the node's connection off when the client has left; what it sent waits for ever.
+
+    A client that is not read from, because the node does not read, leaves without a word.
+    """
+    connection, gone = client.get_extra_info("socket"), 0
+    while gone < 2:
+        await asyncio.sleep(LOOK_EVERY)
+        state = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
+        gone = 0 if state == TCP_ESTABLISHED else gone + 1
+    reset(node.transport)
 
 
 @final
@@ -122,6 +155,11 @@ class _ClientBytes:
     def feed_eof(self) -> None:
         """The client is gone."""
         self._arrived.put_nowait(b"")
+
+    async def discard(self) -> None:
+        """Read to the end, for nobody."""
+        while await self.read():
+            pass
 
     async def read(self) -> bytes:
         """The next bytes, ``b""`` at the end."""

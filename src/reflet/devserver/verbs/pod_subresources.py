@@ -26,7 +26,7 @@ from reflet.gotext.times import time_text
 
 Document = dict[str, Any]
 
-PASSED_THROUGH: Final = frozenset({"exec", "portforward"})
+PASSED_THROUGH: Final = frozenset({"attach", "exec", "portforward"})
 POD_SUBRESOURCES: Final = frozenset({"binding", "eviction", "log"}) | PASSED_THROUGH
 SHORTEST_TOKEN: Final = 600  # seconds
 LONGEST_TOKEN: Final = 2**32

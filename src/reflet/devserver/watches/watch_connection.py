@@ -20,7 +20,7 @@ BROKEN_START: Final = b'{"type":"MODIFIED","object":{"kind":"Co'
 _LINGER: Final = struct.pack("ii", 1, 0)
 
 
-def reset(transport: asyncio.Transport) -> None:
+def reset(transport: asyncio.WriteTransport) -> None:
     """Break a connection so that the other side sees a reset, not an end.
 
     One that is broken already stays as it is.

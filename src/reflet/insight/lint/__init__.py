@@ -5,6 +5,7 @@
 - ``pod_checks``: what the API server would refuse, and everything that resolution finds: missing
   and masked objects and keys
 - ``shadowing_checks``: variables, files and mounts that hide others
+- ``sidecar_checks``: what sidecars pick up by label, and what they nearly do
 - ``object_checks``: ConfigMaps and Secrets by themselves, and against those of a cluster
 - ``linting``: all of them, on all objects
 - ``assumptions``: what other systems create

@@ -23,6 +23,7 @@ from reflet.insight.lint.pod_checks import broken_references, refused_objects
 from reflet.insight.lint.rules import RULES, Finding, Rule
 from reflet.insight.lint.selector_checks import selectors
 from reflet.insight.lint.shadowing_checks import hidden_files, mounts, shadowed_variables
+from reflet.insight.lint.sidecar_checks import picked_up, sidecars_in
 from reflet.insight.lint.subjects import Subject, Subjects
 from reflet.insight.pod_problems import problems_of
 from reflet.insight.reference_table import Tables
@@ -89,21 +90,27 @@ def _findings(subjects: Subjects, live: Live, register: ObjectRegister) -> Itera
             yield from refused_objects(subject)
     yield from repeated_keys(subjects)
     yield from duplicates(subjects)
-    yield from _pod_findings(subjects, live, register)
+    objects = PlacedObjects(
+        PlacedObject(subject.place, item) for subject, item in subjects.configurations()
+    )
+    yield from _pod_findings(subjects, objects, live, register)
     yield from selectors(subjects)
     for subject, item in subjects.configurations():
         theirs = live.get((item.kind, item.metadata.namespace, item.metadata.name))
         if not isinstance(theirs, RefletError):
             yield from changed_immutables(subject, item, theirs)
     yield from plain_secrets(subjects)
-    yield from unused_objects(subjects, register)
-
-
-def _pod_findings(subjects: Subjects, live: Live, register: ObjectRegister) -> Iterator[Finding]:
-    known = KnownNames((*subjects.known(), *_found(live)))
-    objects = PlacedObjects(
-        PlacedObject(subject.place, item) for subject, item in subjects.configurations()
+    sidecars = sidecars_in(
+        subjects, lambda subject: _FilesThenCluster(objects, subject, register, live)
     )
+    yield from picked_up(subjects, sidecars)
+    yield from unused_objects(subjects, register, sidecars)
+
+
+def _pod_findings(
+    subjects: Subjects, objects: PlacedObjects, live: Live, register: ObjectRegister
+) -> Iterator[Finding]:
+    known = KnownNames((*subjects.known(), *_found(live)))
     services: dict[str, list[Service]] = {}
     for service in subjects.services():
         services.setdefault(service.metadata.namespace, []).append(service)

@@ -4,7 +4,7 @@ Values are compared and never told.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from reflet.api.core.config import ConfigMap, Secret
@@ -14,6 +14,7 @@ from reflet.insight.fixes import listed
 from reflet.insight.lint import rules
 from reflet.insight.lint.object_register import ObjectRegister
 from reflet.insight.lint.rules import Finding, Severity
+from reflet.insight.lint.sidecar_checks import PlacedSidecar
 from reflet.insight.lint.subjects import Subject, Subjects, TwiceThere
 from reflet.resolution.objects import value_bytes
 from reflet.resolution.places import containers_of
@@ -101,10 +102,12 @@ def duplicates(subjects: Subjects) -> Iterator[Finding]:
         )
 
 
-def unused_objects(subjects: Subjects, register: ObjectRegister) -> Iterator[Finding]:
+def unused_objects(
+    subjects: Subjects, register: ObjectRegister, sidecars: Sequence[PlacedSidecar] = ()
+) -> Iterator[Finding]:
     """Yield ConfigMaps and Secrets that nothing in the files uses.
 
-    Whatever a custom resource mentions counts as used by it.
+    Whatever a custom resource mentions, or a sidecar may pick up, counts as used by it.
     """
     configurations = subjects.configurations()
     if not configurations:
@@ -119,6 +122,8 @@ def unused_objects(subjects: Subjects, register: ObjectRegister) -> Iterator[Fin
     for subject, item in configurations:
         name = item.metadata.name
         if (item.kind, item.metadata.namespace, name) in used or name in mentioned:
+            continue
+        if any(sidecar.takes(subject, item) for sidecar in sidecars):
             continue
         yield subject.finding(rules.UNUSED, f"nothing in the files uses {subject}", fix="remove it")
         if HASHED.search(name):

@@ -135,6 +135,15 @@ UNKNOWN_PORT_NAME: Final = _rule(
 UNUSED_HASHED: Final = _rule(
     33, "unused-hashed", _WARNING, "nothing uses a ConfigMap or Secret with a hash in its name"
 )
+SIDECAR_CONFLICT: Final = _rule(
+    34, "sidecar-conflict", _WARNING, "two keys become the same file of a sidecar"
+)
+SIDECAR_FOLDER: Final = _rule(
+    35, "sidecar-folder", _WARNING, "an annotation leads out of the folder of a sidecar"
+)
+SIDECAR_MISS: Final = _rule(
+    36, "sidecar-miss", _WARNING, "an object is nearly what a sidecar picks up by label"
+)
 
 RULES: Final[tuple[Rule, ...]] = tuple(
     sorted(

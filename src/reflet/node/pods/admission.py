@@ -147,8 +147,8 @@ def left_out_of(pod: Pod) -> tuple[str, ...]:
                 f"the stopSignal of container {container.name} is not used: it is told to end "
                 "with SIGTERM"
             )
-        if container.stdin or container.tty:
-            said.append(f"container {container.name} has neither input nor terminal")
+        if container.tty:
+            said.append(f"container {container.name} has no terminal")
         if container.resources.limits:
             said.append(f"the limits of container {container.name} are not enforced")
     return tuple(said)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import aclosing
-from typing import Final
+from typing import Final, Self
 
 from reflet.api.core.pods import Pod
 from reflet.api.resources import ALL_NAMESPACES
@@ -24,6 +24,7 @@ from reflet.errors import (
     TooManyRequests,
     TransportError,
 )
+from reflet.node.options import NodeOptions
 from reflet.pods.pod_sources import PodSeen, ServedPods
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock, SystemClock
@@ -67,6 +68,13 @@ class PodBinder:
             namespace=ALL_NAMESPACES,
             label_selector=selector,
             field_selector="spec.nodeName=",
+        )
+
+    @classmethod
+    def of(cls, options: NodeOptions, cluster: Client, *, clock: Clock) -> Self:
+        """The binder that an agent's options ask for."""
+        return cls(
+            cluster, options.name, options.selector, namespaces=options.namespaces, clock=clock
         )
 
     async def run(self) -> None:

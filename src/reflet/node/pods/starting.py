@@ -320,6 +320,8 @@ class ContainerStarter:
             fingerprint=fingerprint_of(container),
             image=container.image,
             message_policy=container.termination_message_policy,
+            stdin=container.stdin,
+            stdin_once=container.stdin_once,
         )
 
     def _backoff(self, name: str) -> CrashBackoff:

@@ -22,6 +22,9 @@ from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.runtime.metrics import Metrics
 from reflet.runtime.threads import in_thread
 
+OnWritten = Callable[[Pod, frozenset[str]], None]
+"""Is told which volumes of a pod have just got new contents."""
+
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
@@ -36,7 +39,7 @@ class VolumeManager:
 
     *reloads* does what the pod wants done when it changes, None where no containers are run.
     *disk* has the threads in which volumes are written: few, and for that alone, so that a disk
-    that hangs keeps nobody else from a thread.
+    that hangs keeps nobody else from a thread.  *on_written* is told of volumes with new contents.
 
     ``resolved`` is what was resolved last, None before the first time; ``is_mounted`` says whether
     all of it could be written.
@@ -50,12 +53,14 @@ class VolumeManager:
         reloads: PodReloads | None,
         disk: Executor,
         metrics: Metrics,
+        on_written: OnWritten = lambda _pod, _volumes: None,
     ) -> None:
         self._configurations = configurations
         self._volumes = volumes
         self._reloads = reloads
         self._disk = disk
         self._metrics = metrics
+        self._on_written = on_written
         self.resolved: ResolvedPod | None = None
         self.is_mounted = False
 
@@ -100,6 +105,7 @@ class VolumeManager:
         self.is_mounted = not written.errors
         if written.changed:
             self._metrics.count("reflet_node_refreshes_total")
+            self._on_written(resolved.pod, written.changed)
         if self._reloads is None:
             return Delivered(written)
         return Delivered(written, await self._reloads.reload(before, resolved, written))

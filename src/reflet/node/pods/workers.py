@@ -29,7 +29,7 @@ from reflet.node.pods.pod_queue import PodQueue
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.reloads import PodReloads
 from reflet.node.pods.starting import ContainerStarter
-from reflet.node.pods.volume_manager import VolumeManager
+from reflet.node.pods.volume_manager import OnWritten, VolumeManager
 from reflet.node.pods.worker import PodWorker
 from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.probes.lifecycle_hooks import LifecycleHooks
@@ -80,6 +80,7 @@ class WorkerFactory:
     resync: float
     retry: float
     first_backoff: CrashBackoff
+    on_written: OnWritten = lambda _pod, _volumes: None
 
     def workers(self, tasks: TaskOwner) -> PodWorkers:
         """The workers of a node, which are run by *tasks*."""
@@ -160,6 +161,7 @@ class WorkerFactory:
             reloads=PodReloads(self.runtime, self.events) if self.runs_commands else None,
             disk=self.disk,
             metrics=self.metrics,
+            on_written=self.on_written,
         )
 
     def prober(self, pod: Pod, changed: Callable[[], None]) -> PodProber:

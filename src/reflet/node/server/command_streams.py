@@ -1,4 +1,4 @@
-"""The agent's ends of a command's streams: three pipes, or one terminal.
+"""The agent's ends of a command's streams, three pipes or one terminal, and of a container's input.
 
 They have names, by which the shim opens the command's ends.  Until the command has ended the agent
 holds those ends too, so that nobody takes "not opened yet" for the end.
@@ -19,7 +19,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
-from reflet.transport.upgrades.channels import STDERR, STDIN, STDOUT
+from reflet.errors import TransportError
+from reflet.transport.upgrades.channels import STDERR, STDIN, STDOUT, Channel
 
 AT_ONCE: Final = 32 * 1024  # bytes
 END_OF_TRANSMISSION: Final = b"\x04"
@@ -61,11 +62,13 @@ class CommandStreams:
                 await self._writer.drain()
 
     async def end_input(self) -> None:
-        """Let the command see the end; a terminal says it by a character."""
+        """Let the command see the end, once it has read all; a terminal says it by a character."""
         if self._terminal is not None:
             await self.write(END_OF_TRANSMISSION)
         elif self._writer is not None:
             self._writer.close()
+            with contextlib.suppress(OSError):
+                await self._writer.wait_closed()
 
     def resize(self, width: int, height: int) -> None:
         """Tell the terminal its size, whose command hears of it by SIGWINCH."""
@@ -115,6 +118,22 @@ async def command_terminal(wanted: frozenset[int]) -> AsyncIterator[CommandStrea
         output = await _read_end(ours, closing)
         outputs = {STDOUT: output} if STDOUT in wanted else {}
         yield CommandStreams((path, path, path), outputs, writer, held, terminal=writing)
+
+
+@asynccontextmanager
+async def container_input(path: Path) -> AsyncIterator[CommandStreams]:
+    """The pipe that a container reads; OSError when it reads none any more."""
+    with ExitStack() as closing:
+        writer = await _write_end(_open(path, os.O_WRONLY | os.O_NOFOLLOW), closing)
+        yield CommandStreams((str(path), "", ""), {}, writer, ExitStack())
+
+
+async def carry_input(channel: Channel, streams: CommandStreams) -> None:
+    """Write what comes, to its end; what breaks off has none."""
+    with contextlib.suppress(TransportError):
+        while data := await channel.read():
+            await streams.write(data)
+        await streams.end_input()
 
 
 def _own_folder(folder: Path) -> Path:

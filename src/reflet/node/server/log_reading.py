@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 from reflet.node.shim.log_files import MOST_FILES, rotated
 from reflet.runtime.clock import Clock, SystemClock
@@ -27,13 +28,18 @@ _FLAG: Final = 2
 _FIELDS: Final = 3
 
 Result = TypeVar("Result")
+IsRunning = Callable[[], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogChoice:
-    """How much of a log, and in which form.  *since* is a time as lines carry it."""
+    """How much of a log, and in which form.  *since* is a time as lines carry it.
+
+    One that is *raw* is as the file has it: time, stream, flag and text of each line.
+    """
 
     follow: bool = False
+    raw: bool = False
     timestamps: bool = False
     tail_lines: int | None = None
     limit_bytes: int | None = None
@@ -44,37 +50,85 @@ async def read_log(
     path: Path,
     choice: LogChoice,
     *,
-    is_running: Callable[[], Awaitable[bool]] | None = None,
+    is_running: IsRunning | None = None,
     clock: Clock | None = None,
     turns: asyncio.Semaphore | None = None,
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the chosen part of a log, and with *follow* what comes until the container ends.
+    """Yield the chosen part of a log, and with *follow* what comes until the container ends."""
+    async with (
+        LogReader(path, choice, turns=turns) as reader,
+        aclosing(reader.pieces(is_running, clock=clock)) as pieces,
+    ):
+        async for piece in pieces:
+            yield piece
 
-    *is_running* tells whether more can come; None means that nothing can.  Readers that share
-    *turns* read their pieces one after the other, in the order in which they want them.
+
+class LogReader:
+    """A log that is open while the context is: what comes after that is missed by nobody.
+
+    Readers that share *turns* read their pieces one after the other, in the order in which they
+    want them.
     """
-    clock = clock or SystemClock()
-    reader = _Reader(path, choice, turns or asyncio.Semaphore())
-    try:
-        await reader.open()
+
+    def __init__(
+        self, path: Path, choice: LogChoice, *, turns: asyncio.Semaphore | None = None
+    ) -> None:
+        self._log = _Log(path)
+        self._choice = choice
+        self._form = _Form(choice)
+        self._turns = turns or asyncio.Semaphore()
+
+    async def __aenter__(self) -> Self:
+        try:
+            async with self._turns:
+                await _in_thread(self._log.open)
+        except BaseException:
+            self._log.close()  # who was cancelled meanwhile has opened it all the same
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._log.close()
+
+    async def pieces(
+        self,
+        is_running: IsRunning | None,
+        *,
+        clock: Clock | None = None,
+        look_every: float = LOOK_EVERY,
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield what is chosen; *is_running* tells whether more can come, None that nothing can.
+
+        Where it is followed, there is a look for more every *look_every* seconds.
+        """
+        choice, clock = self._choice, clock or SystemClock()
         if choice.tail_lines != 0:
-            existing = reader.log.existing(choice.tail_lines)
-            while (piece := await reader.next(existing)) is not None:
+            existing = self._log.existing(choice.tail_lines)
+            while (piece := await self._next(existing)) is not None:
                 if piece:
                     yield piece
-        while choice.follow and not reader.form.is_spent:
+        while choice.follow and not self._form.is_spent:
             goes_on = (
                 is_running is not None and await is_running()
             )  # asked before looking, so that the last words are not missed
-            more = reader.log.more()
-            while (piece := await reader.next(more)) is not None:
+            more = self._log.more()
+            while (piece := await self._next(more)) is not None:
                 if piece:
                     yield piece
             if not goes_on:
                 return
-            await clock.sleep(LOOK_EVERY)
-    finally:
-        reader.log.close()
+            await clock.sleep(look_every)
+
+    async def _next(self, blocks: Iterator[bytes]) -> bytes | None:
+        """The next piece, which may be empty; None when there is none or the limit is reached."""
+        if self._form.is_spent:
+            return None
+        async with self._turns:
+            return await _in_thread(lambda: self._piece(blocks))
+
+    def _piece(self, blocks: Iterator[bytes]) -> bytes | None:
+        block = next(blocks, None)
+        return None if block is None else self._form.formed(block.split(b"\n")[:-1])
 
 
 def last_words(path: Path, *, most_bytes: int, most_lines: int) -> bytes:
@@ -84,30 +138,6 @@ def last_words(path: Path, *, most_bytes: int, most_lines: int) -> bytes:
     """
     *lines, _ = _end_of(path).split(b"\n")
     return _Form(LogChoice()).formed(lines[-most_lines:])[-most_bytes:]
-
-
-class _Reader:
-    """Reads pieces of a log when it is its turn."""
-
-    def __init__(self, path: Path, choice: LogChoice, turns: asyncio.Semaphore) -> None:
-        self.log = _Log(path)
-        self.form = _Form(choice)
-        self._turns = turns
-
-    async def open(self) -> None:
-        async with self._turns:
-            await _in_thread(self.log.open)
-
-    async def next(self, blocks: Iterator[bytes]) -> bytes | None:
-        """The next piece, which may be empty; None when there is none or the limit is reached."""
-        if self.form.is_spent:
-            return None
-        async with self._turns:
-            return await _in_thread(lambda: self._piece(blocks))
-
-    def _piece(self, blocks: Iterator[bytes]) -> bytes | None:
-        block = next(blocks, None)
-        return None if block is None else self.form.formed(block.split(b"\n")[:-1])
 
 
 async def _in_thread(call: Callable[[], Result]) -> Result:
@@ -130,6 +160,7 @@ class _Form:
 
     def __init__(self, choice: LogChoice) -> None:
         self._timestamps = choice.timestamps
+        self._raw = choice.raw
         self._since = choice.since.encode()
         self._left = choice.limit_bytes
 
@@ -139,6 +170,8 @@ class _Form:
 
     def formed(self, lines: list[bytes]) -> bytes:
         """The texts of lines, which come without their ends; what is no line is left out."""
+        if self._raw:
+            return b"".join(line + b"\n" for line in lines)
         texts: list[bytes] = []
         for line in lines:
             fields = line.split(b" ", _FIELDS)

@@ -11,21 +11,22 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from reflet.api.core.pods import Pod
-from reflet.errors import RefletError
+from reflet.errors import RefletError, TransportError
 from reflet.node.descriptor_budget import MOST_LOGS
-from reflet.node.server.http_answers import Answer, Question, text
-from reflet.node.server.log_reading import LogChoice, read_log
+from reflet.node.server.log_reading import IsRunning, LogChoice, read_log
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.log_files import stamp
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.resolution.places import containers_of
 from reflet.runtime.clock import Clock
+from reflet.transport.serving.http_answers import Answer, Question, text
 
 WHEN_FULL: Final = 5  # seconds after which somebody may have finished
 
@@ -37,18 +38,24 @@ class LogService:
     """Answers with the logs of this node's containers, whoever asks.
 
     At most *most* logs are read at a time, since each keeps files open; those who read take
-    turns, so that one thread is all that they need.
+    *turns*, so that one thread is all that they need.
     """
 
     def __init__(
-        self, *, find_pod: FindPod, records: Records, clock: Clock, most: int = MOST_LOGS
+        self,
+        *,
+        find_pod: FindPod,
+        records: Records,
+        clock: Clock,
+        most: int = MOST_LOGS,
+        turns: asyncio.Semaphore | None = None,
     ) -> None:
         self._find_pod = find_pod
         self._records = records
         self._clock = clock
         self._most = most
         self._reading = 0
-        self._turns = asyncio.Semaphore()
+        self._turns = turns or asyncio.Semaphore()
 
     async def answer(self, question: Question) -> Answer:
         """Answer one request for a log."""
@@ -82,22 +89,18 @@ class LogService:
         except (ValueError, OverflowError, msgspec.ValidationError) as error:
             return text(400, f"the request cannot be understood: {error}")
         ended = record.state is not RuntimeState.RUNNING
-
-        async def still_runs() -> bool:
-            try:
-                now = await self._records(uid)
-            except RefletError:
-                return True  # nobody can tell now, and more may come
-            return any(each.id == record.id and each.finished_at is None for each in now)
-
+        still_runs = None if ended else partial(goes_on, record, self._records)
         if self._reading >= self._most:
             words = f"{self._most} logs are being read, and no more fit: ask again later"
             return text(429, words, retry_after=WHEN_FULL)
-        return Answer(200, self._read(record.log, choice, None if ended else still_runs))
+        return Answer(200, self._read(record.log, choice, still_runs))
 
     async def _read(
-        self, log: Path, choice: LogChoice, is_running: Callable[[], Awaitable[bool]] | None
+        self, log: Path, choice: LogChoice, is_running: IsRunning | None
     ) -> AsyncGenerator[bytes, None]:
+        if self._reading >= self._most:
+            # Of many who ask at the same moment all were let in; these find the answer broken off.
+            raise TransportError("too many logs are being read")
         self._reading += 1
         pieces = read_log(log, choice, is_running=is_running, turns=self._turns)
         try:
@@ -123,6 +126,15 @@ class LogService:
             limit_bytes=_number(question, "limitBytes"),
             since=since,
         )
+
+
+async def goes_on(record: ContainerRecord, records: Records) -> bool:
+    """Whether a container that ran may still write."""
+    try:
+        now = await records(record.uid)
+    except RefletError:
+        return True  # nobody can tell now, and more may come
+    return any(each.id == record.id and each.finished_at is None for each in now)
 
 
 def _flag(question: Question, name: str) -> bool:

@@ -1,10 +1,6 @@
 """What the agent answers: health, metrics, pods, logs and streams, and which page is where.
 
-``/livez``, ``/readyz`` and ``/healthz`` have the API server's own form: a line for each check, and
-``/readyz/CHECK`` is one of them.
-
 Upstream: pkg/kubelet/server/server.go, Server.InstallAuthNotRequiredHandlers
-Upstream: apiserver/pkg/server/healthz/healthz.go, handleRootHealth
 """
 
 from __future__ import annotations
@@ -25,7 +21,6 @@ from reflet.managers.manager import ObjectManager
 from reflet.node.identity.node_lease import LEASE_DURATION, NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
 from reflet.node.pods.workers import PodWorkers
-from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.pod_services import PodServices
 from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.status_manager import LocalStatuses, StatusSink
@@ -34,6 +29,8 @@ from reflet.pods.pod_sources import PodFeed
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.transport.serving.health_checks import Health
+from reflet.transport.serving.http_answers import Answer, Question, Upgrade
 
 CONTAINER_STATUSES: Final = (
     "containerStatuses",
@@ -176,43 +173,3 @@ def _stream_problem(manager: ObjectManager[Any], namespace: str, name: str | Non
     except RefletError:
         return None
     return None
-
-
-Check = Callable[[], str | None]
-"""Says what is wrong, None when nothing is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """The checks by name: those without which the agent should be started again, and the others.
-
-    *many* gives checks that come and go, those of pods for one: name to what is wrong.
-    """
-
-    live: Mapping[str, Check]
-    ready: Mapping[str, Check]
-    many: Callable[[], Mapping[str, str | None]]
-
-    def answer(self, question: Question) -> Answer:
-        """Answer ``/livez`` or ``/readyz``; with ``?verbose`` every check is listed."""
-        kind = question.path[0]
-        checks = dict(self.live)
-        if kind == "readyz":
-            checks.update(self.ready)
-        results: dict[str, str | None] = {name: check() for name, check in checks.items()}
-        if kind == "readyz":
-            results.update(self.many())
-        if len(question.path) > 1:
-            name = "/".join(question.path[1:])
-            if name not in results:
-                return text(404, f"there is no check {name}")
-            results = {name: results[name]}
-        failed = any(problem is not None for problem in results.values())
-        if not failed and "verbose" not in question.query:
-            return text(200, "ok")
-        lines = [
-            f"[+]{name} ok" if problem is None else f"[-]{name} failed: {problem}"
-            for name, problem in results.items()
-        ]
-        lines.append(f"{kind} check {'failed' if failed else 'passed'}")
-        return text(503 if failed else 200, "\n".join(lines))

@@ -1,19 +1,35 @@
-"""What is answered about one pod at a time: its logs, commands in it, its ports."""
+"""What is answered about one pod at a time: logs, commands, its containers' streams, its ports."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from types import MappingProxyType
+from typing import Final, Self
 
 from reflet.node.descriptor_budget import FORWARDED_FOR_A_COMMAND, DescriptorBudget
 from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.server.attach_service import AttachService
 from reflet.node.server.exec_service import ExecService
-from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import FindPod, LogService
 from reflet.node.server.port_forward_service import PortForwardService
+from reflet.node.server.stream_channels import StreamPlaces
 from reflet.runtime.clock import Clock
+from reflet.transport.serving.http_answers import Answer, Question, Upgrade, text
+
+REASONS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        400: "BadRequest",
+        403: "Forbidden",
+        404: "NotFound",
+        429: "TooManyRequests",
+        503: "ServiceUnavailable",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +38,7 @@ class PodServices:
 
     logs: LogService
     commands: ExecService
+    attaching: AttachService
     forwarding: PortForwardService
 
     @classmethod
@@ -40,14 +57,25 @@ class PodServices:
         """
         shutil.rmtree(folder, ignore_errors=True)
         records, forwarded = runtime.records, budget.commands * FORWARDED_FOR_A_COMMAND
+        places, turns = StreamPlaces(budget.commands), asyncio.Semaphore()
         return cls(
-            LogService(find_pod=find_pod, records=records, clock=clock, most=budget.logs),
+            LogService(
+                find_pod=find_pod, records=records, clock=clock, most=budget.logs, turns=turns
+            ),
             ExecService(
                 folder,
                 find_pod=find_pod,
                 records=records,
                 run=runtime.run_command,
-                most=budget.commands,
+                places=places,
+            ),
+            AttachService(
+                find_pod=find_pod,
+                records=records,
+                close_stdin=runtime.close_stdin,
+                places=places,
+                turns=turns,
+                clock=clock,
             ),
             PortForwardService(find_pod=find_pod, records=records, most=forwarded),
         )
@@ -58,11 +86,33 @@ class PodServices:
             case ("containerLogs", *_):
                 return await self.logs.answer(question)
             case ("exec", *_):
-                return await self.commands.answer(question)
+                return as_status(await self.commands.answer(question))
+            case ("attach", *_):
+                return as_status(await self.attaching.answer(question))
             case ("portForward", *_):
-                return await self.forwarding.answer(question)
+                return as_status(await self.forwarding.answer(question))
             case _:
                 return text(
                     404,
-                    "there are /livez /readyz /metrics /pods /containerLogs /exec and /portForward",
+                    "there are /livez /readyz /metrics /pods /containerLogs /exec /attach and "
+                    "/portForward",
                 )
+
+
+def as_status(answer: Answer | Upgrade) -> Answer | Upgrade:
+    """A refused stream as a Status, which clients show whole.
+
+    kubectl reads a refusal as YAML, and of a plain sentence with a colon in it shows nothing.
+    """
+    if isinstance(answer, Upgrade) or not isinstance(answer.body, bytes) or answer.status < 400:
+        return answer
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": answer.body.decode().strip(),
+        "reason": REASONS.get(answer.status, ""),
+        "code": answer.status,
+    }
+    return replace(answer, body=json.dumps(status).encode(), content_type="application/json")

@@ -1,30 +1,44 @@
 """``/portForward/NAMESPACE/POD``: what ``kubectl port-forward`` asks a node for.
 
-Each connection is two SPDY streams of one request id: its bytes, and what went wrong.  The ports
-of a pod are those of this machine's loopback, since processes share its network.  So only ports
-that the pod declares are forwarded: who may look into one pod must not reach what else listens.
+Each connection is a pair: its bytes, and what went wrong.  In SPDY, tunneled through a WebSocket or
+not, the pair is two streams of one request id, and connections come and go.  Clients in Python
+speak ``v4.channel.k8s.io``: the query names ports, each of them is connected to once and has two
+channels, and the first message on either is the port's number.
 
-Upstream: cri-streaming/pkg/streaming/portforward/httpstream.go, httpStreamHandler
+The ports of a pod are those of this machine's loopback, since processes share its network.  So only
+ports that the pod declares are forwarded: who may look into one pod must not reach what else
+listens.
+
+Upstream: cri-streaming/pkg/streaming/portforward/httpstream.go, httpStreamHandler;
+    websocket.go, handleWebSocketStreams
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError, TransportError
 from reflet.node.descriptor_budget import MOST_FORWARDED
-from reflet.node.server.http_answers import Answer, Question, Upgrade, text
 from reflet.node.server.log_service import FindPod, Records
+from reflet.node.server.stream_channels import until_taken
 from reflet.node.server.upgrading import SPDY, agreed_protocol
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.resolution.places import containers_of
 from reflet.runtime.tasks import TaskOwner
-from reflet.transport.upgrades.byte_streams import ByteStream, SocketBytes
-from reflet.transport.upgrades.channels import Channel
+from reflet.transport.serving.http_answers import Answer, Question, Upgrade, text
+from reflet.transport.upgrades.byte_streams import FAREWELL, ByteStream, SocketBytes
+from reflet.transport.upgrades.channels import (
+    MOST_CHANNELS,
+    V4,
+    Channel,
+    ChannelSocket,
+    WebSocketChannel,
+)
 from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
 from reflet.transport.upgrades.websocket import TunneledBytes, WebSocket
 
@@ -52,10 +66,42 @@ class PortForwardService:
         pod = self._find_pod(namespace, name)
         if pod is None or uid not in ([], [pod.metadata.uid]):
             return text(404, f'pods "{name}" not found')
-        agreed = agreed_protocol(question, websocket=(TUNNEL,), spdy=(PROTOCOL,))
+        agreed = agreed_protocol(question, websocket=(TUNNEL, V4), spdy=(PROTOCOL,), unnamed=V4)
         if isinstance(agreed, Answer):
             return agreed
-        return Upgrade(agreed.headers, partial(self._serve, pod, agreed.is_websocket))
+        if agreed.protocol != V4:
+            return Upgrade(agreed.headers, partial(self._serve, pod, agreed.is_websocket))
+        try:
+            ports = asked_ports(question.ports)
+        except ValueError as error:
+            return text(400, str(error))
+        return Upgrade(agreed.headers, partial(self._serve_channels, pod, ports))
+
+    async def _serve_channels(self, pod: Pod, ports: Sequence[int], line: ByteStream) -> None:
+        """Forward one connection to each of *ports*, until all of them or the WebSocket ended."""
+        websocket, count = WebSocket(line, is_client=False), 2 * len(ports)
+        socket = ChannelSocket(websocket, V4, incoming=range(0, count, 2), count=count)
+        try:
+            for channel in socket.channels:
+                await channel.write(ports[channel.number // 2].to_bytes(2, "little"))
+            async with TaskOwner("forwarded ports") as tasks:
+                reading = tasks.start(socket.run(), name="channels of ports")
+                forwarded: set[asyncio.Task[None]] = {
+                    tasks.start(self._until_gone(pod, str(port), *pair), name="forwarded port")
+                    for port, *pair in zip(
+                        ports, socket.channels[::2], socket.channels[1::2], strict=True
+                    )
+                }
+                while forwarded and not reading.done():
+                    first = asyncio.FIRST_COMPLETED
+                    _, going_on = await asyncio.wait({*forwarded, reading}, return_when=first)
+                    forwarded &= going_on
+                if forwarded:  # whoever asked is gone, and its last words are on their way
+                    await asyncio.wait(forwarded, timeout=FAREWELL)
+                socket.drop()
+                await until_taken(websocket.finish(), reading)
+        finally:
+            await socket.close()
 
     async def _serve(self, pod: Pod, is_tunnel: bool, line: ByteStream) -> None:
         if is_tunnel:
@@ -63,12 +109,14 @@ class PortForwardService:
         waiting: dict[str, SpdyStream] = {}  # by request id, for the other of the pair
 
         def opened(stream: SpdyStream) -> None:
+            for name in [name for name, each in waiting.items() if each.is_over]:
+                del waiting[name]  # who resets one after the other would fill our memory
             request = stream.headers.get("requestid", str(stream.number))
             other = waiting.pop(request, None)
             kinds = {each.headers.get("streamtype"): each for each in (stream, other) if each}
             match kinds:
                 case {"data": data, "error": errors}:
-                    forwarding = self._until_gone(pod, data, errors)
+                    forwarding = self._until_gone(pod, data.headers.get("port", ""), data, errors)
                     tasks.start(forwarding, name="forwarded connection")
                 case {"data": _} | {"error": _} if other is None:
                     waiting[request] = stream
@@ -83,22 +131,25 @@ class PortForwardService:
             finally:
                 await session.close()
 
-    async def _until_gone(self, pod: Pod, data: SpdyStream, errors: SpdyStream) -> None:
+    async def _until_gone(
+        self, pod: Pod, said: str, data: PairedChannel, errors: PairedChannel
+    ) -> None:
+        errors.inbox.drop()  # what a client says there is for nobody, and must not fill the room
         with contextlib.suppress(TransportError):
-            await self._forward(pod, data, errors)
+            await self._forward(pod, said, data, errors)
 
-    async def _forward(self, pod: Pod, data: SpdyStream, errors: SpdyStream) -> None:
-        said = data.headers.get("port", "")
+    async def _forward(self, pod: Pod, said: str, data: PairedChannel, errors: Channel) -> None:
         target: SocketBytes | None = None
+        words = f"error forwarding port {said} to pod {pod.metadata.name}, uid {pod.metadata.uid}"
         self._forwarded += 1
         try:
             target = await self._connected(pod, said)
             await _exchange(target, data)
         except _Refused as error:
-            metadata = pod.metadata
-            words = f"error forwarding port {said} to pod {metadata.name}, uid {metadata.uid}"
             await errors.write(f"{words}: {error}".encode())
-        except TransportError:
+        except TransportError as error:
+            if not data.can_finish:
+                await errors.write(f"{words}: {error}".encode())
             await data.reset()
         finally:
             self._forwarded -= 1
@@ -109,9 +160,10 @@ class PortForwardService:
             await errors.finish()
 
     async def _connected(self, pod: Pod, said: str) -> SocketBytes:
-        port = int(said) if said.isascii() and said.isdecimal() and len(said) <= 5 else 0
-        if not 0 < port <= LARGEST_PORT:
-            raise _Refused("this is no port")
+        try:
+            (port,) = asked_ports((said,))
+        except ValueError:
+            raise _Refused("this is no port") from None
         if self._forwarded > self._most:
             raise _Refused(f"{self._most} connections are forwarded, and no more fit")
         if not await self._runs(pod):
@@ -144,6 +196,22 @@ class PortForwardService:
         return any(record.state is RuntimeState.RUNNING for record in records)
 
 
+def asked_ports(values: Sequence[str]) -> tuple[int, ...]:
+    """Read the ports that a query names; ValueError in the kubelet's words."""
+    if not values:
+        raise ValueError('query parameter "port" is required')
+    ports: list[int] = []
+    for value in values:
+        for said in value.split(","):
+            port = int(said) if said.isascii() and said.isdecimal() and len(said) <= 5 else 0
+            if not 0 < port <= LARGEST_PORT:
+                raise ValueError(f'unable to parse "{value}" as a port')
+            ports.append(port)
+    if 2 * len(ports) > MOST_CHANNELS:
+        raise ValueError(f"{len(ports)} ports are more than one WebSocket has channels for")
+    return tuple(ports)
+
+
 def declared_ports(pod: Pod) -> frozenset[int]:
     """The TCP ports that the containers of a pod say they listen on."""
     return frozenset(
@@ -154,16 +222,20 @@ def declared_ports(pod: Pod) -> frozenset[int]:
     )
 
 
+PairedChannel = SpdyStream | WebSocketChannel
+
+
 class _Refused(Exception):
     """Why a connection is not forwarded."""
 
 
-async def _exchange(target: SocketBytes, data: SpdyStream) -> None:
-    """Carry both directions, each to its end."""
+async def _exchange(target: SocketBytes, data: Channel) -> None:
+    """Carry both directions, each to its end; to the first where they cannot end alone."""
     sending = asyncio.create_task(_copy(data, target), name="to a port")
     receiving = asyncio.create_task(_copy(target, data), name="from a port")
+    enough = asyncio.FIRST_EXCEPTION if data.can_finish else asyncio.FIRST_COMPLETED
     try:
-        await asyncio.wait((sending, receiving), return_when=asyncio.FIRST_EXCEPTION)
+        await asyncio.wait((sending, receiving), return_when=enough)
         for task in (receiving, sending):
             if task.done():
                 task.result()

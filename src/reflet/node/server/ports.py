@@ -4,8 +4,8 @@
 
     port      who may ask                        what
     plain     everybody who can reach it         health, numbers, and pods without what they said
-              on loopback, whom the API          pods with what they said; logs, commands and
-              server lets                        ports, unless there is the other port
+              on loopback, whom the API          pods with what they said; all the rest (logs,
+              server lets                        streams, ports), unless there is the other port
     TLS       whom the API server lets           everything
 
 A token is looked at on loopback and over TLS alone: nobody should get used to sending one in the
@@ -22,8 +22,11 @@ from dataclasses import replace
 from ipaddress import ip_address
 from typing import Final, Self
 
-from reflet.node.descriptor_budget import MOST_CONNECTIONS
-from reflet.node.server.http_answers import (
+from reflet.node.server.review import ReaderReview
+from reflet.runtime.permanent_tasks import PermanentTasks
+from reflet.runtime.tasks import Failure
+from reflet.transport.serving.connections import MOST_CONNECTIONS
+from reflet.transport.serving.http_answers import (
     Answer,
     Answering,
     HttpAnswers,
@@ -31,12 +34,10 @@ from reflet.node.server.http_answers import (
     Upgrade,
     text,
 )
-from reflet.node.server.review import ReaderReview
-from reflet.runtime.permanent_tasks import PermanentTasks
-from reflet.runtime.tasks import Failure
 
-PRIVATE: Final = frozenset({"containerLogs", "exec", "portForward"})
 PODS: Final = "pods"
+OPEN: Final = frozenset({"livez", "readyz", "healthz", "metrics", PODS})
+"""What everybody may ask; all else is for whom the API server lets, also what is new."""
 IN_THE_CLEAR: Final = (
     "this is not sent in the clear over a network: give the agent --tls-cert-file and "
     "--tls-private-key-file, and ask its port with TLS"
@@ -110,7 +111,7 @@ class AgentPorts:
 
     async def _answer_anybody(self, question: Question) -> Answer | Upgrade:
         is_near = _is_loopback(question.peer)
-        if question.path and question.path[0] in PRIVATE:
+        if question.path and question.path[0] not in OPEN:
             if self._secure is not None:
                 return text(404, f"this is answered over TLS, at port {self._secure.port}")
             return await self._answer_readers(question) if is_near else text(403, IN_THE_CLEAR)

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from reflet.client.client import Client
 from reflet.errors import RefletError
-from reflet.node.server.http_answers import Answer, Question, text
 from reflet.runtime.clock import Clock
 from reflet.runtime.waits import SharedCalls
+from reflet.transport.serving.http_answers import Answer, Question, text
 
 CACHE: Final = 60.0  # seconds for which an answer is good
 MOST_CACHED: Final = 256  # of those who may, and as many of the others
@@ -39,7 +39,7 @@ RIGHTS: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
 PROXY: Final = ("proxy",)
 
 # By whatever method they are asked for: a kubelet lets whoever may get nodes/proxy run commands.
-CREATED: Final = frozenset({"exec", "portForward"})
+CREATED: Final = frozenset({"attach", "exec", "portForward"})
 
 ReviewKey = tuple[str, tuple[str, ...], bytes, str, tuple[str, ...]]
 """Who asks, by name and groups or by the hash of a token, and which verb and rights they need."""
@@ -93,7 +93,8 @@ class ReaderReview:
 
     As the kubelet does: a client certificate's common name is the user and its organizations
     are the groups; without one, a token is shown in a TokenReview.  The right is ``get`` of a
-    subresource of this node, ``create`` for commands and ports, by a SubjectAccessReview.
+    subresource of this node, ``create`` for commands, streams and ports, by a
+    SubjectAccessReview.
 
     Tokens cost the server work that anybody can cause, so each peer may have so many reviewed
     (429).  Those who may read, and those who may not, are remembered apart: whoever shows a

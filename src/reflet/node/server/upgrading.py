@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from reflet.node.server.http_answers import Answer, Question, text
+from reflet.transport.serving.http_answers import Answer, Question, text
 from reflet.transport.upgrades.websocket_frames import accept_key
 
 SPDY: Final = "SPDY/3.1"
@@ -28,9 +28,12 @@ class Agreed:
 
 
 def agreed_protocol(
-    question: Question, *, websocket: Sequence[str], spdy: Sequence[str]
+    question: Question, *, websocket: Sequence[str], spdy: Sequence[str], unnamed: str = ""
 ) -> Agreed | Answer:
-    """The first of the client's protocols that is among ours, or why there is none."""
+    """The first of the client's protocols that is among ours, or why there is none.
+
+    *unnamed* is what is spoken over a WebSocket for which none was named.
+    """
     headers = question.headers
     asked = headers.get("upgrade", "").lower()
     if asked == "websocket":
@@ -40,6 +43,8 @@ def agreed_protocol(
     else:
         return text(400, "this is answered to an upgrade, to WebSocket or SPDY/3.1, alone")
     chosen = next((word for each in offered.split(",") if (word := each.strip()) in ours), None)
+    is_unnamed = asked == "websocket" and not offered
+    chosen = (unnamed or None) if is_unnamed else chosen
     if chosen is None:
         return text(403, f"unable to upgrade: {offered or 'nothing'} is none of {', '.join(ours)}")
     if asked != "websocket":
@@ -48,10 +53,11 @@ def agreed_protocol(
     key = headers.get("sec-websocket-key", "")
     if not key or headers.get("sec-websocket-version") != "13":
         return text(400, "this is no handshake of a WebSocket of version 13")
-    answers = (
+    answers = [
         ("Connection", "Upgrade"),
         ("Upgrade", "websocket"),
         ("Sec-WebSocket-Accept", accept_key(key)),
-        ("Sec-WebSocket-Protocol", chosen),
-    )
-    return Agreed(True, chosen, answers)
+    ]
+    if not is_unnamed:
+        answers.append(("Sec-WebSocket-Protocol", chosen))
+    return Agreed(True, chosen, tuple(answers))

@@ -6,6 +6,7 @@ In the shim's process:
 - ``shim``: containers started, looked after and ended
 - ``commands``: commands in containers, on streams that the agent made
 - ``strays``: processes that left their container
+- ``container_streams``: what a container reads and writes
 - ``log_pumps``, ``log_files``: from a container's pipes into files of the CRI's form, turned over
 
 On both sides:

@@ -1,9 +1,10 @@
-"""Commands that run beside a container's first process, on streams that the agent made.
+"""Commands that run beside a container's first process.
 
-The agent makes pipes or a terminal and names them; the shim opens them for the command.  So what a
-command reads and writes does not pass through the shim.
+``execute`` runs one to its end and gives what it said.  Others run on streams that the agent made:
+it makes pipes or a terminal and names them, and the shim opens them for the command.  So what
+such a command reads and writes does not pass through the shim.
 
-Upstream: cri-api/pkg/apis/runtime/v1/api.proto, RuntimeService.Exec
+Upstream: cri-api/pkg/apis/runtime/v1/api.proto, RuntimeService.ExecSync and Exec
 """
 
 from __future__ import annotations
@@ -15,13 +16,38 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from reflet.node.shim import protocol
+from reflet.node.shim.log_pumps import CommandOutput
 from reflet.processes.child import Child
 from reflet.processes.program import system_words
 
 Streams = tuple[int, int, int]
 StartBeside = Callable[[protocol.ExecStream, Streams], Awaitable[Child]]
 
+LONGEST_OUTPUT: Final = 10 * 1024  # bytes of what a command in a container says, as the kubelet has
+
 _MODES: Final = (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)
+
+
+async def execute(
+    start: Callable[[Streams], Awaitable[Child]], timeout: float
+) -> protocol.Executed:
+    """Run a command to its end, without input; it is killed after *timeout* seconds."""
+    with contextlib.ExitStack() as opened:
+        nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        opened.callback(os.close, nothing)
+        output = opened.enter_context(CommandOutput(LONGEST_OUTPUT))
+        child = await start((nothing, output.end, output.end))
+        code: int | None = None
+        try:
+            async with asyncio.timeout(timeout):
+                code = (await child.wait()).exit_code
+        except TimeoutError:
+            child.kill()
+            await child.wait()
+        finally:
+            child.kill()  # for whoever no longer waits for it; what has ended is not hit
+            child.close()
+        return protocol.Executed(code, output.text())
 
 
 class RunningCommands:

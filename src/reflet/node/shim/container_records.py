@@ -40,7 +40,7 @@ class ContainerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     *fingerprint* tells what it was made from.  Times are seconds since 1970, for people.
     *directory* to *capabilities* are those of every process in it; one that *is_isolated* has
-    namespaces of its own.
+    namespaces of its own.  One with *stdin* reads a pipe, with *stdin_once* to an end.
     """
 
     id: str
@@ -68,6 +68,8 @@ class ContainerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     groups: tuple[int, ...] | None = None
     capabilities: tuple[int, ...] | None = None
     is_isolated: bool = False
+    stdin: bool = False
+    stdin_once: bool = False
 
     @property
     def state(self) -> RuntimeState:
@@ -94,7 +96,7 @@ class ContainerRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         return Path(self.folder, f"{self.attempt}.log")
 
     def pipe(self, stream: str) -> Path:
-        """The named pipe into which it writes *stream*."""
+        """The named pipe into which it writes *stream*, or which it reads."""
         return Path(self.folder, f"{self.attempt}.{stream}")
 
     def running(self, identity: ProcessIdentity, now: datetime) -> ContainerRecord:

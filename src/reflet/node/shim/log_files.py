@@ -106,18 +106,22 @@ class LogFile:
 
 @final
 class LineCutter:
-    """Cuts a stream of bytes into lines; a line without an end is given in parts."""
+    """Cuts a stream of bytes into lines; a line without an end is given in parts.
 
-    def __init__(self, log: LogFile, stream: str) -> None:
+    With *eager*, what has arrived of a line is a part at once: somebody may wait for a prompt.
+    """
+
+    def __init__(self, log: LogFile, stream: str, *, eager: bool = False) -> None:
         self._log = log
         self._stream = stream.encode()
+        self._longest = 1 if eager else LONGEST_PART
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
         """Write the lines that are whole."""
         *texts, rest = (self._rest + data).split(b"\n")
         part, self._rest = b"", rest
-        if len(rest) >= LONGEST_PART:
+        if len(rest) >= self._longest:
             part, self._rest = rest, b""
         if texts or part:
             self._log.write(self._log.stamped(self._stream, texts, rest=part))

@@ -22,10 +22,14 @@ MOST_ROUNDS: Final = 64  # reads of what is left at the end, which is more than 
 
 @final
 class LogPump:
-    """Writes what comes out of the pipes into the log, on the running event loop."""
+    """Writes what comes out of the pipes into the log, on the running event loop.
 
-    def __init__(self, pipes: dict[str, Path], log: LogFile) -> None:
+    With *eager*, before a line is whole.
+    """
+
+    def __init__(self, pipes: dict[str, Path], log: LogFile, *, eager: bool = False) -> None:
         self._loop = asyncio.get_running_loop()
+        self._eager = eager
         self._log = log
         self._pipes = pipes
         self._cutters: dict[int, LineCutter] = {}
@@ -41,7 +45,7 @@ class LogPump:
             os.mkfifo(path, 0o600)
         # Both ways: a pipe without a writer would always be ready, with nothing in it.
         descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        self._cutters[descriptor] = LineCutter(self._log, stream)
+        self._cutters[descriptor] = LineCutter(self._log, stream, eager=self._eager)
         self._loop.add_reader(descriptor, self._read, descriptor)
 
     def open_for_container(self, user: int | None = None, group: int | None = None) -> list[int]:

@@ -26,7 +26,7 @@ from reflet.node.shim.container_records import ContainerRecord
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.processes.container_plan import ContainerRoot
 
-VERSION: Final = 3
+VERSION: Final = 4
 LONGEST_LINE: Final = 64 * 2**20  # bytes; an environment may be large, but not like this
 
 # Where two versions of this program meet.  Under other names the process of an earlier version
@@ -122,6 +122,12 @@ class StopExec(Message, frozen=True):
     command: str
 
 
+class CloseStdin(Message, frozen=True):
+    """Let a container that reads once only see the end of its input.  Answered by ``Done``."""
+
+    id: str
+
+
 class SignalContainer(Message, frozen=True):
     """Send a signal to a container's first process.  Answered by ``Done``."""
 
@@ -154,6 +160,7 @@ ContainerRequest = (
     | ExecSync
     | ExecStream
     | StopExec
+    | CloseStdin
     | SignalContainer
     | StopContainer
     | RemoveContainer

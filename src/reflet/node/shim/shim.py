@@ -21,15 +21,16 @@ import resource
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from signal import SIGKILL
 from typing import Final, NoReturn, assert_never
 
 from reflet.node.shim import protocol
-from reflet.node.shim.commands import RunningCommands, Streams
+from reflet.node.shim.commands import RunningCommands, Streams, execute
 from reflet.node.shim.container_records import ContainerRecord, records_below, termination_message
-from reflet.node.shim.log_files import LogFile, utc_now
-from reflet.node.shim.log_pumps import STREAMS, CommandOutput, LogPump
+from reflet.node.shim.container_streams import ContainerStreams
+from reflet.node.shim.log_files import utc_now
 from reflet.node.shim.strays import (
     CONTAINER_ID,
     all_strays,
@@ -46,7 +47,6 @@ from reflet.processes.reaping import OrphanReaper, become_reaper
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
 
-LONGEST_OUTPUT: Final = 10 * 1024  # bytes of what a command in a container says, as the kubelet has
 TRY_AGAIN: Final = 1.0  # seconds until what could not be done for want of something is tried again
 LIMITS: Final = (resource.RLIMIT_NOFILE, resource.RLIMIT_AS)
 
@@ -62,7 +62,7 @@ class _Kept:
     record: ContainerRecord
     environment: Mapping[str, str] | None = field(default=None, repr=False)
     child: Child | None = None
-    pump: LogPump | None = None
+    streams: ContainerStreams | None = None
     starting: asyncio.Event | None = None
     is_adopted: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -100,8 +100,8 @@ class Shim:
                 for kept in self._kept.values():
                     if kept.child is not None:
                         kept.child.close()
-                    if kept.pump is not None:
-                        kept.pump.close()
+                    if kept.streams is not None:
+                        kept.streams.close()
 
     @property
     def has_work(self) -> bool:
@@ -137,6 +137,9 @@ class Shim:
                 return await self._commands.run(request, self._start_command)
             case protocol.StopExec(command=command):
                 return protocol.Done(self._commands.stop(command))
+            case protocol.CloseStdin(id=container):
+                streams = self._of(container).streams
+                return protocol.Done(streams is not None and streams.end_input())
             case protocol.SignalContainer(id=container, signal=number):
                 return protocol.Done(self.signal(container, number))
             case protocol.StopContainer(id=container, grace=grace):
@@ -195,16 +198,13 @@ class Shim:
 
         record = kept.record
         record.write()
-        pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
+        streams = ContainerStreams(record)
         try:
             with contextlib.ExitStack() as opened:
-                nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-                opened.callback(os.close, nothing)
-                ends = pump.open_for_container(record.user, record.group)
+                ends = streams.open_for_container()
                 for descriptor in ends:
                     opened.callback(os.close, descriptor)
-                streams = (nothing, ends[0], ends[1])
-                plan = self._plan(record, order.arguments, order.environment, streams)
+                plan = self._plan(record, order.arguments, order.environment, ends)
                 identity = await start_container(replace(plan, root=order.root), note)
             try:
                 child = Child(identity, is_init=record.is_isolated)
@@ -212,9 +212,9 @@ class Shim:
                 os.kill(identity.pid, SIGKILL)  # nobody would look after it
                 raise
         except BaseException:
-            pump.finish()
+            streams.finish()
             raise
-        self._look_after(kept, child, pump)
+        self._look_after(kept, child, streams)
 
     async def execute(
         self, container: str, arguments: tuple[str, ...], timeout: float
@@ -223,23 +223,7 @@ class Shim:
 
         Raises ShimRefused when the container does not run, or the command cannot be run in it.
         """
-        with contextlib.ExitStack() as opened:
-            nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-            opened.callback(os.close, nothing)
-            output = opened.enter_context(CommandOutput(LONGEST_OUTPUT))
-            streams = (nothing, output.end, output.end)
-            child = await self._started_beside(container, arguments, streams)
-            code: int | None = None
-            try:
-                async with asyncio.timeout(timeout):
-                    code = (await child.wait()).exit_code
-            except TimeoutError:
-                child.kill()
-                await child.wait()
-            finally:
-                child.kill()  # for whoever no longer waits for it; what has ended is not hit
-                child.close()
-            return protocol.Executed(code, output.text())
+        return await execute(partial(self._started_beside, container, arguments), timeout)
 
     async def _start_command(self, order: protocol.ExecStream, streams: Streams) -> Child:
         return await self._started_beside(
@@ -342,12 +326,12 @@ class Shim:
             limits=self._limits,
         )
 
-    def _look_after(self, kept: _Kept, child: Child, pump: LogPump) -> None:
-        kept.child, kept.pump = child, pump
+    def _look_after(self, kept: _Kept, child: Child, streams: ContainerStreams) -> None:
+        kept.child, kept.streams = child, streams
         name = f"container {kept.record.name} of {kept.record.uid}"
-        self._tasks.start(self._until_its_end(kept, child, pump), name=name)
+        self._tasks.start(self._until_its_end(kept, child, streams), name=name)
 
-    async def _until_its_end(self, kept: _Kept, child: Child, pump: LogPump) -> None:
+    async def _until_its_end(self, kept: _Kept, child: Child, streams: ContainerStreams) -> None:
         ending = await child.wait()
         try:
             await self._end_strays(kept)
@@ -357,10 +341,10 @@ class Shim:
             self._tasks.start(self._end_strays_later(kept), name="strays")
         finally:
             try:
-                pump.finish()
+                streams.finish()
             except OSError as error:
                 logger.warning("log of container %s: %s", kept.record.name, system_words(error))
-            kept.child = kept.pump = None
+            kept.child = kept.streams = None
             self._note_end(kept, ending)
             kept.over.set()
             for listener in tuple(self._listeners):
@@ -430,9 +414,10 @@ class Shim:
                 kill_processes(strays.get(record.id, ()))
                 self._note_vanished(kept)
                 continue
-            pipes = {stream: record.pipe(stream) for stream in STREAMS}
             kept.is_adopted = True
-            self._look_after(kept, child, LogPump(pipes, LogFile(record.log)))
+            streams = ContainerStreams(record)
+            streams.adopted()
+            self._look_after(kept, child, streams)
         for container, entries in strays.items():
             known = self._kept.get(container)
             # Others than ours belong to another agent of this machine.
@@ -443,6 +428,5 @@ class Shim:
         record = kept.record
         if record.identity is not None and not record.is_isolated:  # else nothing outlives it
             kill_left_behind(record.identity)
-        pump = LogPump({stream: record.pipe(stream) for stream in STREAMS}, LogFile(record.log))
-        pump.finish()
+        ContainerStreams(record).finish()
         self._note_end(kept, Vanished())

@@ -157,6 +157,10 @@ class ShimClient:
                 self._writer.write(protocol.encoded(stop))
             raise
 
+    async def close_stdin(self, container: str) -> bool:
+        """Let a container that reads once only see the end; False when it has none any more."""
+        return (await self._ask_for(protocol.Done, protocol.CloseStdin(container))).did
+
     async def signal(self, container: str, number: int) -> bool:
         """Send a signal to a container's first process; False when it has ended."""
         return (await self._ask_for(protocol.Done, protocol.SignalContainer(container, number))).did

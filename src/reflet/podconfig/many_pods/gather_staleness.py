@@ -19,7 +19,7 @@ from reflet.client.client import ALL_NAMESPACES, Client
 from reflet.client.rest import OnPage
 from reflet.errors import ConfigurationError, ParseError, RefletError
 from reflet.insight.owners import OwnerName, Owners
-from reflet.insight.stale_workloads import RunningPods
+from reflet.insight.stale.stale_workloads import RunningPods
 from reflet.podconfig.gather_objects import SERVER_FAILURES, read_histories
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.references import config_map_names, secret_names

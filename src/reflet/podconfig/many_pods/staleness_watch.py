@@ -24,7 +24,8 @@ from reflet.errors import Forbidden, NotFound, Unauthorized
 from reflet.informer.handlers.changes import Change
 from reflet.informer.handlers.registration import Registration
 from reflet.informer.mirror import Mirror
-from reflet.insight.object_history import (
+from reflet.insight.owners import Owners
+from reflet.insight.stale.object_history import (
     PROMPT,
     ObjectHistory,
     history_of,
@@ -32,8 +33,7 @@ from reflet.insight.object_history import (
     observed,
     without_values,
 )
-from reflet.insight.owners import Owners
-from reflet.insight.stale_workloads import RunningPods
+from reflet.insight.stale.stale_workloads import RunningPods
 from reflet.podconfig.many_pods.gather_staleness import MIDDLE, RUNNING
 from reflet.resolution.objects import ConfigKind, ObjectKey
 from reflet.runtime.clock import Clock, SystemClock

@@ -119,15 +119,19 @@ def _head(settings: ConnectionSettings, request: Request) -> bytes:
 
 
 async def _answer(reader: asyncio.StreamReader, server: str) -> Response:
-    status, headers = _parsed(await reader.readuntil(b"\r\n\r\n"), server)
-    if status == SWITCHING:
-        return Response(status=status, headers=headers, body=b"")
+    status = 0
+    while status < 200:  # what comes before is information
+        status, headers = _parsed(await reader.readuntil(b"\r\n\r\n"), server)
+        if status == SWITCHING:
+            return Response(status=status, headers=headers, body=b"")
     if headers.get("transfer-encoding", "").lower() == "chunked":
         body = await _chunks(reader, server)
     else:
         length = headers.get("content-length", "")
-        size = int(length) if length.isascii() and length.isdecimal() else LONGEST_REFUSAL
-        body = await _up_to(reader, min(size, LONGEST_REFUSAL))
+        is_short = length.isascii() and length.isdecimal() and len(length) < 10
+        body = await _up_to(
+            reader, min(int(length) if is_short else LONGEST_REFUSAL, LONGEST_REFUSAL)
+        )
     return Response(status=status, headers=headers, body=body)
 
 

@@ -1,20 +1,21 @@
 """One SPDY/3.1 connection and its streams, over any line of bytes.
 
 Neither side has flow control, as in Go's: a stream that nobody reads stops the connection once its
-inbox is full.
+inbox is full, and so do all together: what one connection can make us keep is bounded.
 
 Upstream: github.com/moby/spdystream/connection.go
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from reflet.errors import TransportError
-from reflet.transport.upgrades.byte_streams import ByteStream
-from reflet.transport.upgrades.inbox import Inbox
+from reflet.transport.upgrades.byte_streams import FAREWELL, ByteStream
+from reflet.transport.upgrades.inbox import Inbox, Room
 from reflet.transport.upgrades.spdy_frames import (
     CANCEL,
     REFUSED_STREAM,
@@ -30,19 +31,29 @@ from reflet.transport.upgrades.spdy_frames import (
 )
 
 MOST_STREAMS: Final = 256
+MOST_UNREAD: Final = 512 * 1024  # bytes of all streams of a connection
 LARGEST_PIECE: Final = 32 * 1024  # bytes of one data frame, as Go's io.Copy makes them
 
 
 class SpdyStream:
     """One stream.  Is a ``Channel``."""
 
-    def __init__(self, session: SpdySession, number: int, headers: Mapping[str, str]) -> None:
+    can_finish: Final = True
+
+    def __init__(
+        self, session: SpdySession, number: int, headers: Mapping[str, str], room: Room
+    ) -> None:
         self._session = session
         self.number = number
         self.headers = headers
-        self.inbox = Inbox()
+        self.inbox = Inbox(room=room)
         self.sends = True
         self.hears = True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether both directions have ended."""
+        return not self.sends and not self.hears
 
     async def read(self) -> bytes:
         """Some bytes; ``b""`` at the end of what the other side sends."""
@@ -64,9 +75,9 @@ class SpdyStream:
 
     async def reset(self) -> None:
         """End both directions at once; harmless when they are over."""
-        if self.sends or self.hears:
+        self.inbox.drop()
+        if not self.is_over:
             self.sends = self.hears = False
-            self.inbox.drop()
             self._session.forget_if_over(self)
             await self._session.send(Reset(self.number, CANCEL))
 
@@ -92,6 +103,7 @@ class SpdySession:
         self._most = most
         self._codec = SpdyCodec()
         self._streams: dict[int, SpdyStream] = {}
+        self._room = Room(MOST_UNREAD)
         self._next = 1 if is_client else 2
         self._last_heard = 0
         self.is_over = False
@@ -117,17 +129,22 @@ class SpdySession:
         """A new stream."""
         if self.is_over:
             raise TransportError("the connection was closed")
-        stream = SpdyStream(self, self._next, headers)
+        stream = SpdyStream(self, self._next, headers, self._room)
         self._next += 2
         self._streams[stream.number] = stream
         await self.send(SynStream(stream.number, headers))
         return stream
 
+    def refuse_streams(self) -> None:
+        """Take no more streams; those that are open go on."""
+        self._on_stream = None
+
     async def close(self) -> None:
-        """Say farewell and end the line."""
+        """Say farewell and end the line, whether the other side reads or not."""
         try:
-            with contextlib.suppress(TransportError):
-                await self.send(GoAway(self._last_heard))
+            with contextlib.suppress(TransportError, TimeoutError):
+                async with asyncio.timeout(FAREWELL):
+                    await self.send(GoAway(self._last_heard))
         finally:
             await self._line.close()
 
@@ -137,7 +154,7 @@ class SpdySession:
 
     def forget_if_over(self, stream: SpdyStream) -> None:
         """Let go of a stream when both directions have ended."""
-        if not stream.sends and not stream.hears:
+        if stream.is_over:
             self._streams.pop(stream.number, None)
 
     async def _take(self, frame: Frame) -> None:
@@ -171,7 +188,8 @@ class SpdySession:
         if self._on_stream is None or len(self._streams) >= self._most:
             await self.send(Reset(frame.stream, REFUSED_STREAM))
             return
-        stream = self._streams[frame.stream] = SpdyStream(self, frame.stream, frame.headers)
+        stream = SpdyStream(self, frame.stream, frame.headers, self._room)
+        self._streams[frame.stream] = stream
         await self.send(SynReply(frame.stream))
         if frame.is_last:
             self._heard_all(stream)

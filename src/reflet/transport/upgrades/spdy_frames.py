@@ -2,8 +2,9 @@
 
 As much of it as kubelets and API servers speak: streams with headers, data, resets, pings and a
 farewell.  What they never act on (settings, windows) is read and left out; headers that come later
-are read too, since their compression depends on all before.  A frame that breaks the rules, or is
-longer than agreed, is a ``SpdyBroken``.
+are read too, since their compression depends on all before.  Data is handed out as it arrives,
+however long its frame.  A frame that breaks the rules, or is another one and longer than agreed, is
+a ``SpdyBroken``.
 
 Upstream: github.com/moby/spdystream/spdy; draft-mbelshe-httpbis-spdy-00
 """
@@ -20,8 +21,8 @@ from typing import Final, assert_never
 from reflet.errors import TransportError
 
 VERSION: Final = 3
-LONGEST_FRAME: Final = 2**20  # bytes; API servers and kubectl send 32 KiB at a time
-LONGEST_HEADERS: Final = 64 * 1024  # bytes, decompressed
+LONGEST_FRAME: Final = 16 * 1024  # bytes of one that is no data
+LONGEST_HEADERS: Final = 4 * 1024  # bytes, decompressed; those of Kubernetes have about fifty
 FIN: Final = 0x01
 
 SYN_STREAM, SYN_REPLY, RST_STREAM, SETTINGS, PING, GOAWAY, HEADERS, WINDOW_UPDATE = (
@@ -60,7 +61,7 @@ class SynReply:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Bytes of a stream."""
+    """Bytes of a stream; read, as many of a frame as have arrived."""
 
     stream: int
     payload: bytes = field(repr=False)
@@ -93,33 +94,57 @@ class GoAway:
 Frame = SynStream | SynReply | Data | Reset | Ping | GoAway
 
 
+class _LeftOut:
+    """A frame that nobody acts on."""
+
+
 class SpdyCodec:
     """Both directions of one connection, whose headers are compressed over its whole life."""
 
     def __init__(self, *, longest: int = LONGEST_FRAME) -> None:
         self._longest = longest
         self._buffer = bytearray()
+        self._data: tuple[int, int, bool] | None = None  # stream, bytes to come, is the last
         self._compressor = zlib.compressobj(zdict=DICTIONARY)
         self._decompressor = zlib.decompressobj(zdict=DICTIONARY)
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Take bytes; the frames that they complete."""
+        """Take bytes; the frames that they complete, and the data that is in them."""
         self._buffer += data
         found: list[Frame] = []
-        while len(self._buffer) >= _TWO_WORDS.size:
-            first, second = _TWO_WORDS.unpack_from(self._buffer)
-            flags, length = second >> 24, second & 0xFFFFFF
-            if length > self._longest:
-                raise SpdyBroken(f"a SPDY frame of {length} bytes is too long")
-            end = _TWO_WORDS.size + length
-            if len(self._buffer) < end:
-                break
-            payload = bytes(self._buffer[_TWO_WORDS.size : end])
-            del self._buffer[:end]
-            frame = self._frame(first, flags, payload)
-            if frame is not None:
+        while (frame := self._arrived()) is not None:
+            if not isinstance(frame, _LeftOut):
                 found.append(frame)
         return found
+
+    def _arrived(self) -> Frame | _LeftOut | None:
+        """The next frame, or piece of data; None when it is not there yet."""
+        if self._data is not None:
+            return self._piece(*self._data)
+        if len(self._buffer) < _TWO_WORDS.size:
+            return None
+        first, second = _TWO_WORDS.unpack_from(self._buffer)
+        flags, length = second >> 24, second & 0xFFFFFF
+        if not first >> 31:
+            del self._buffer[: _TWO_WORDS.size]
+            return self._piece(_stream(first), length, bool(flags & FIN))
+        if length > self._longest:
+            raise SpdyBroken(f"a SPDY frame of {length} bytes is too long")
+        end = _TWO_WORDS.size + length
+        if len(self._buffer) < end:
+            return None
+        payload = bytes(self._buffer[_TWO_WORDS.size : end])
+        del self._buffer[:end]
+        return self._frame(first, flags, payload)
+
+    def _piece(self, stream: int, left: int, is_last: bool) -> Data | None:
+        payload = bytes(self._buffer[:left])
+        del self._buffer[:left]
+        left -= len(payload)
+        self._data = (stream, left, is_last) if left else None
+        if left and not payload:
+            return None
+        return Data(stream, payload, is_last and not left)
 
     def encode(self, frame: Frame) -> bytes:
         """One frame as bytes; those with headers in the order in which they are sent."""
@@ -142,10 +167,8 @@ class SpdyCodec:
             case _:
                 assert_never(frame)
 
-    def _frame(self, first: int, flags: int, payload: bytes) -> Frame | None:
+    def _frame(self, first: int, flags: int, payload: bytes) -> Frame | _LeftOut:
         is_last = bool(flags & FIN)
-        if not first >> 31:
-            return Data(_stream(first), payload, is_last)
         if first >> 16 & 0x7FFF != VERSION:
             raise SpdyBroken(f"a SPDY frame is of version {first >> 16 & 0x7FFF}")
         try:
@@ -170,7 +193,7 @@ class SpdyCodec:
                     raise SpdyBroken(f"a SPDY frame is of type {kind}")
         except TooShort:
             raise SpdyBroken("a SPDY frame is too short") from None
-        return None
+        return _LeftOut()
 
     def _packed(self, headers: Mapping[str, str]) -> bytes:
         block = _WORD.pack(len(headers))

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 from collections import deque
 from typing import Final
 
 from reflet.errors import TransportError
-from reflet.transport.upgrades.byte_streams import ByteStream
+from reflet.transport.upgrades.byte_streams import FAREWELL, ByteStream
 from reflet.transport.upgrades.websocket_frames import (
+    MASK_BYTES,
     Opcode,
+    WebSocketBroken,
     WebSocketDecoder,
     WebSocketMessage,
     encode_frame,
 )
 
-NORMAL: Final = (1000).to_bytes(2)  # the status code of an orderly end
-MASK_BYTES: Final = 4
+NORMAL: Final = 1000  # the status code of an orderly end
+PROTOCOL_ERROR: Final = 1002
 
 
 class WebSocket:
@@ -28,10 +31,15 @@ class WebSocket:
         self._is_client = is_client
         self._decoder = WebSocketDecoder(expects_mask=not is_client)
         self._arrived: deque[WebSocketMessage] = deque()
+        self._status = NORMAL
         self._farewell_sent = False
 
-    async def receive(self) -> bytes | None:
-        """The next message; None after the other side's farewell or the end of the line."""
+    async def receive(self) -> WebSocketMessage | None:
+        """The next message, or as much as has arrived of it.
+
+        None after the other side's farewell or the end of the line; TransportError for what is
+        no WebSocket, which the farewell then tells the other side.
+        """
         while True:
             while self._arrived:
                 message = self._arrived.popleft()
@@ -44,28 +52,42 @@ class WebSocket:
                         await self._say_farewell()
                         return None
                     case _:
-                        return message.payload
+                        return message
             data = await self._line.read()
             if not data:
                 return None
-            self._arrived.extend(self._decoder.feed(data))
+            try:
+                self._arrived.extend(self._decoder.feed(data))
+            except WebSocketBroken:
+                self._status = PROTOCOL_ERROR
+                raise
 
     async def send(self, payload: bytes) -> None:
         """Send one message."""
         await self._send(Opcode.BINARY, payload)
 
+    async def finish(self) -> None:
+        """Say farewell, and wait until the line has taken it."""
+        await self._say_farewell()
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Wait until the line has taken all that was sent."""
+        await self._line.flush()
+
     async def close(self) -> None:
-        """Say farewell and end the line."""
+        """Say farewell and end the line, whether the other side reads or not."""
         try:
-            with contextlib.suppress(TransportError):
-                await self._say_farewell()
+            with contextlib.suppress(TransportError, TimeoutError):
+                async with asyncio.timeout(FAREWELL):
+                    await self._say_farewell()
         finally:
             await self._line.close()
 
     async def _say_farewell(self) -> None:
         if not self._farewell_sent:
             self._farewell_sent = True
-            await self._send(Opcode.CLOSE, NORMAL)
+            await self._send(Opcode.CLOSE, self._status.to_bytes(2))
 
     async def _send(self, opcode: Opcode, payload: bytes) -> None:
         mask = secrets.token_bytes(MASK_BYTES) if self._is_client else b""
@@ -79,15 +101,19 @@ class TunneledBytes:
         self._socket = socket
 
     async def read(self) -> bytes:
-        """The next message's bytes; ``b""`` at the end."""
+        """The next bytes, whichever message they are of; ``b""`` at the end."""
         while (message := await self._socket.receive()) is not None:
-            if message:
-                return message
+            if message.payload:
+                return message.payload
         return b""
 
     async def write(self, data: bytes, /) -> None:
         """Send as one message."""
         await self._socket.send(data)
+
+    async def flush(self) -> None:
+        """Wait until the WebSocket's line has taken all."""
+        await self._socket.flush()
 
     async def close(self) -> None:
         """Close the WebSocket."""

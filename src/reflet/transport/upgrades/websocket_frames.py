@@ -1,7 +1,8 @@
 """WebSocket: bytes in, messages out, and back.  Pure.
 
-Messages that come in parts are put together; a frame that breaks the rules, or is longer than
-agreed, is a ``WebSocketBroken``.  Extensions are not negotiated, so no reserved bit may be set.
+A message is handed out in pieces, as its bytes arrive: some clients send all of a command's input
+as one message, and nobody has to have room for it.  A frame that breaks the rules is a
+``WebSocketBroken``.  Extensions are not negotiated, so no reserved bit may be set.
 
 Upstream: RFC 6455, sections 1.3 and 5
 """
@@ -16,8 +17,8 @@ from typing import Final
 
 from reflet.errors import TransportError
 
-LONGEST_MESSAGE: Final = 2**20  # bytes; servers and kubectl send 32 KiB at a time
 LONGEST_CONTROL: Final = 125
+MASK_BYTES: Final = 4
 ACCEPT_SALT: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
@@ -38,10 +39,15 @@ class Opcode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebSocketMessage:
-    """A whole message, or one control frame."""
+    """A message, or one control frame; of a message, as much as lies between two reads.
+
+    *begins* and *ends* say whether it is the first piece, and the last.
+    """
 
     opcode: Opcode
     payload: bytes = field(default=b"", repr=False)
+    begins: bool = True
+    ends: bool = True
 
 
 def accept_key(key: str) -> str:
@@ -70,28 +76,59 @@ def masking(payload: bytes, mask: bytes) -> bytes:
     return (int.from_bytes(payload) ^ int.from_bytes(key)).to_bytes(length)
 
 
+@dataclass(slots=True)
+class _Frame:
+    """A frame whose payload is arriving."""
+
+    opcode: Opcode
+    is_last: bool
+    left: int  # bytes
+    mask: bytes
+
+
 class WebSocketDecoder:
     """From bytes to messages.  *expects_mask*: the other side is a client, and must mask."""
 
-    def __init__(self, *, expects_mask: bool, longest: int = LONGEST_MESSAGE) -> None:
+    def __init__(self, *, expects_mask: bool) -> None:
         self._expects_mask = expects_mask
-        self._longest = longest
         self._buffer = bytearray()
-        self._parts: list[bytes] = []
-        self._size = 0  # of the parts
-        self._opcode: Opcode | None = None  # of the message that comes in parts
+        self._frame: _Frame | None = None
+        self._opcode: Opcode | None = None  # of the message of which more frames come
+        self._begins = True
 
     def feed(self, data: bytes) -> list[WebSocketMessage]:
-        """Take bytes; the messages that they complete."""
+        """Take bytes; the pieces of messages, and the control frames, that are in them."""
         self._buffer += data
         found = []
-        while (frame := self._frame()) is not None:
-            message = self._message(*frame)
-            if message is not None:
-                found.append(message)
+        while (piece := self._piece()) is not None:
+            found.append(piece)
         return found
 
-    def _frame(self) -> tuple[bool, Opcode, bytes] | None:
+    def _piece(self) -> WebSocketMessage | None:
+        frame = self._frame = self._frame or self._head()
+        if frame is None:
+            return None
+        is_control = frame.opcode >= Opcode.CLOSE
+        size = min(frame.left, len(self._buffer))
+        if size < frame.left and (is_control or not size):
+            return None
+        payload = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        if frame.mask:
+            payload = masking(payload, frame.mask)
+            turned = size % len(frame.mask)
+            frame.mask = frame.mask[turned:] + frame.mask[:turned]
+        frame.left -= size
+        if not frame.left:
+            self._frame = None
+        if is_control:
+            return WebSocketMessage(frame.opcode, payload)
+        ends = frame.is_last and not frame.left
+        piece = WebSocketMessage(frame.opcode, payload, self._begins, ends)
+        self._begins = ends
+        return piece
+
+    def _head(self) -> _Frame | None:
         buffer = self._buffer
         if len(buffer) < 2:
             return None
@@ -104,45 +141,28 @@ class WebSocketDecoder:
             raise WebSocketBroken(f"a WebSocket frame has opcode {first & 0x0F}") from None
         if bool(second & 0x80) != self._expects_mask:
             raise WebSocketBroken("a WebSocket frame is masked by the wrong side")
-        start, length = 2, second & 0x7F
+        is_last, start, length = bool(first & 0x80), 2, second & 0x7F
+        if opcode >= Opcode.CLOSE and (length > LONGEST_CONTROL or not is_last):
+            raise WebSocketBroken("a WebSocket control frame is too long or in parts")
         if length >= 126:
             start = 4 if length == 126 else 10
-            if len(buffer) < start:
-                return None
-            length = int.from_bytes(buffer[2:start])
-        self._check(opcode, length, is_last=bool(first & 0x80))
-        mask = b""
-        if self._expects_mask:
-            mask = bytes(buffer[start : start + 4])
-            start += 4
-        if len(buffer) < start + length:
+        whole = start + (MASK_BYTES if self._expects_mask else 0)
+        if len(buffer) < whole:
             return None
-        payload = bytes(buffer[start : start + length])
-        del buffer[: start + length]
-        return bool(first & 0x80), opcode, masking(payload, mask) if mask else payload
+        if start > 2:
+            length = int.from_bytes(buffer[2:start])
+        if length >= 2**63:
+            raise WebSocketBroken("a WebSocket frame has no possible length")
+        mask = bytes(buffer[start:whole])
+        del buffer[:whole]
+        return _Frame(self._message_opcode(opcode, is_last=is_last), is_last, length, mask)
 
-    def _check(self, opcode: Opcode, length: int, *, is_last: bool) -> None:
+    def _message_opcode(self, opcode: Opcode, *, is_last: bool) -> Opcode:
+        """What the message is of which a frame is a part."""
         if opcode >= Opcode.CLOSE:
-            if length > LONGEST_CONTROL or not is_last:
-                raise WebSocketBroken("a WebSocket control frame is too long or in parts")
-        elif self._size + length > self._longest:
-            raise WebSocketBroken(f"a WebSocket message is longer than {self._longest} bytes")
-
-    def _message(self, is_last: bool, opcode: Opcode, payload: bytes) -> WebSocketMessage | None:
-        if opcode >= Opcode.CLOSE:
-            return WebSocketMessage(opcode, payload)
+            return opcode
         if (opcode is Opcode.CONTINUATION) != (self._opcode is not None):
             raise WebSocketBroken("the parts of a WebSocket message are out of order")
-        if self._opcode is None:
-            if is_last:
-                return WebSocketMessage(opcode, payload)
-            self._opcode = opcode
-        self._parts.append(payload)
-        self._size += len(payload)
-        if len(self._parts) > self._longest // 16:
-            raise WebSocketBroken("a WebSocket message is in too many parts")
-        if not is_last:
-            return None
-        message = WebSocketMessage(self._opcode, b"".join(self._parts))
-        self._parts, self._size, self._opcode = [], 0, None
-        return message
+        meant = self._opcode or opcode
+        self._opcode = None if is_last else meant
+        return meant

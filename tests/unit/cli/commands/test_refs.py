@@ -95,3 +95,65 @@ spec:
         "configmap/a",
         "secret/b",
     ]
+
+
+GRAFANA = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: grafana, namespace: monitoring}
+spec:
+  containers:
+  - name: dashboards
+    image: quay.io/kiwigrid/k8s-sidecar:2.10.1
+    env:
+    - {name: LABEL, value: grafana_dashboard}
+    - {name: LABEL_VALUE, valueFrom: {configMapKeyRef: {name: settings, key: value}}}
+    - {name: FOLDER, value: /tmp/dashboards}
+    - {name: RESOURCE, value: both}
+    - {name: NAMESPACE, value: "shop,bank"}
+"""
+SETTINGS = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: monitoring}
+data: {value: "1"}
+"""
+
+
+def test_what_a_sidecar_selects_is_told_as_such(on_files: OnFiles) -> None:
+    shown = on_files(GRAFANA + SETTINGS, "refs", "--no-headers")
+
+    assert shown.output.splitlines()[1].split("   ") == [
+        "secret,configmap -l grafana_dashboard=1 -n shop -n bank",
+        "all",
+        "  container dashboards, sidecar",
+    ]
+
+
+def test_programs_get_what_a_sidecar_selects(on_files: OnFiles) -> None:
+    shown = on_files(GRAFANA + SETTINGS, "refs", "-o", "json")
+
+    assert json.loads(shown.output)["selections"] == [
+        {
+            "kinds": ["Secret", "ConfigMap"],
+            "labelSelector": "grafana_dashboard=1",
+            "names": [],
+            "namespaces": ["shop", "bank"],
+            "folder": "/tmp/dashboards",
+            "notKnown": [],
+            "place": {"path": "spec.containers[0]", "container": "dashboards"},
+        }
+    ]
+
+
+def test_a_variable_of_a_sidecar_that_is_not_there_is_not_known(on_files: OnFiles) -> None:
+    text = GRAFANA.replace("grafana_dashboard}", '"a in (x,y)"}')
+
+    shown = on_files(text, "refs", "--no-headers")
+
+    assert shown.output.splitlines()[1].split("   ") == [
+        "secret,configmap -l 'a in (x,y)' -n shop -n bank",
+        "all",
+        "  container dashboards, sidecar; not known: LABEL_VALUE",
+    ]

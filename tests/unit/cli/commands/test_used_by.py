@@ -215,6 +215,7 @@ def test_programs_get_a_document(used_by: Any) -> None:
         "volume": "certificates",
         "mountPath": "/etc/one",
         "subPath": "tls.crt",
+        "selection": None,
         "path": "spec.volumes[0].secret",
     }
     assert document["totals"] == {

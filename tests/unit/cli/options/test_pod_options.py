@@ -53,7 +53,6 @@ def test_anything_else_is_a_mistake(arguments: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((), {}, "name the pod"),
         (("web",), {"selector": "a=b"}, "a name needs no selector"),
         (("deploy",), {"selector": "a=b"}, "not one of a type: leave out deploy, or name one: dep"),
         (("web",), {"everywhere": True}, "a name is of one namespace"),
@@ -65,6 +64,13 @@ def test_flags_that_contradict_each_other_are_a_mistake(
 ) -> None:
     with pytest.raises(click.UsageError, match=message):
         choice(*arguments, **options)  # type: ignore[arg-type]  # one table for all flags
+
+
+def test_no_pod_at_all_is_a_mistake_of_whoever_needs_one() -> None:
+    assert not choice().names_a_pod
+
+    with pytest.raises(click.UsageError, match="name the pod"):
+        choice().gather()
 
 
 def test_a_selector_may_look_everywhere() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import struct
@@ -10,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from reflet.node.server.command_streams import command_pipes, command_terminal
+from reflet.node.server.command_streams import (
+    command_pipes,
+    command_terminal,
+    container_input,
+)
 from reflet.transport.upgrades.channels import STDERR, STDIN, STDOUT
 
 
@@ -66,3 +71,48 @@ async def test_a_terminal_is_one_for_all_three_and_has_a_size() -> None:
         assert await streams.outputs[STDOUT].read(100) == b"line\r\nsaid"
         with pytest.raises(OSError, match="Input/output error"):
             await streams.outputs[STDOUT].read()
+
+
+async def test_an_input_is_ended_when_all_of_it_has_been_read(tmp_path: Path) -> None:
+    async with command_pipes(tmp_path, frozenset({STDIN})) as streams:
+        stdin = opened(streams.paths[0], os.O_RDONLY | os.O_NONBLOCK)
+        streams.command_ended()
+        await streams.write(bytes(100_000))  # more than a pipe holds
+        ending = asyncio.ensure_future(streams.end_input())
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not ending.done()
+        heard = 0
+        while not ending.done():
+            heard += read_now(stdin)
+            await asyncio.sleep(0)
+        heard += read_now(stdin)
+        os.close(stdin)
+
+    assert heard == 100_000
+
+
+def read_now(descriptor: int) -> int:
+    try:
+        return len(os.read(descriptor, 10**6))
+    except BlockingIOError:
+        return 0
+
+
+async def test_the_input_of_a_container_is_written_by_its_name(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    descriptor = os.open(tmp_path / "pipe", os.O_RDWR | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb", buffering=0) as container:
+        async with container_input(tmp_path / "pipe") as streams:
+            await streams.write(b"in")
+            await streams.end_input()
+
+        assert container.read(100) == b"in"
+
+
+async def test_a_container_that_reads_no_more_is_not_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path / "nothing"):
+        with pytest.raises(OSError, match="No such"):
+            async with container_input(path):
+                pass

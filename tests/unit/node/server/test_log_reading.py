@@ -5,6 +5,7 @@ from pathlib import Path
 from reflet.node.server.log_reading import (
     LAST_WORDS,
     LogChoice,
+    LogReader,
     last_words,
     read_log,
 )
@@ -51,6 +52,26 @@ async def test_all_lines_are_shown_to_whoever_asks_for_less_than_none(tmp_path: 
 
 async def test_what_is_no_line_of_a_log_is_left_out(tmp_path: Path) -> None:
     assert await shown(written(tmp_path, "torn\n" + line("good"))) == "good\n"
+
+
+async def test_a_raw_log_is_as_its_file_has_it(tmp_path: Path) -> None:
+    text = line("one") + "torn\n"
+
+    assert await shown(written(tmp_path, text), raw=True) == text
+
+
+async def test_what_comes_once_a_log_is_open_is_not_missed(tmp_path: Path) -> None:
+    path = written(tmp_path)
+
+    async def has_ended() -> bool:
+        return False
+
+    async with LogReader(path, LogChoice(follow=True, tail_lines=0)) as reader:
+        with path.open("a") as log:
+            log.write(line("after"))
+        pieces = [piece async for piece in reader.pieces(has_ended)]
+
+    assert pieces == [b"after\n"]
 
 
 async def test_a_text_keeps_its_spaces(tmp_path: Path) -> None:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 
 import pytest
 
 from reflet.api.core.pods import Pod
-from reflet.errors import RefletError
-from reflet.node.server.http_answers import Answer, Question
+from reflet.errors import RefletError, TransportError
 from reflet.node.server.log_service import LogService
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import ShimUnavailable
@@ -15,6 +15,7 @@ from reflet.pleg.runtime_status import RuntimeState
 from reflet.processes.exit_status import Exited
 from reflet.processes.process_table import ProcessIdentity
 from reflet.testing.virtual_time import ManualClock
+from reflet.transport.serving.http_answers import Answer, Question
 from tests.unit.node.pod_scenes import pod
 
 
@@ -189,6 +190,21 @@ async def test_only_so_many_logs_are_read_at_a_time(stage: Stage) -> None:
 
     assert refusal == (429, 5, b"2 logs are being read, and no more fit: ask again later\n")
     assert after == (200, "one\n")
+
+
+async def test_of_many_who_ask_at_the_same_moment_only_so_many_are_read(stage: Stage) -> None:
+    stage.lived("one", state=RuntimeState.RUNNING)
+    question = Question(("containerLogs", "shop", "web", "main"), {"follow": "true"}, {})
+    bodies = [(await stage.service.answer(question)).body for _ in range(3)]
+    async with AsyncExitStack() as reading:
+        for body in bodies[:2]:
+            assert isinstance(body, AsyncGenerator)
+            await reading.enter_async_context(aclosing(body))
+            await anext(body)
+
+        assert isinstance(bodies[2], AsyncGenerator)
+        with pytest.raises(TransportError, match="too many"):
+            await anext(bodies[2])
 
 
 @pytest.mark.parametrize("query", [{"follow": "true"}, {"tailLines": "9"}, {}])

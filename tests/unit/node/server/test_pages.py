@@ -16,7 +16,6 @@ from reflet.errors import CacheNotSynced, Forbidden, NotFound, NotRegistered, Re
 from reflet.managers.watches.stream_plan import OpenStream, StreamPlan
 from reflet.node.identity.node_lease import LEASE_DURATION
 from reflet.node.pods.workers import STUCK_AFTER
-from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.pages import AgentPages
 from reflet.node.server.pod_services import PodServices
 from reflet.node.status.status_manager import LocalStatuses
@@ -24,6 +23,7 @@ from reflet.pods.pod_sources import PodSeen
 from reflet.runtime.metrics import CONTENT_TYPE, MetricText
 from reflet.runtime.permanent_tasks import PermanentTasks
 from reflet.runtime.tasks import TaskOwner
+from reflet.transport.serving.http_answers import Answer, Question, text
 from tests.unit.node.paper_node import PaperNode, PaperStatuses, paper_node, passing
 from tests.unit.node.paper_node import stored_pod as pod
 from tests.unit.node.pod_scenes import container
@@ -105,7 +105,9 @@ class Pages:
             "statuses": LocalStatuses(),
             "registration": lambda: None,
             "heartbeat": lambda: None,
-            "pod_services": PodServices(*map(cast("Any", Named), ("log", "command", "port"))),
+            "pod_services": PodServices(
+                *map(cast("Any", Named), ("log", "command", "stream", "port"))
+            ),
             "permanent": self.permanent,
             "metrics": MetricText(),
             "clock": node.clock,
@@ -307,6 +309,7 @@ async def test_what_is_about_one_pod_is_asked_of_those_who_have_it(tmp_path: Pat
     async with pages_of(tmp_path) as pages:
         assert await pages.ask("/containerLogs/shop/web/main") == (200, "the log of main\n")
         assert await pages.ask("/exec/shop/web/main") == (200, "the command of main\n")
+        assert await pages.ask("/attach/shop/web/main") == (200, "the stream of main\n")
         assert await pages.ask("/portForward/shop/web") == (200, "the port of web\n")
 
 
@@ -389,5 +392,5 @@ async def test_whoever_is_lost_is_told_what_there_is(tmp_path: Path, path: str) 
 
     assert answer == (
         404,
-        "there are /livez /readyz /metrics /pods /containerLogs /exec and /portForward\n",
+        "there are /livez /readyz /metrics /pods /containerLogs /exec /attach and /portForward\n",
     )

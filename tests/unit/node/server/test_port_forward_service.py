@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -14,10 +15,10 @@ from reflet.api.core.containers import Container, ContainerPort
 from reflet.api.core.pods import Pod, PodSpec
 from reflet.api.meta import ObjectMeta
 from reflet.errors import TransportError
-from reflet.node.server.http_answers import Question, Upgrade
 from reflet.node.server.port_forward_service import PortForwardService
 from reflet.pleg.runtime_status import RuntimeState
-from reflet.transport.upgrades.spdy import SpdySession
+from reflet.transport.serving.http_answers import Question, Upgrade
+from reflet.transport.upgrades.spdy import MOST_UNREAD, SpdySession, SpdyStream
 from tests.byte_lines import MemoryLine
 
 PORT = ContainerPort(container_port=80, protocol="TCP")
@@ -52,7 +53,7 @@ async def forwarding(
 
 async def complaint(client: SpdySession, port: str) -> str:
     """What the service says about a connection to that port."""
-    about = {"port": port, "requestid": "0"}
+    about = {"port": port, "requestid": "last"}
     errors = await client.open({"streamtype": "error", **about})
     data = await client.open({"streamtype": "data", **about})
     assert await data.read() == b""
@@ -94,3 +95,27 @@ async def test_streams_that_are_no_pair_are_reset(kinds: tuple[str, ...]) -> Non
 
         with pytest.raises(TransportError, match="reset"):
             await stream.read()
+
+
+async def test_thousands_of_streams_without_their_pair_fill_no_memory() -> None:
+    async with forwarding() as client:
+        for number in range(3000):
+            about = {"streamtype": "data", "port": "80", "requestid": str(number)}
+            stream = await client.open(about)
+            await stream.write(b"x" * 100)
+            await stream.reset()
+            await asyncio.sleep(0)
+        said = await complaint(client, "0")
+
+        assert said.endswith("this is no port")
+        assert sum(isinstance(each, SpdyStream) for each in gc.get_objects()) < 20
+
+
+async def test_what_a_client_says_where_errors_are_told_stops_nothing() -> None:
+    async with forwarding() as client:
+        about = {"port": "0", "requestid": "first"}
+        errors = await client.open({"streamtype": "error", **about})
+        await client.open({"streamtype": "data", **about})
+        await errors.write(bytes(2 * MOST_UNREAD))
+
+        assert (await complaint(client, "0")).endswith("this is no port")

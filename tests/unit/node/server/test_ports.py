@@ -11,9 +11,9 @@ import pytest
 
 from reflet.errors import ConfigurationError
 from reflet.node.identity.machine import machine_addresses
-from reflet.node.server.http_answers import Answer, Question, text
 from reflet.node.server.ports import IN_THE_CLEAR, AgentPorts
 from reflet.node.server.review import ReaderReview
+from reflet.transport.serving.http_answers import Answer, Question, text
 from tests.unit.transport.pem_material import make_pair, server_context
 
 LOOPBACK = ("127.0.0.1", 0)
@@ -82,6 +82,15 @@ async def test_the_plain_port_tells_everybody_all_but_logs() -> None:
         "401 who are you?",
     ]
     assert reader == "200 this is containerLogs for readers"
+
+
+@pytest.mark.parametrize("page", ["exec", "attach", "portForward", "containerLogs", "anything"])
+async def test_what_is_not_for_everybody_is_for_readers_alone(page: str) -> None:
+    async with ports() as agent:
+        stranger = await asked(agent.plain_url, f"{page}/shop/web/main")
+        reader = await asked(agent.plain_url, f"{page}/shop/web/main", with_token=True)
+
+    assert (stranger, reader) == ("401 who are you?", f"200 this is {page} for readers")
 
 
 async def test_on_loopback_a_reader_sees_all_of_the_pods() -> None:

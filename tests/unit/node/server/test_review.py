@@ -7,9 +7,9 @@ import pytest
 
 from reflet.client.client import Client
 from reflet.errors import ConnectionRefused, RefletError
-from reflet.node.server.http_answers import Answer, Question
 from reflet.node.server.review import BURST, CACHE, EVERY, MOST_CACHED, ReaderReview
 from reflet.testing.virtual_time import ManualClock
+from reflet.transport.serving.http_answers import Answer, Question
 
 LOGS = "containerLogs/shop/web/main"
 
@@ -209,7 +209,9 @@ async def test_every_page_needs_the_right_that_the_kubelet_asks_for(
     assert answer == f"403 ann may not get {wanted} of worker-1"
 
 
-@pytest.mark.parametrize("path", ["exec/default/web/main", "portForward/default/web"])
+@pytest.mark.parametrize(
+    "path", ["exec/default/web/main", "attach/default/web/main", "portForward/default/web"]
+)
 async def test_commands_and_ports_need_the_right_to_create(stage: Stage, path: str) -> None:
     stage.server.granted = set()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.node.server.http_answers import Answer, Question
 from reflet.node.server.upgrading import Agreed, agreed_protocol
+from reflet.transport.serving.http_answers import Answer, Question
 
 KEY = {"sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "sec-websocket-version": "13"}
 OLD = {"sec-websocket-version": "8"}
@@ -54,3 +54,14 @@ def test_what_is_not_agreed_on_is_refused(headers: dict[str, str], status: int) 
 
     assert isinstance(answer, Answer)
     assert answer.status == status
+
+
+def test_a_websocket_that_names_no_protocol_gets_ours_unnamed_where_there_is_one() -> None:
+    question = Question(("portForward",), {}, {"upgrade": "websocket", **KEY})
+    agreed = agreed_protocol(question, websocket=("v4",), spdy=(), unnamed="v4")
+    refused = agreed_protocol(question, websocket=("v4",), spdy=())
+
+    assert isinstance(agreed, Agreed)
+    assert (agreed.protocol, "Sec-WebSocket-Protocol" in dict(agreed.headers)) == ("v4", False)
+    assert isinstance(refused, Answer)
+    assert refused.status == 403

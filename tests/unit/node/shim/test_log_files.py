@@ -45,6 +45,18 @@ def test_a_line_waits_for_its_end(tmp_path: Path) -> None:
     )
 
 
+def test_what_somebody_may_wait_for_is_a_part_at_once(tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+    cutter = LineCutter(log, "stdout", eager=True)
+    cutter.feed(b"one\nname? ")
+    cutter.feed(b"\n")
+    cutter.finish()
+    log.close()
+
+    lines = (b" stdout F one\n", b" stdout P name? \n", b" stdout F \n")
+    assert (tmp_path / "0.log").read_bytes() == b"".join(STAMP + line for line in lines)
+
+
 def test_a_line_without_an_end_is_given_in_parts(tmp_path: Path) -> None:
     log = log_in(tmp_path)
     LineCutter(log, "stdout").feed(b"x" * LONGEST_PART)

@@ -42,6 +42,7 @@ REQUESTS: list[ShimRequest] = [
     protocol.ExecSync("c1", ("echo", "s3cret"), 1.0),
     protocol.ExecStream(id="c1", arguments=("s3cret",), command="x", streams=("", "/o", "/e")),
     protocol.StopExec("x"),
+    protocol.CloseStdin("c1"),
     protocol.SignalContainer("c1", 15),
     protocol.StopContainer("c1", 30.0),
     protocol.RemoveContainer("c1"),

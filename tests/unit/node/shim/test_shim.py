@@ -2,13 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import errno
 import os
 import resource
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 from signal import SIGTERM
 from typing import Any
@@ -23,62 +19,13 @@ from reflet.node.shim.protocol import (
     Executed,
     ShimRefused,
     SignalContainer,
-    StartContainer,
     StopContainer,
     Unchanged,
 )
-from reflet.node.shim.shim import Shim
-from reflet.node.shim.strays import own_children
 from reflet.processes.container_start import OutOfResources, start_container
-from reflet.processes.reaping import PR_SET_CHILD_SUBREAPER
+from tests.unit.node.shim.shim_scenes import ended, keeping, order, until
 
-PATH = "/usr/local/bin:/usr/bin:/bin"
-PATIENCE = 10.0
-
-
-@pytest.fixture(autouse=True)
-def _heir() -> Iterator[None]:
-    """A shim makes its process the heir of orphans: here only as long as a test lasts."""
-    before = own_children()
-    yield
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-    for pid in own_children() - before:
-        os.waitpid(pid, 0)
-
-
-@asynccontextmanager
-async def keeping(root: Path) -> AsyncIterator[Shim]:
-    shim = Shim(root)
-    async with shim.opened():
-        yield shim
-
-
-def order(
-    root: Path, arguments: Sequence[str], container: str = "c1", **fields: Any
-) -> StartContainer:
-    folder = root / "u1" / "containers" / "main"
-    folder.mkdir(parents=True, exist_ok=True)
-    record = ContainerRecord(
-        id=container, uid="u1", name="main", attempt=0, folder=str(folder), **fields
-    )
-    return StartContainer(
-        record=record,
-        arguments=tuple(arguments),
-        environment={"PATH": PATH, "COLOR": "red"},
-    )
-
-
-async def until(reached: Callable[[], bool]) -> None:
-    """Look again and again: these are real processes, and take real time."""
-    deadline = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.01)
-
-
-async def ended(shim: Shim) -> ContainerRecord:
-    await until(lambda: shim.records("u1")[0].finished_at is not None)
-    return shim.records("u1")[0]
+pytestmark = pytest.mark.usefixtures("heir")
 
 
 async def test_whoever_has_a_listing_is_told_everything_again_only_after_a_change(

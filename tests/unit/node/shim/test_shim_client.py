@@ -194,7 +194,7 @@ async def test_the_first_shim_is_no_news(tmp_path: Path) -> None:
 @pytest.mark.virtual_time
 async def test_a_shim_of_another_version_is_told_and_not_pestered(tmp_path: Path) -> None:
     async with shim_in(tmp_path, version=99) as shim:
-        with pytest.raises(ShimUnavailable, match="speaks version 99, and this agent 3"):
+        with pytest.raises(ShimUnavailable, match="speaks version 99, and this agent 4"):
             async with ShimClient(tmp_path):
                 pass
 

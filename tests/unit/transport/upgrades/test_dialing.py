@@ -20,8 +20,13 @@ REQUEST = Request(path="/exec", query=(("command", "a b"), ("command", "c")), ti
 
 
 @asynccontextmanager
-async def server(*answers: bytes, echoes: bool = False) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A server that reads a head and gives the next answer, on one connection; its address."""
+async def server(
+    *answers: bytes, echoes: bool = False, ends: bool = False
+) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A server that reads a head and gives the next answer, on one connection; its address.
+
+    It waits for the client to end the connection, or *ends* it itself.
+    """
     heads: list[bytes] = []
     tasks: list[asyncio.Task[None]] = []
 
@@ -32,7 +37,8 @@ async def server(*answers: bytes, echoes: bool = False) -> AsyncIterator[tuple[s
                 writer.write(answer)
             if echoes:
                 writer.write((await reader.read(100))[::-1])
-            await reader.read()
+            if not ends:
+                await reader.read()
         finally:
             writer.close()
             await asyncio.gather(writer.wait_closed(), return_exceptions=True)
@@ -64,6 +70,7 @@ async def test_a_line_goes_on_where_http_ends() -> None:
     [
         b"HTTP/1.1 403 Forbidden\r\nContent-Length: 5\r\n\r\nwhich",
         CHUNKED + b"2\r\nwh\r\n3\r\nich\r\n0\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 403 No\r\nContent-Length: 5\r\n\r\nwhich",
     ],
 )
 async def test_a_refusal_is_read_whole(answer: bytes) -> None:
@@ -72,6 +79,15 @@ async def test_a_refusal_is_read_whole(answer: bytes) -> None:
         await upgraded.line.close()
 
     assert (upgraded.response.status, upgraded.response.body) == (403, b"which")
+
+
+async def test_a_length_that_nobody_has_is_as_long_as_what_comes() -> None:
+    head = b"HTTP/1.1 403 Forbidden\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n"
+    async with server(head + b"which", ends=True) as (place, _):
+        upgraded = await dial(ConnectionSettings(server=f"http://{place}"), None, REQUEST)
+        await upgraded.line.close()
+
+    assert upgraded.response.body == b"which"
 
 
 @pytest.mark.parametrize(

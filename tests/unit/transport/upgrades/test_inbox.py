@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from reflet.errors import TransportError
-from reflet.transport.upgrades.inbox import Inbox
+from reflet.transport.upgrades.inbox import Inbox, Room
 
 
 async def test_what_was_put_is_read_at_once_then_the_end() -> None:
@@ -52,3 +52,17 @@ async def test_one_that_nobody_reads_takes_everything_and_keeps_nothing() -> Non
     await inbox.put(b"more")
 
     assert await inbox.read() == b""
+
+
+async def test_those_that_share_a_room_wait_for_each_other() -> None:
+    room = Room(4)
+    first, second = Inbox(room=room), Inbox(room=room)
+    await first.put(b"full")
+    putting = asyncio.ensure_future(second.put(b"next"))
+    await asyncio.sleep(0)
+
+    assert not putting.done()
+    assert await first.read() == b"full"
+    await putting
+    second.drop()
+    assert room.taken == 0

@@ -8,9 +8,14 @@ from typing import Self
 import pytest
 
 from reflet.errors import TransportError
-from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
+from reflet.transport.upgrades.spdy import (
+    LARGEST_PIECE,
+    MOST_UNREAD,
+    SpdySession,
+    SpdyStream,
+)
 from reflet.transport.upgrades.spdy_frames import Ping, Reset, SpdyBroken, SpdyCodec, SynStream
-from tests.byte_lines import MemoryLine
+from tests.byte_lines import FullLine, MemoryLine
 
 
 class Both:
@@ -125,3 +130,37 @@ async def test_what_comes_for_a_stream_that_nobody_has_is_dropped() -> None:
         await stream.write(b"x")
 
         assert await (await both.opened.get()).read() == b"x"
+
+
+async def test_all_streams_together_keep_only_so_much() -> None:
+    async with Both(most=100) as both:
+        for _ in range(20):
+            await (await both.client.open({})).write(bytes(100_000))
+        for _ in range(200):  # turns of the loop: more than it takes until nothing moves
+            await asyncio.sleep(0)
+        streams = [both.opened.get_nowait() for _ in range(both.opened.qsize())]
+
+        assert len(streams) < 20  # the others wait in the line
+        kept = [len(await stream.read()) for stream in streams]
+        assert sum(kept) <= MOST_UNREAD + LARGEST_PIECE
+
+
+async def test_streams_can_be_refused_from_a_moment_on() -> None:
+    async with Both() as both:
+        first = await both.client.open({})
+        taken = await both.opened.get()
+        both.server.refuse_streams()
+
+        with pytest.raises(TransportError, match="reset"):
+            await (await both.client.open({})).read()
+        await first.write(b"x")
+        assert await taken.read() == b"x"
+
+
+@pytest.mark.virtual_time
+async def test_an_end_does_not_wait_for_who_reads_nothing() -> None:
+    line = FullLine()
+
+    await SpdySession(line, is_client=False).close()
+
+    assert line.is_closed

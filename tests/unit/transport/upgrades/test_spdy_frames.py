@@ -49,8 +49,19 @@ def test_what_go_wrote_is_read() -> None:
 
 def test_what_go_wrote_is_read_a_byte_at_a_time() -> None:
     codec = SpdyCodec()
+    letters: list[Frame] = [Data(1, bytes((letter,))) for letter in b"hello"]
 
-    assert [frame for byte in FROM_GO for frame in codec.feed(bytes((byte,)))] == FRAMES
+    found = [frame for byte in FROM_GO for frame in codec.feed(bytes((byte,)))]
+
+    assert found == FRAMES[:4] + letters + FRAMES[5:]
+
+
+def test_data_of_any_length_is_handed_out_as_it_arrives_and_nothing_is_kept() -> None:
+    codec = SpdyCodec()
+
+    assert codec.feed(bytes.fromhex("0000000101000006")) == []
+    assert codec.feed(b"abc") == [Data(1, b"abc")]
+    assert codec.feed(b"defz") == [Data(1, b"def", is_last=True)]
 
 
 def test_what_we_write_is_read() -> None:
@@ -81,7 +92,7 @@ def packed(block: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (bytes.fromhex("0000000100ffffff"), "too long"),
+        (bytes.fromhex("8003000100ffffff"), "too long"),
         (bytes.fromhex("8002000100000000"), "version 2"),
         (bytes.fromhex("8003000500000000"), "type 5"),
         (bytes.fromhex("8003000100000004") + bytes(4), "too short"),

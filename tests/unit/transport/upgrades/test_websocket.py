@@ -12,7 +12,7 @@ from reflet.transport.upgrades.websocket_frames import (
     WebSocketMessage,
     encode_frame,
 )
-from tests.byte_lines import MemoryLine
+from tests.byte_lines import FullLine, MemoryLine
 
 
 def both() -> tuple[WebSocket, WebSocket]:
@@ -25,8 +25,8 @@ async def test_messages_arrive_on_either_side() -> None:
     await client.send(b"question")
     await server.send(b"answer")
 
-    assert await server.receive() == b"question"
-    assert await client.receive() == b"answer"
+    assert await server.receive() == WebSocketMessage(Opcode.BINARY, b"question")
+    assert await client.receive() == WebSocketMessage(Opcode.BINARY, b"answer")
 
 
 async def test_an_end_is_answered_and_then_there_is_nothing() -> None:
@@ -42,17 +42,31 @@ async def test_pings_are_answered_and_not_handed_out() -> None:
     await there.write(encode_frame(WebSocketMessage(Opcode.PING, b"p")))
     await there.write(encode_frame(WebSocketMessage(Opcode.BINARY, b"m")))
 
-    assert await WebSocket(here, is_client=True).receive() == b"m"
+    message = await WebSocket(here, is_client=True).receive()
+    assert message == WebSocketMessage(Opcode.BINARY, b"m")
     answered = WebSocketDecoder(expects_mask=True).feed(b"".join(there.arrived()))
     assert answered == [WebSocketMessage(Opcode.PONG, b"p")]
 
 
-async def test_what_is_no_frame_is_raised() -> None:
+async def test_what_is_no_frame_is_raised_and_the_other_side_is_told() -> None:
     here, there = MemoryLine.pair()
     await there.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    socket = WebSocket(here, is_client=True)
 
     with pytest.raises(WebSocketBroken):
-        await WebSocket(here, is_client=True).receive()
+        await socket.receive()
+    await socket.close()
+    said = WebSocketDecoder(expects_mask=True).feed(b"".join(there.arrived()))
+    assert said == [WebSocketMessage(Opcode.CLOSE, (1002).to_bytes(2))]
+
+
+@pytest.mark.virtual_time
+async def test_an_end_does_not_wait_for_who_reads_nothing() -> None:
+    line = FullLine()
+
+    await WebSocket(line, is_client=False).close()
+
+    assert line.is_closed
 
 
 async def test_bytes_are_tunneled_without_empty_ones() -> None:

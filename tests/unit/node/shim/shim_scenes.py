@@ -1,0 +1,52 @@
+"""A shim in this process, and a container to start in it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from reflet.node.shim.container_records import ContainerRecord
+from reflet.node.shim.protocol import StartContainer
+from reflet.node.shim.shim import Shim
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+PATIENCE = 10.0
+
+
+@asynccontextmanager
+async def keeping(root: Path) -> AsyncIterator[Shim]:
+    shim = Shim(root)
+    async with shim.opened():
+        yield shim
+
+
+def order(
+    root: Path, arguments: Sequence[str], container: str = "c1", **fields: Any
+) -> StartContainer:
+    folder = root / "u1" / "containers" / "main"
+    folder.mkdir(parents=True, exist_ok=True)
+    record = ContainerRecord(
+        id=container, uid="u1", name="main", attempt=0, folder=str(folder), **fields
+    )
+    return StartContainer(
+        record=record,
+        arguments=tuple(arguments),
+        environment={"PATH": PATH, "COLOR": "red"},
+    )
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    """Look again and again: these are real processes, and take real time."""
+    deadline = time.monotonic() + PATIENCE
+    while not reached():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+
+
+async def ended(shim: Shim) -> ContainerRecord:
+    await until(lambda: shim.records("u1")[0].finished_at is not None)
+    return shim.records("u1")[0]
