@@ -43,6 +43,7 @@ SAME_LISTS: Final = (
     "pods,deployments,statefulsets,daemonsets,replicasets,replicationcontrollers,jobs,cronjobs,"
     "serviceaccounts,ingresses"
 )
+STALE_LISTS: Final = "pods,replicasets,jobs,configmaps,secrets"
 WHY_LISTS: Final = (
     "pods,deployments,statefulsets,daemonsets,replicasets,replicationcontrollers,jobs,cronjobs,"
     "events,configmaps,secrets,services"
@@ -91,6 +92,10 @@ def jobs(folder: Path, pods: int) -> dict[str, Job]:
             ("get", SAME_LISTS, "-A", "-o", "json"),
         ),
         "why -A": Job(("why", "-A"), ("get", WHY_LISTS, "-A", "-o", "json")),
+        "stale -A": Job(("stale", "-A"), ("get", STALE_LISTS, "-A", "-o", "json")),
+        "unused -A": Job(
+            ("unused", "-A"), ("get", f"{SAME_LISTS},configmaps,secrets", "-A", "-o", "json")
+        ),
         "lint --against cluster": Job(
             ("lint", "-f", manifests, "--against", "cluster"),
             ("get", "configmaps,secrets", "-A", "-o", "json"),
@@ -113,6 +118,8 @@ NEAREST: Final = {
     "watch pods -A, until synced": "`get pods -A --watch`",
     "used-by secret/shared -A": "the same ten lists, `-o json`",
     "why -A": "the same twelve lists, `-o json`",
+    "stale -A": "the same five lists, `-o json`",
+    "unused -A": "the same twelve lists, `-o json`",
     "lint --against cluster": "`get configmaps,secrets -A -o json`",
     "ui -A, until the page is there": "`get pods,configmaps,secrets -A -o json`",
     "env deploy/web-0": "`set env deploy/web-0 --list --resolve`",
@@ -125,12 +132,13 @@ def run(*, quick: bool) -> Result:
     found: dict[str, dict[str, Standings]] = {}
     with tempfile.TemporaryDirectory(prefix="reflet-commands-") as name:
         folder = Path(name)
-        with commands_cluster.server(folder) as (server, kubeconfig):
-            filling = commands_cluster.Filling(kubeconfig)
+        with commands_cluster.server(folder) as cluster:
+            server = cluster.name
+            filling = commands_cluster.Filling(cluster.kubeconfig)
             for pods in size.pods:
                 _announce(f"filling {server} up to {pods:,} pods")
                 filling.up_to(pods)
-                for job, standings in measured(folder, kubeconfig, pods, size.rounds).items():
+                for job, standings in measured(folder, cluster, pods, size.rounds).items():
                     found.setdefault(job, {})[str(pods)] = standings
     plain = {
         job: {pods: standings.plain() for pods, standings in by_size.items()}
@@ -147,12 +155,14 @@ def run(*, quick: bool) -> Result:
     )
 
 
-def measured(folder: Path, kubeconfig: Path, pods: int, rounds: int) -> dict[str, Standings]:
+def measured(
+    folder: Path, cluster: commands_cluster.Server, pods: int, rounds: int
+) -> dict[str, Standings]:
     """Every job, by each of the two, in turns."""
     programs = {REFLET: str(Path(sys.executable).with_name("reflet"))}
     if kubectl := shutil.which("kubectl"):
         programs[KUBECTL] = kubectl
-    environment = {**os.environ, "KUBECONFIG": str(kubeconfig), "HOME": str(folder)}
+    environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig), "HOME": str(folder)}
     found = {}
     for title, job in jobs(folder, pods).items():
         commands = {REFLET: (job.reflet, job.reflet_has_enough)}
@@ -160,7 +170,9 @@ def measured(folder: Path, kubeconfig: Path, pods: int, rounds: int) -> dict[str
 
         def measure(name: str, commands: Mapping[str, tuple[Any, Any]] = commands) -> Sample:
             arguments, has_enough = commands[name]
-            return process_cost([programs[name], *arguments], environment, has_enough)
+            before = cluster.reads() if cluster.reads else 0
+            cost = process_cost([programs[name], *arguments], environment, has_enough)
+            return {**cost, "reads": cluster.reads() - before} if cluster.reads else cost
 
         def announce(name: str, title: str = title) -> None:
             _announce(f"{pods:,} pods: {title}, {name}")
@@ -242,21 +254,22 @@ def _table(server: str, found: Mapping[str, Mapping[str, Any]], pods: str) -> st
             figures = by_size[pods]["figures"].get(name)
             what = f"`{job}`" if name == REFLET else NEAREST.get(job, "the same")
             if figures is None:
-                lines.append((name, what, by_size[pods]["left_out"][name], "", ""))
+                lines.append((name, what, by_size[pods]["left_out"][name], "", "", ""))
                 continue
             lines.append((name, what, *_cells(figures)))
     return table(
         f"Commands on {server} with {int(pods):,} pods",
-        ("program", "command", "CPU, s", "most memory, MB", "by the clock, s"),
+        ("program", "command", "CPU, s", "most memory, MB", "by the clock, s", "requests"),
         lines,
     )
 
 
-def _cells(figures: Mapping[str, Spread]) -> tuple[str, str, str]:
+def _cells(figures: Mapping[str, Spread]) -> tuple[str, str, str, str]:
     return (
         shown(figures["cpu_s"], 2),
         shown(figures["peak_mb"], 0),
         shown(figures["wall_s"], 2),
+        shown(figures["reads"], 0) if "reads" in figures else "",
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import ssl
 import subprocess
 import sys
@@ -16,9 +17,10 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import yaml
@@ -39,19 +41,38 @@ SHARED: Final = "shared"  # a Secret's name in every namespace
 
 Document = dict[str, Any]
 
+_READS: Final = re.compile(
+    r'^apiserver_request_total\{[^}]*resource="[a-z][^}]*verb="(?:GET|LIST)"[^}]*\} (\S+)$',
+    re.MULTILINE,
+)
+
+
+class Server(NamedTuple):
+    """A server: its name, its kubeconfig, and how many reads it has answered, if it says so."""
+
+    name: str
+    kubeconfig: Path
+    reads: Callable[[], int] | None = None
+
 
 @contextmanager
-def server(folder: Path) -> Iterator[tuple[str, Path]]:
-    """A server's name and its kubeconfig: the real one where it is built, else our own."""
+def server(folder: Path) -> Iterator[Server]:
+    """The real one where it is built, else our own."""
     path = folder / "config"
     try:
         binaries = find_binaries()
     except BinariesMissing:
         with _development_server(path):
-            yield "reflet serve", path
+            yield Server("reflet serve", path)
         return
     with KubeServer(binaries) as kube:
-        yield "kube-apiserver", kube.write_kubeconfig(path)
+        yield Server("kube-apiserver", kube.write_kubeconfig(path), partial(_reads, kube))
+
+
+def _reads(kube: KubeServer) -> int:
+    """How many GET and LIST requests for objects the server has answered, of its own few too."""
+    page = str(kube.request("GET", "/metrics").body)
+    return sum(int(float(number)) for number in _READS.findall(page))
 
 
 @contextmanager

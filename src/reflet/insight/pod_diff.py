@@ -16,6 +16,7 @@ from reflet.api.meta import Hidden
 from reflet.insight.explain import ExplainedPod, Follows, explain
 from reflet.resolution.origins import Origin, ServiceOrigin
 from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.service_account_volume import PREFIX
 from reflet.resolution.variables import exact_bytes
 
 
@@ -135,9 +136,15 @@ def pod_diff(
         containers=tuple(_container(name, old, new) for name in names),
         is_new=before is None,
         is_gone=after is None,
-        is_rolled=before is not None and after is not None and before.pod.spec != after.pod.spec,
+        is_rolled=_is_rolled(before, after),
         replicas=before.replicas if before is not None else known.replicas,
     )
+
+
+def _is_rolled(before: PodInputs | None, after: PodInputs | None) -> bool:
+    if before is None or after is None or "Pod" in {before.kind, after.kind}:
+        return False
+    return before.pod.spec != after.pod.spec
 
 
 class _Contents:
@@ -172,6 +179,8 @@ class _Contents:
 def _files(explained: ExplainedPod) -> dict[str, dict[str, Item]]:
     found: dict[str, dict[str, Item]] = {}
     for volume in explained.volumes:
+        if volume.contents.volume.startswith(PREFIX):
+            continue  # a pod has it and a template does not, and nobody chose what is in it
         for each in volume.files:
             file = each.file
             for sight in each.sights:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -15,6 +16,7 @@ from reflet.api.meta import ObjectMeta
 from reflet.insight.pod_diff import PodDiff, pod_diff
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.service_account_volume import with_token_volume
 
 LEVEL = {"name": "LEVEL", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "level"}}}
 PASSWORD = {"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": "vault", "key": "p"}}}
@@ -107,6 +109,17 @@ def test_the_mode_of_a_file_counts() -> None:
     diff = pod_diff(inputs(container=mounted()), inputs(container=mounted(), volume=private))
 
     assert names(diff) == ["/etc/web/level"]
+
+
+def test_the_token_that_each_pod_is_given_is_no_difference() -> None:
+    """A template does not have it, and its pods do."""
+    template = inputs(container=mounted())
+    admitted = dataclasses.replace(template, pod=with_token_volume(template.pod), kind="Pod")
+
+    diff = pod_diff(admitted, template)
+
+    assert not diff
+    assert not diff.is_rolled
 
 
 def test_variables_and_containers_come_and_go() -> None:
