@@ -347,13 +347,10 @@ READING: Final = (
     ),
     ("used-by", "secret/database"),
     ("used-by", "secret/database", "--key", "password", "-o", "json"),
-    ("stale", "--all"),
-    ("stale", "-A", "--all", "-o", "json"),
-    ("unused", "-o", "wide"),
-    ("unused", "-A", "-o", "json"),
-    ("diff", "pod/web", "pod/broken"),
-    ("diff", "pod/web", "pod/broken", "-o", "json"),
-    ("diff", "pod/web", "pod/broken", "-o", "markdown"),
+    *(("stale", "--all", "-o", form) for form in ("table", "json", "yaml", "prometheus")),
+    *(("diff", "pod/web", "deployment/shop", "-o", form) for form in ("text", "json", "markdown")),
+    ("unused", "--mentioned", "--show-reason"),
+    ("unused", "-o", "json"),
     ("ui", "--once"),
     ("ui", "--once", "-A", "-o", "json"),
     ("api-resources",),
@@ -363,7 +360,8 @@ FROM_FILES: Final = (
     *(
         command
         for command in READING
-        if command[0] in {"env", "files", "refs", "explain", "why", "rbac", "used-by"}
+        if command[0]
+        in {"env", "files", "refs", "explain", "why", "rbac", "used-by", "diff", "unused"}
     ),
     ("ui", "--once"),
     ("ui", "--once", "-o", "json"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from reflet.client.client import Client
 from reflet.errors import NotFound
-from reflet.insight.object_history import ObjectHistory
+from reflet.insight.stale.object_history import ObjectHistory
 from reflet.podconfig.gather_objects import read_histories
 from reflet.resolution.objects import ObjectKey
 from reflet.transport.interface import Request, Response

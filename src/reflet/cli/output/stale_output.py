@@ -22,6 +22,7 @@ from reflet.runtime.metrics import MetricText
 
 HEADINGS: Final = ("WORKLOAD", "FROM", "STATE", "KNOWN", "WHY")
 STALE_CONTAINERS: Final = "reflet_stale_containers"
+MEANING: Final = "Running containers that hold, or may hold, a value that has changed."
 SHOWN: Final = (HeldState.NEEDS_RESTART, HeldState.MISSING, HeldState.ON_ITS_WAY)
 """What people are shown unless they ask for everything."""
 
@@ -159,7 +160,10 @@ def _use_document(shared: SharedUse) -> dict[str, Any]:
 
 
 def metrics_text(workloads: Iterable[WorkloadStaleness]) -> str:
-    """Return the containers that are stale, or may be, as Prometheus reads it."""
+    """Return the containers that are stale, or may be, as Prometheus reads it.
+
+    Where there are none, what the metric means is there all the same: somebody has looked.
+    """
     metrics = MetricText()
     for each in workloads:
         for certainty in Certainty:
@@ -167,7 +171,7 @@ def metrics_text(workloads: Iterable[WorkloadStaleness]) -> str:
             if number:
                 labels = {"namespace": each.namespace, "workload": each.title}
                 metrics.gauge(STALE_CONTAINERS, number, **labels, certainty=certainty.value)
-    return metrics.text()
+    return f"# HELP {STALE_CONTAINERS} {MEANING}\n{metrics.text()}"
 
 
 Line = tuple[str, str, str, str, HeldState, Certainty]

@@ -174,6 +174,13 @@ def test_prometheus_gets_a_gauge_for_each_workload(capsys: pytest.CaptureFixture
     )
 
 
+def test_prometheus_sees_that_somebody_has_looked(capsys: pytest.CaptureFixture[str]) -> None:
+    with api(pod(), level=OLD).serving() as server:
+        reflet(server, "stale", "-o", "prometheus")
+
+    assert capsys.readouterr().out.startswith("# HELP reflet_stale_containers ")
+
+
 def test_what_may_not_be_read_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     refused = refusal(403, "Forbidden", "secrets is forbidden")
     changes = {f"{CORE}/secrets/database": refused}

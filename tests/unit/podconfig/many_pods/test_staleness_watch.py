@@ -15,8 +15,8 @@ from reflet.cluster import Cluster
 from reflet.devserver.faults import Fault
 from reflet.devserver.server import DevServer
 from reflet.errors import Forbidden
-from reflet.insight.object_history import PROMPT, ObjectHistory
-from reflet.insight.stale_workloads import RunningPods
+from reflet.insight.stale.object_history import PROMPT, ObjectHistory
+from reflet.insight.stale.stale_workloads import RunningPods
 from reflet.podconfig.many_pods.staleness_watch import StalenessWatch
 from reflet.resolution.objects import ObjectKey
 from reflet.transport.config.settings import ConnectionSettings
