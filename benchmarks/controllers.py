@@ -45,7 +45,7 @@ from tests.real.binaries import BinariesMissing, find_binaries
 from tests.real.kube_server import KubeServer
 
 WRITER: Final = "benchmarks.controllers_objects"
-TIMEOUT: Final = 300.0  # seconds for one run
+TIMEOUT: Final = 600.0  # seconds for one run
 FAREWELL: Final = 0.3  # seconds to end when all is said
 WARM_UP: Final = "few"
 WARM_UP_OBJECTS: Final = 100
@@ -71,8 +71,8 @@ FULL: Final = Size(
     rounds=3,
     objects=(1_000, 3_000, 10_000),
     followed=300,
-    follow_rounds=5,
-    writes=600,
+    follow_rounds=7,
+    writes=500,
     timings=(controllers_election.DEFAULT, controllers_election.SHORT),
     kills=8,
 )

@@ -67,14 +67,16 @@ class Calls:
         self.seen = asyncio.Event()
         self._names: set[str] = set()
         self._objects = objects
-        self._last = str(writes - 1)
+        # The last write of each object: no later one can take its place.
+        self._unseen = {str(number) for number in range(max(0, writes - objects), writes)}
 
     def began(self, sequence: str) -> None:
         """A call has read its object."""
         self.count += 1
         if sequence and sequence not in self.moments:
             self.moments[sequence] = time.monotonic()
-            if sequence == self._last:
+            self._unseen.discard(sequence)
+            if not self._unseen:
                 self.seen.set()
 
     def ended(self, name: str) -> None:

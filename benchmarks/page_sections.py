@@ -67,9 +67,10 @@ cores, each in a process of its own, in turns; figures are medians, with the ran
   server's and the scheduler's, so which of two p99 is the longer can change from run to run.
 - **Leader election**: two candidates for a Lease, of which the leader is killed with SIGKILL at a
   random moment of its period of renewals. Until the Lease has run out nobody may lead, and then it
-  takes until the other candidate looks again: both ask every one to 2.2 periods. kopf has no
-  election by Lease, and none here: peering pauses operators of a lower priority, by the clocks of
-  their machines.
+  takes until the other candidate looks again: both ask every one to 2.2 periods. client-go compares
+  renewals by whole seconds: where they come more often it counts from an earlier one, and is a
+  little sooner. kopf has no election by Lease, and none here: peering pauses operators of a lower
+  priority, by the clocks of their machines.
 
 Memory is the peak of resident memory of the whole process.
 """,

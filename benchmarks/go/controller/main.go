@@ -134,17 +134,21 @@ type calls struct {
 	names   map[string]struct{}
 	count   int
 	moments map[string]float64
-	last    string
+	unseen  map[string]struct{} // the last write of each object: no later one can take its place
 	all     chan struct{}
 	seen    chan struct{}
 }
 
 func newCalls(objects, writes int) *calls {
+	unseen := map[string]struct{}{}
+	for number := max(0, writes-objects); number < writes; number++ {
+		unseen[strconv.Itoa(number)] = struct{}{}
+	}
 	return &calls{
 		left:    objects,
 		names:   make(map[string]struct{}, objects),
 		moments: map[string]float64{},
-		last:    strconv.Itoa(writes - 1),
+		unseen:  unseen,
 		all:     make(chan struct{}),
 		seen:    make(chan struct{}),
 	}
@@ -160,8 +164,11 @@ func (c *calls) began(sequence string) {
 		return
 	}
 	c.moments[sequence] = moment
-	if sequence == c.last {
-		close(c.seen)
+	if _, isLast := c.unseen[sequence]; isLast {
+		delete(c.unseen, sequence)
+		if len(c.unseen) == 0 {
+			close(c.seen)
+		}
 	}
 }
 
