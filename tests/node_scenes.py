@@ -162,11 +162,12 @@ class Scene:
         return container_root(self.root, pod.metadata.uid, container)
 
     def log(self, pod: Pod, container: str = "main", attempt: int = 0) -> str:
-        """What a life of a container wrote, without times."""
+        """What a life of a container wrote, without times and as it came."""
         path = self.folder(pod) / "containers" / container / f"{attempt}.log"
         if not path.exists():
             return ""
-        return "".join(line.split(" ", 3)[3] for line in path.read_text().splitlines(True))
+        lines = (line.split(" ", 3) for line in path.read_text().splitlines())
+        return "".join(text + ("" if flag == "P" else "\n") for _, _, flag, text in lines)
 
 
 async def until(reached: Callable[[], Any], *, patience: float = PATIENCE) -> None:

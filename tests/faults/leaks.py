@@ -20,27 +20,31 @@ from reflet.node.shim.strays import own_children
 
 MOST_GROWTH: Final = 16 * 2**20
 """Bytes that the process may grow by once it is warm."""
+OF_A_CONNECTION: Final = 2**19
+"""Bytes of the buffers of a connection over TLS, at all its ends that are in this process."""
 MOST_NEW_OBJECTS: Final = 12_000
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """How much memory this process holds, and how many objects that could be a leak."""
+    """How much memory this process holds, for how many connections, and how many objects."""
 
     resident: int
+    connections: int
     objects: int
 
     @classmethod
-    def now(cls) -> Self:
+    def now(cls, connections: int) -> Self:
         gc.collect()
         _give_back_what_is_free()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return cls(pages * os.sysconf("SC_PAGE_SIZE"), len(gc.get_objects()))
+        return cls(pages * os.sysconf("SC_PAGE_SIZE"), connections, len(gc.get_objects()))
 
     def complaint(self, baseline: Weight) -> str:
         """What there is much more of than there was; empty when it is as it was."""
         grown, new = self.resident - baseline.resident, self.objects - baseline.objects
-        if grown > MOST_GROWTH:
+        connected = max(0, self.connections - baseline.connections)
+        if grown > MOST_GROWTH + connected * OF_A_CONNECTION:
             return f"memory grew by {grown / 2**20:.1f} MiB"
         return f"{new} objects more than when it was warm" if new > MOST_NEW_OBJECTS else ""
 

@@ -62,8 +62,9 @@ SERVICE_ACCOUNT: Final = {
     "kind": "ServiceAccount",
     "metadata": {"name": "builder"},
 }
-ELSEWHERE: Final = frozenset({"watch", "serve", "run", "node"})
-"""Commands that do not end by themselves: each has a test of its own below."""
+ELSEWHERE: Final = frozenset({"watch", "serve", "run", "node", "sidecar"})
+"""Commands that do not end by themselves: each has a test of its own below, that of the sidecar is
+in test_sidecar_never_again."""
 WITHOUT_SECRETS: Final = frozenset({"completion", "crd", "demo"})
 
 

@@ -109,14 +109,14 @@ async def test_health_and_numbers_are_answered(server: RunningServer, tmp_path: 
         await until_async(lambda: is_well(f"{url}/readyz"))
         live, ready = await fetched(f"{url}/livez"), await fetched(f"{url}/readyz?verbose")
         metrics = await fetched(f"{url}/metrics")
-        missing = await fetched(f"{url}/nothing")
+        unknown, root = await fetched(f"{url}/nothing"), await fetched(f"{url}/")
 
     assert live == (200, "ok\n")
     assert "[+]worker/default/web ok" in ready[1]
     assert ready[1].endswith("readyz check passed\n")
     assert "reflet_node_pods 1\n" in metrics[1]
     assert 'reflet_node_container_starts_total{result="started"} 1' in metrics[1]
-    assert missing[0] == 404
+    assert (unknown[0], root[0]) == (401, 404)  # only what is said to be for everybody is
 
 
 async def test_logs_are_for_those_whom_the_server_knows(

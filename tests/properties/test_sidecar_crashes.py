@@ -19,8 +19,8 @@ from typing import Any, Final
 
 import pytest
 
+from reflet.sidecar.file_owners import Owner
 from reflet.sidecar.files import folder_writes, ledger, publishing
-from reflet.sidecar.owner_table import Owner
 from reflet.volumes import folders
 from tests.unit.sidecar.scenes import A, B, Disk
 

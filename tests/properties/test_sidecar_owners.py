@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflet.sidecar.owner_table import Claim, Owner, OwnerTable
+from reflet.sidecar.file_owners import Claim, Owner, OwnerTable
 
 OWNERS = tuple(
     Owner(rank, namespace, name, "secret" if rank == 0 else "configmap")

@@ -7,7 +7,7 @@ What decides, without doing anything:
 - ``sidecar_variables``, ``variable_readers``, ``sidecar_settings``: what a sidecar is asked for
 - ``selected_objects``: which objects it follows
 - ``targets``: which files an object wants
-- ``owner_table``: who owns which file, the heart of it
+- ``file_owners``: who owns which file, the heart of it
 - ``object_inbox``: the newest state of each object, each version once
 - ``owed_reloads``: which reloads are owed, and when
 - ``sidecar_health``: whether it is ready and alive

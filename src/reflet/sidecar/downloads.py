@@ -16,8 +16,8 @@ from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import Metrics
 from reflet.runtime.tasks import TaskOwner
+from reflet.sidecar.file_owners import Owner
 from reflet.sidecar.log_lines import logger
-from reflet.sidecar.owner_table import Owner
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.sidecar.targets import Download
 from reflet.transport.http.retry_series import RetryPolicy

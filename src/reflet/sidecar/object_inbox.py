@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
-from reflet.sidecar.owner_table import Owner
+from reflet.sidecar.file_owners import Owner
 from reflet.sidecar.selected_objects import SelectedObjects
 from reflet.sidecar.targets import SidecarObject
 from reflet.store.deltas import Changed, Delta, Replaced, Resynced

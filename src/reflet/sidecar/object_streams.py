@@ -21,6 +21,7 @@ from reflet.client.client import Client
 from reflet.errors import ApiError, Expired, Forbidden, NotFound, RefletError, TransportError
 from reflet.informer.reflector.loop import ListFailed
 from reflet.informer.reflector.reflector import Reflector
+from reflet.informer.reflector.retries import BACKOFF_RESET
 from reflet.informer.reflector.source import Source, WatchStream
 from reflet.runtime.backoff import Backoff
 from reflet.runtime.clock import Clock
@@ -34,6 +35,12 @@ from reflet.store.deltas import Delta, Replaced
 
 LONGEST_BACKOFF: Final = 60.0
 SHORTEST_PAUSE: Final = 1.0
+LONGEST_PAUSE: Final = 5.0
+"""Seconds, and as many again by chance: where the pauses of a watch end to grow.
+
+The original waits as long each time.  A sidecar has few streams, and while its server is restarted
+again and again, each pause is one in which its files are old.
+"""
 SILENCE: Final = 900.0
 
 Deliver = Callable[[Delta[SidecarObject]], None]
@@ -80,6 +87,7 @@ class ObjectStream:
             label_selector=objects.label_selector,
             field_selector=objects.field_selector,
             clock=clock,
+            backoff=Backoff(ceiling=LONGEST_PAUSE, reset_after=BACKOFF_RESET, clock=clock),
             silence=settings.watch_client_timeout or SILENCE,
             on_error=self._failed,
             on_connection=self._connection_changed,

@@ -1,6 +1,6 @@
 """A sidecar at work: streams bring objects, one task writes their files, another one reloads.
 
-Only the assembly: who owns which file is decided by ``owner_table``, what comes before what on disk
+Only the assembly: who owns which file is decided by ``file_owners``, what comes before what on disk
 by ``publishing``, when to reload by ``owed_reloads``.
 """
 
@@ -22,12 +22,12 @@ from reflet.runtime.tasks import TaskOwner
 from reflet.runtime.threads import in_thread
 from reflet.runtime.waits import came_within
 from reflet.sidecar.downloads import Downloads, Fetched, retry_policy
+from reflet.sidecar.file_owners import Owner, OwnerTable
 from reflet.sidecar.files.publishing import Publisher, Unwritten
 from reflet.sidecar.log_lines import logger
 from reflet.sidecar.object_inbox import ObjectInbox
 from reflet.sidecar.object_streams import ObjectStream
 from reflet.sidecar.owed_reloads import ReloadCall
-from reflet.sidecar.owner_table import Owner, OwnerTable
 from reflet.sidecar.reload import Reloader
 from reflet.sidecar.selected_objects import identity, selected
 from reflet.sidecar.sidecar_health import CONTACT_LOST, SidecarFacts, SidecarPages

@@ -19,8 +19,8 @@ from reflet.insight.page.page_document import (
     page_id,
 )
 from reflet.resolution.objects import ConfigKind, ObjectKey
+from reflet.sidecar.file_owners import Owner, OwnerTable
 from reflet.sidecar.files.publishing import Unwritten
-from reflet.sidecar.owner_table import Owner, OwnerTable
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.sidecar.targets import SidecarObject, targets_of
 from reflet.ui.agent_page import AgentPage

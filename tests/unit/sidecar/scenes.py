@@ -8,8 +8,8 @@ from pathlib import Path
 
 from reflet.errors import TransportError
 from reflet.runtime.clock import SystemClock
+from reflet.sidecar.file_owners import Owner, OwnerTable
 from reflet.sidecar.files.publishing import Publisher
-from reflet.sidecar.owner_table import Owner, OwnerTable
 from reflet.sidecar.sidecar_settings import SidecarSettings, read_settings
 from reflet.sidecar.targets import REMEMBERED
 from reflet.transport.http.retry_series import RetryPolicy

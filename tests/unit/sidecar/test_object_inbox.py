@@ -5,8 +5,8 @@ from __future__ import annotations
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.api.watch_events import WatchEvent
+from reflet.sidecar.file_owners import Owner
 from reflet.sidecar.object_inbox import ObjectInbox
-from reflet.sidecar.owner_table import Owner
 from reflet.sidecar.selected_objects import SelectedObjects
 from reflet.sidecar.targets import SidecarObject
 from reflet.store.deltas import Changed, Replaced, Resynced

@@ -7,8 +7,8 @@ from pathlib import Path
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.meta import ObjectMeta
 from reflet.insight.page.page_document import PageDocument
+from reflet.sidecar.file_owners import Owner, OwnerTable
 from reflet.sidecar.files.publishing import Unwritten
-from reflet.sidecar.owner_table import Owner, OwnerTable
 from reflet.sidecar.sidecar_page import SidecarPage
 from reflet.sidecar.targets import SidecarObject, targets_of
 from reflet.testing.virtual_time import ManualClock

@@ -17,9 +17,9 @@ from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.origins import ConfigMapOrigin
 from reflet.resolution.variables import exact_bytes
 from reflet.runtime.clock import Clock
+from reflet.sidecar.file_owners import OwnerTable
 from reflet.sidecar.files.folder_writes import opened, usual_modes
 from reflet.sidecar.files.plain_files import PlainFiles
-from reflet.sidecar.owner_table import OwnerTable
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.sidecar.targets import LastGood, Remembered
 from reflet.volumes import folders

@@ -16,12 +16,12 @@ from typing import Final
 
 from reflet.resolution.variables import exact_bytes
 from reflet.runtime.clock import Clock
+from reflet.sidecar.file_owners import Claim, OwnerTable
 from reflet.sidecar.files.folder_writes import TEMPORARY, sweep
 from reflet.sidecar.files.ledger import Ledger, LedgerEntry, UnreadableLedger, digest_of
 from reflet.sidecar.files.linked_folders import LinkedFolders, folders_of, unlink_folder
 from reflet.sidecar.files.plain_files import PlainFiles
 from reflet.sidecar.log_lines import logger
-from reflet.sidecar.owner_table import Claim, OwnerTable
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.sidecar.targets import OWN_PREFIX, LastGood, Remembered
 from reflet.volumes.volume_errors import VolumeError

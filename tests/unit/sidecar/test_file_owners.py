@@ -1,6 +1,6 @@
 """The table of owners: the last one has the file, and every change names the paths to look at."""
 
-from reflet.sidecar.owner_table import Claim, Owner, OwnerTable
+from reflet.sidecar.file_owners import Claim, Owner, OwnerTable
 from reflet.sidecar.targets import REMEMBERED
 
 A = Owner(1, "n", "a", "configmap")
