@@ -16,15 +16,16 @@ def controller_name(item: KubernetesObject) -> OwnerName | None:
     return None
 
 
-def _upwards(
-    owner: OwnerName, above: Callable[[OwnerName], OwnerName | None]
+def owners_of(
+    pod: KubernetesObject, above: Callable[[OwnerName], OwnerName | None]
 ) -> Iterator[OwnerName]:
-    seen: set[OwnerName] = set()
-    following: OwnerName | None = owner
-    while following is not None and following not in seen:
-        seen.add(following)
-        yield following
-        following = above(following)
+    """Yield the pod, its controller, that one's, and so on, as far as *above* knows them."""
+    yield "Pod", pod.metadata.name
+    owner, seen = controller_name(pod), set[OwnerName]()
+    while owner is not None and owner not in seen:
+        seen.add(owner)
+        yield owner
+        owner = above(owner)
 
 
 class Owners:
@@ -39,10 +40,5 @@ class Owners:
 
     def of(self, pod: KubernetesObject) -> tuple[OwnerName, ...]:
         """Return the pod, its controller, that one's, and so on: the last is its workload."""
-        itself = ("Pod", pod.metadata.name)
-        owner = controller_name(pod)
-        if owner is None:
-            return (itself,)
         namespace = pod.metadata.namespace
-        above = _upwards(owner, lambda name: self._above.get((name[0], namespace, name[1])))
-        return (itself, *above)
+        return tuple(owners_of(pod, lambda name: self._above.get((name[0], namespace, name[1]))))

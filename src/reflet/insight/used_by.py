@@ -13,6 +13,7 @@ from msgspec import structs
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
 from reflet.api.unstructured import AnyObject
+from reflet.insight.owners import OwnerName, controller_name, owners_of
 from reflet.insight.pod_uses import Use, use_by_sidecar, uses_in
 from reflet.insight.possible_users import Candidates
 from reflet.insight.reference_table import Effect, NamedObject, Row, references_in
@@ -208,10 +209,6 @@ def _use(found: NamedObject) -> Use:
     )
 
 
-ObjectName = tuple[str, str]
-"""Kind and name, in the one namespace that is searched."""
-
-
 class _Candidate(NamedTuple):
     """A pod or workload, and its containers that pick up objects by label."""
 
@@ -277,7 +274,7 @@ class _Search:
 
     def _in(self, namespace: str) -> Iterator[User]:
         here = self._candidates.of(namespace)
-        workloads: dict[ObjectName, Workload] = {
+        workloads: dict[OwnerName, Workload] = {
             (each.item.kind, each.item.metadata.name): each.item
             for each in here
             if not isinstance(each.item, Pod)
@@ -285,17 +282,18 @@ class _Search:
         owners = {
             name: owner
             for name, each in workloads.items()
-            if (owner := _controller(each)) is not None and owner in workloads
+            if (owner := controller_name(each)) is not None and owner in workloads
         }
-        of_templates: dict[ObjectName, tuple[Use, ...]] = {}
-        of_pods: dict[ObjectName, dict[str, tuple[Use, ...]]] = {}
+        of_templates: dict[OwnerName, tuple[Use, ...]] = {}
+        of_pods: dict[OwnerName, dict[str, tuple[Use, ...]]] = {}
         for each in here:
             uses = self._uses_of(each, namespace)
             name = each.item.metadata.name
             if not uses:
                 continue
             if isinstance(each.item, Pod):
-                owner = _top(_controller(each.item), owners, workloads) or ("Pod", name)
+                # A maker that is not among the workloads still has a name.
+                owner = [*owners_of(each.item, owners.get)][-1]
                 of_pods.setdefault(owner, {})[name] = uses
             else:
                 of_templates[each.item.kind, name] = uses
@@ -326,7 +324,7 @@ class _Search:
 
 def _user(
     namespace: str,
-    name: ObjectName,
+    name: OwnerName,
     template: tuple[Use, ...] | None,
     pods: Mapping[str, tuple[Use, ...]],
 ) -> User:
@@ -342,28 +340,6 @@ def _user(
     )
 
 
-def _controller(item: Pod | Workload) -> ObjectName | None:
-    for owner in item.metadata.owner_references:
-        if owner.controller:
-            return owner.kind, owner.name
-    return None
-
-
-def _top(
-    owner: ObjectName | None,
-    owners: Mapping[ObjectName, ObjectName],
-    workloads: Mapping[ObjectName, Workload],
-) -> ObjectName | None:
-    """Return the outermost owner; one that is not among the workloads still has a name."""
-    if owner is None:
-        return None
-    seen = {owner}
-    while owner in workloads and owner in owners and owners[owner] not in seen:
-        owner = owners[owner]
-        seen.add(owner)
-    return owner
-
-
-def _rank(name: ObjectName) -> tuple[bool, str, str]:
+def _rank(name: OwnerName) -> tuple[bool, str, str]:
     kind, own_name = name
     return kind == "Pod", kind, own_name
