@@ -49,7 +49,7 @@ COMMANDS: Final = {
     "refs": "list the ConfigMaps and Secrets that a pod names, and where",
     "run": "run a process with the environment and files of a pod's container, live",
     "serve": "serve a Kubernetes API from this process, for development and tests",
-    "sidecar": "keep labelled ConfigMaps and Secrets as files in a folder, and reload",
+    "sidecar": "keep labelled ConfigMaps and Secrets as files, and reload after a change",
     "stale": "show which running containers still hold an old value",
     "ui": "show on a live page who gets which configuration, and what is not current",
     "unused": "show ConfigMaps, Secrets and single keys that nothing uses",

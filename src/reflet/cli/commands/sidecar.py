@@ -36,7 +36,7 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 @_flags
 @click.pass_context
 def sidecar(context: click.Context, /, **given: Any) -> None:
-    """Keep labelled ConfigMaps and Secrets as files in a folder, and reload after a change.
+    """Keep labelled ConfigMaps and Secrets as files, and reload after a change.
 
     Takes the place of kiwigrid/k8s-sidecar: every variable of it means the same here.  A flag is a
     variable in lower case, and wins over it.
