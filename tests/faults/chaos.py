@@ -164,7 +164,8 @@ async def _live(
 def _no_complaints() -> Iterator[None]:
     """Fail when anybody logs an error: faults are warnings, what is an error here is a bug.
 
-    Warnings are thousands, and not kept: memory is measured.
+    Warnings are thousands, and not kept, nor is anything by those who run the test: memory is
+    measured, and a record keeps the frames of its traceback.
     """
     errors: list[str] = []
 
@@ -179,12 +180,14 @@ def _no_complaints() -> Iterator[None]:
     for logger, ear in loggers:
         logger.addHandler(ear)
         logger.setLevel(logging.ERROR)
+        logger.propagate = False
     try:
         yield
     finally:
         for (logger, ear), level in zip(loggers, levels, strict=True):
             logger.removeHandler(ear)
             logger.setLevel(level)
+            logger.propagate = True
     assert not errors, "\n".join(errors[:5])
 
 
