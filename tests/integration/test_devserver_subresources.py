@@ -176,7 +176,7 @@ def test_a_definition_takes_its_objects_along(client: Client) -> None:
     assert client.get(WIDGETS).body["items"] == []
 
 
-@pytest.mark.parametrize("subresource", ["scale", "proxy", "attach"])
+@pytest.mark.parametrize("subresource", ["scale", "proxy"])
 def test_other_subresources_are_not_there(client: Client, subresource: str) -> None:
     client.create(PODS, pod("p"))
 
