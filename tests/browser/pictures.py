@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from reflet.ui.board import Board
-from reflet.ui.page import Page
 from tests.browser.browsing import Browser, missing_browser
-from tests.browser.shops import crowd, edit, edit_in_crowd, opened, shop
+from tests.browser.shops import crowd, edit, edit_in_crowd, opened, page_of, shop
 
 IMAGES: Final = Path(__file__).parents[2] / "docs/images"
 
@@ -31,7 +30,7 @@ async def take(
 ) -> None:
     """Take one picture."""
     size = {"width": width, "height": height}
-    async with Page(board) as page, browser.tab(viewport=size, **options) as tab:
+    async with page_of(board) as page, browser.tab(viewport=size, **options) as tab:
         await opened(tab, page)
         await tab.do(
             "screenshot", {"path": str(IMAGES / name), "animations": "disabled", "fullPage": whole}

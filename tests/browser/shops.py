@@ -9,6 +9,7 @@ from typing import Any, Final
 from reflet.api.core.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.errors import Forbidden
+from reflet.runtime.clock import SystemClock
 from reflet.ui.board import Board
 from reflet.ui.page import Page
 from tests.browser.browsing import Tab
@@ -23,6 +24,18 @@ SETTINGS: Final = {
     "app.yaml": "server:\n  port: 8080\n",
 }
 EDITED: Final = {**SETTINGS, "LOG_LEVEL": "debug"}
+
+
+class ShopClock(SystemClock):
+    """It is always that moment in the shop: however long ago this module was read."""
+
+    def now(self) -> datetime:
+        return NOW + timedelta(seconds=1)
+
+
+def page_of(board: Board, **options: Any) -> Page:
+    """The page of a shop, in its own time."""
+    return Page(board, clock=ShopClock(), **options)
 
 
 READY: Final = "document.querySelectorAll('.block .row').length > 0"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflet.ui.page import Page
 from tests.browser.browsing import Browser, Tab
-from tests.browser.shops import READY, opened, shop
+from tests.browser.shops import READY, opened, page_of, shop
 
 FOCUSED = "document.activeElement.innerText.split('\\n')[0].trim()"
 SHOWN = "[...document.querySelectorAll('.pods')].map(each => each.dataset.object)"
@@ -20,7 +19,7 @@ async def pressed(tab: Tab, *keys: str) -> Any:
 
 
 async def test_words_leave_what_has_them_all(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         await tab.do("press", "body", "/")
@@ -31,7 +30,7 @@ async def test_words_leave_what_has_them_all(browser: Browser) -> None:
 
 
 async def test_a_state_leaves_what_is_in_it(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         await tab.do("click", "#states .missing")
@@ -50,7 +49,7 @@ async def test_a_state_leaves_what_is_in_it(browser: Browser) -> None:
 
 
 async def test_an_address_shows_what_a_key_reaches_and_escape_everything(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         await tab.get("location.hash = '#Secret/shop/db/password'")
@@ -67,7 +66,7 @@ async def test_an_address_shows_what_a_key_reaches_and_escape_everything(browser
 
 
 async def test_the_keyboard_reaches_every_line(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         assert await pressed(tab, "j") == "deploy/edge"
@@ -81,7 +80,7 @@ async def test_the_keyboard_reaches_every_line(browser: Browser) -> None:
 
 
 async def test_a_line_under_the_pointer_lights_its_path(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         await tab.do("hover", ".source .row:has-text('password')")
@@ -91,7 +90,7 @@ async def test_a_line_under_the_pointer_lights_its_path(browser: Browser) -> Non
 
 
 async def test_light_and_dark_can_be_chosen(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab(colorScheme="light") as tab:
+    async with page_of(shop()) as page, browser.tab(colorScheme="light") as tab:
         await opened(tab, page)
         colour = "getComputedStyle(document.body).backgroundColor"
         light = await tab.get(colour)
@@ -102,7 +101,7 @@ async def test_light_and_dark_can_be_chosen(browser: Browser) -> None:
 
 
 async def test_print_has_every_line_and_no_tools(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         await tab.do("emulateMedia", {"media": "print"})

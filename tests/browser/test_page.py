@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.ui.page import Page
 from tests.browser.browsing import Browser, Tab
-from tests.browser.shops import READY, edit, opened, shop
+from tests.browser.shops import READY, edit, opened, page_of, shop
 from tests.page_scenes import OF_WEB, WHOLE, board, config_map, pod
 
 HOSTILE = "<img src=x onerror=document.title=1></script>{ago}\u202e"
@@ -19,7 +18,7 @@ async def states(tab: Tab) -> dict[str, str]:
 
 
 async def test_every_state_is_said_in_words(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         assert await states(tab) == {
@@ -38,14 +37,14 @@ async def test_every_state_is_said_in_words(browser: Browser) -> None:
 
 
 async def test_pods_of_which_the_same_is_to_be_said_are_one_row(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         assert "deploy/web \u00d714" in await tab.texts(".pods h3")
 
 
 async def test_what_is_wrong_is_said_with_the_command_that_repairs_it(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         assert await tab.texts(".why code") == [
@@ -57,7 +56,7 @@ async def test_what_is_wrong_is_said_with_the_command_that_repairs_it(browser: B
 
 async def test_a_change_arrives_where_it_belongs_and_nothing_jumps(browser: Browser) -> None:
     made = shop()
-    async with Page(made) as page, browser.tab() as tab:
+    async with page_of(made) as page, browser.tab() as tab:
         await opened(tab, page)
         order = await tab.get("[...document.querySelectorAll('.block')].map(each => each.id)")
 
@@ -80,13 +79,13 @@ async def test_a_change_arrives_where_it_belongs_and_nothing_jumps(browser: Brow
 
 async def test_after_the_server_was_away_the_page_is_live_again(browser: Browser) -> None:
     async with browser.tab() as tab:
-        async with Page(shop(), token="one-token") as page:
+        async with page_of(shop(), token="one-token") as page:
             port = page.port
             await opened(tab, page)
         await tab.until("document.body.dataset.connection === 'away'")
         kept = len(await tab.texts(".block"))
 
-        async with Page(board(config_map({"a": "1"}, "new")), token="one-token", port=port):
+        async with page_of(board(config_map({"a": "1"}, "new")), token="one-token", port=port):
             await tab.until("document.body.dataset.connection === 'live'")
             await tab.until("document.body.innerText.includes('cm/new')")
 
@@ -94,7 +93,7 @@ async def test_after_the_server_was_away_the_page_is_live_again(browser: Browser
 
 
 async def test_the_token_leaves_the_address_and_a_reload_still_has_it(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await opened(tab, page)
         address = await tab.get("location.href")
 
@@ -105,7 +104,7 @@ async def test_the_token_leaves_the_address_and_a_reload_still_has_it(browser: B
 
 
 async def test_without_its_token_the_page_asks_for_it(browser: Browser) -> None:
-    async with Page(shop()) as page, browser.tab() as tab:
+    async with page_of(shop()) as page, browser.tab() as tab:
         await tab.do("goto", page.url.partition("#")[0])
         await tab.until("document.querySelector('#door').open")
         nothing = await tab.texts(".row")
@@ -119,7 +118,7 @@ async def test_without_its_token_the_page_asks_for_it(browser: Browser) -> None:
 async def test_names_and_values_that_mean_harm_are_only_text(browser: Browser) -> None:
     item = config_map({HOSTILE: HOSTILE, "LEVEL": HOSTILE}, by=HOSTILE)
     shown = board(item, pods=(pod(WHOLE, metadata=OF_WEB),))
-    async with Page(shown) as page, browser.tab() as tab:
+    async with page_of(shown) as page, browser.tab() as tab:
         await opened(tab, page)
 
         assert await tab.get("document.querySelectorAll('#blocks img, #blocks script').length") == 0
@@ -131,7 +130,7 @@ async def test_names_and_values_that_mean_harm_are_only_text(browser: Browser) -
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 async def test_nothing_is_inaccessible(browser: Browser, scheme: str, width: int) -> None:
     size = {"width": width, "height": 800}
-    async with Page(shop()) as page, browser.tab(colorScheme=scheme, viewport=size) as tab:
+    async with page_of(shop()) as page, browser.tab(colorScheme=scheme, viewport=size) as tab:
         await opened(tab, page)
 
         assert await tab.do("axe") == []

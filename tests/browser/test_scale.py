@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from reflet.ui.page import Page
 from tests.browser.browsing import Browser
-from tests.browser.shops import crowd, edit_in_crowd, opened
+from tests.browser.shops import crowd, edit_in_crowd, opened, page_of
 
 ELEMENTS = "document.querySelectorAll('*').length"
 MOST = 6000  # elements: what is near a window, and a heading for each workload
 
 
 async def test_a_thousand_pods_are_shown_a_window_at_a_time(browser: Browser) -> None:
-    async with Page(crowd()) as page, browser.tab() as tab:
+    async with page_of(crowd()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         assert await tab.texts("#summary") == ["500 objects · 1,000 pods · 50 workloads"]
@@ -28,7 +27,7 @@ async def test_a_thousand_pods_are_shown_a_window_at_a_time(browser: Browser) ->
 
 
 async def test_what_is_far_away_is_found_by_its_name(browser: Browser) -> None:
-    async with Page(crowd()) as page, browser.tab() as tab:
+    async with page_of(crowd()) as page, browser.tab() as tab:
         await opened(tab, page)
 
         await tab.do("fill", "#search", "app-49")
@@ -39,7 +38,7 @@ async def test_what_is_far_away_is_found_by_its_name(browser: Browser) -> None:
 
 async def test_many_edits_reach_the_page_one_after_the_other(browser: Browser) -> None:
     made = crowd()
-    async with Page(made) as page, browser.tab() as tab:
+    async with page_of(made) as page, browser.tab() as tab:
         await opened(tab, page)
 
         for number in range(20):

@@ -11,10 +11,9 @@ from reflet.api.core.config import ConfigMap
 from reflet.testing.pytest_plugin import RunningServer
 from reflet.ui.board import Board
 from reflet.ui.cluster_board import ClusterBoard
-from reflet.ui.page import Page
 from reflet.ui.report import report
 from tests.browser.browsing import Browser
-from tests.browser.shops import NOW, READY, opened, shop
+from tests.browser.shops import NOW, READY, opened, page_of, shop
 
 POD = {
     "apiVersion": "v1",
@@ -36,7 +35,7 @@ async def test_an_edit_on_a_server_arrives_in_the_browser(
     browser: Browser, reflet_server: RunningServer
 ) -> None:
     made = Board("default", "live", salt=secrets.token_bytes(), began=datetime.now(UTC))
-    page = Page(made)
+    page = page_of(made)
     async with reflet.connect(kubeconfig=str(reflet_server.kubeconfig)) as cluster:
         pods, config_maps = cluster.resource("pods"), cluster.resource(ConfigMap)
         await config_maps.create({"metadata": {"name": "settings"}, "data": {"LEVEL": "info"}})
