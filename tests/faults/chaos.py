@@ -175,7 +175,9 @@ def _no_complaints() -> Iterator[None]:
             if record.msg != "%s: Failed to watch %s: %s":
                 errors.append(self.format(record))
 
-    loggers = [(logging.getLogger(name), Ear()) for name in ("reflet", "asyncio")]
+    # The sidecar calls an error what the original calls so: that it cannot read, for a while.
+    heard = {"reflet": Ear(), "asyncio": Ear(), "k8s-sidecar": logging.NullHandler()}
+    loggers = [(logging.getLogger(name), ear) for name, ear in heard.items()]
     levels = [logger.level for logger, _ in loggers]
     for logger, ear in loggers:
         logger.addHandler(ear)
