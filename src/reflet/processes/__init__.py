@@ -4,7 +4,9 @@
 - ``child``: one that runs, from its start or adoption to its end
 - ``exit_status``: how it ended
 - ``crash_backoff``: when it may start again
-- ``process_table``: what ``/proc`` says, which process a number means, and who may look into ours
+- ``process_table``: who runs, which process a number means, and who may look into ours
+- ``process_source``: what the table asks of a system; ``proc_files`` is Linux, and
+  ``darwin_processes`` is macOS
 - ``reaping``: orphans and zombies
 
 In namespaces:

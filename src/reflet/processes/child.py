@@ -11,17 +11,18 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 from itertools import count
-from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM, pidfd_send_signal
+from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
 from typing import Final
 
 from reflet.processes.exit_status import Ending, Killed, Vanished, ending_of
+from reflet.processes.proc_files import hears_signal
 from reflet.processes.process_table import (
     ProcessIdentity,
     boot_id,
     descendants_of,
     group_members,
-    hears_signal,
     process_entry,
 )
 from reflet.processes.program import Program, start_process
@@ -102,10 +103,13 @@ class Child:
         if self._ended.done():
             return False
         try:
-            if self._descriptor is None:
+            if self._descriptor is None or not hasattr(signal, "pidfd_send_signal"):
+                # Its number may be another's once it has ended, if it is not our own child.
+                if not self.identity.is_running():
+                    return False
                 os.kill(self.pid, number)
             else:
-                pidfd_send_signal(self._descriptor, number)
+                signal.pidfd_send_signal(self._descriptor, number)
         except ProcessLookupError:
             return False
         return True
@@ -261,7 +265,7 @@ def start_child(program: Program, *, clock: Clock | None = None) -> Child:
     identity = ProcessIdentity.of(pid)
     if identity is None:
         # Nobody but us waits for it, so it cannot be gone.
-        raise ProcessLookupError(f"the process {pid}, just started, is not in /proc")
+        raise ProcessLookupError(f"the process {pid}, just started, is not in the process table")
     return Child(identity, clock=clock)
 
 
@@ -305,8 +309,10 @@ def kill_left_behind(identity: ProcessIdentity) -> bool:
 
 def open_descriptor(pid: int) -> int | None:
     """A descriptor that can be read once the process has ended; None where there are none."""
+    if not hasattr(os, "pidfd_open"):
+        return None
     try:
-        return os.pidfd_open(pid)
+        return int(os.pidfd_open(pid))
     except OSError:
         # No such system call, or one that a sandbox forbids, or a process that ended and is
         # not our child: then looking tells.

@@ -43,6 +43,7 @@ from reflet.processes.isolated_start import (
 from reflet.processes.process_table import PR_SET_DUMPABLE, refuse_inspection
 from reflet.processes.program import system_words
 from reflet.runtime.no_follow import LOOK, open_beneath
+from reflet.runtime.platforms import HERE
 
 CLONE_NEWUTS: Final = 0x04000000
 CLONE_NEWIPC: Final = 0x08000000
@@ -119,6 +120,8 @@ def leave_namespaces() -> None:
 def join_namespaces(pid: int) -> None:
     """Go where another process is, of which the next child then is a neighbour."""
     flags = OWN if os.geteuid() == 0 else OWN | CLONE_NEWUSER
+    if not hasattr(os, "pidfd_open"):
+        raise Failure("a container with namespaces can be entered on Linux only")
     target = os.pidfd_open(pid)
     try:
         check(LIBC.setns(target, flags))
@@ -134,7 +137,7 @@ def hide() -> None:
     Until it becomes the command this process has the agent's files open, and runs a program of
     the machine that root in the container could otherwise write to through ``/proc/PID/exe``.
     """
-    if not refuse_inspection():
+    if HERE.namespaces and not refuse_inspection():
         raise Failure("the process cannot be closed to others in the container")
 
 

@@ -243,19 +243,21 @@ def _forget_handlers() -> None:
 
 
 def _drop_privileges(plan: ContainerPlan) -> None:
-    if plan.capabilities is not None:
+    if plan.capabilities is not None and hasattr(LIBC, "prctl"):
         for number in range(LAST_CAPABILITY + 1):
             if number not in plan.capabilities:
                 LIBC.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)  # one that this kernel has not, fails
     if os.geteuid() == 0 and (plan.groups, plan.group, plan.user) != (None, None, None):
         os.setgroups(plan.groups or ())  # others than root have theirs, and cannot have others
+    # Root gives away the saved numbers with these, too.
     if plan.group is not None:
-        os.setresgid(plan.group, plan.group, plan.group)
+        os.setgid(plan.group)
     if plan.user is not None:
-        os.setresuid(plan.user, plan.user, plan.user)
-    if os.geteuid() != 0:
-        _drop_capabilities()  # those of a user namespace are not the command's
-    check(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        os.setuid(plan.user)
+    if hasattr(LIBC, "prctl"):  # what only Linux has to take away
+        if os.geteuid() != 0:
+            _drop_capabilities()  # those of a user namespace are not the command's
+        check(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
 def _drop_capabilities() -> None:

@@ -49,6 +49,11 @@ PR_SET_PDEATHSIG: Final = 1
 
 SHELTERED: Final = "REFLET_SHELTERED_"
 
+OF_THE_LOADER: Final = ("LD_", "GLIBC_", "MALLOC_", "_PYI_")
+"""Variables of the program loader.  The container's own are sheltered, so that they do not change
+this interpreter; any that come without shelter are this interpreter's, and end with it.  The
+bootloader of the single-file archive sets LD_LIBRARY_PATH and _PYI_… for itself."""
+
 OUR_FAILURE, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
 LIBC: Final = ctypes.CDLL(None, use_errno=True)
@@ -97,7 +102,12 @@ def _exact_environment() -> dict[bytes, bytes]:
     with open("/proc/self/environ", "rb") as stream:  # noqa: PTH123 - as above
         lines = stream.read().split(b"\0")
     pairs = (line.partition(b"=") for line in lines if line)
-    return {name.removeprefix(SHELTERED.encode()): value for name, _, value in pairs}
+    own = tuple(prefix.encode() for prefix in OF_THE_LOADER)
+    return {
+        name.removeprefix(SHELTERED.encode()): value
+        for name, _, value in pairs
+        if not name.startswith(own)
+    }
 
 
 def die_with(parent: int) -> None:
@@ -223,7 +233,7 @@ class MountPoints:
         """Put a folder in memory over one, that shows the same entries."""
         found = os.stat(folder)  # noqa: PTH116 - as above
         target = self._staging if folder == "/" else folder
-        beneath = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+        beneath = os.open(folder, getattr(os, "O_PATH", 0) | os.O_DIRECTORY)
         names = os.listdir(folder)  # noqa: PTH208 - as above
         mount("tmpfs", target, "tmpfs", 0, f"mode={stat.S_IMODE(found.st_mode):o}")
         _give(target, found)

@@ -1,4 +1,4 @@
-"""What the kernel says about processes: ``/proc``, and which process a number means.
+"""What the kernel says about processes, and which process a number means.
 
 Every answer is a moment's picture: a process can be gone, and its number taken by another, before
 the answer is read.  ``ProcessIdentity`` tells these apart, also after this program was started
@@ -16,88 +16,52 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-PROC: Final = Path("/proc")
-ZOMBIE_STATES: Final = frozenset("ZX")
+from reflet.processes.darwin_processes import DarwinProcesses
+from reflet.processes.proc_files import ProcFiles
+from reflet.processes.process_source import ProcessEntry, ProcessSource
+from reflet.runtime.platforms import HERE
 
-# Positions behind the command's name, which is in parentheses and may hold anything.
-_STATE, _PARENT, _GROUP, _SESSION, _START = 0, 1, 2, 3, 19
-
-BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 PR_SET_DUMPABLE: Final = 4
 
-
-@dataclass(frozen=True, slots=True)
-class ProcessEntry:
-    """One line of the table.  ``start`` counts clock ticks since the machine started."""
-
-    pid: int
-    parent: int
-    group: int
-    session: int
-    state: str
-    start: int
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether only its exit code is left, for its parent to ask for."""
-        return self.state in ZOMBIE_STATES
-
-
-def parse_entry(text: str) -> ProcessEntry:
-    """Read the content of a ``/proc/PID/stat``."""
-    pid, _, rest = text.partition(" (")
-    fields = rest.rpartition(")")[2].split()
-    return ProcessEntry(
-        pid=int(pid),
-        parent=int(fields[_PARENT]),
-        group=int(fields[_GROUP]),
-        session=int(fields[_SESSION]),
-        state=fields[_STATE],
-        start=int(fields[_START]),
-    )
+SOURCE: Final[ProcessSource] = ProcFiles() if HERE.proc else DarwinProcesses()
 
 
 def process_entry(pid: int) -> ProcessEntry | None:
     """The process with this number, None if there is none."""
-    try:
-        text = (PROC / str(pid) / "stat").read_text(errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return parse_entry(text)
-
-
-def hears_signal(pid: int, number: int) -> bool:
-    """Whether a process catches, ignores or holds back a signal, rather than leave it to Linux."""
-    try:
-        text = (PROC / str(pid) / "status").read_text(errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    masks = [
-        int(rest, 16)
-        for name, _, rest in (line.partition(":") for line in text.splitlines())
-        if name in {"SigBlk", "SigIgn", "SigCgt"}
-    ]
-    return any(mask >> (number - 1) & 1 for mask in masks)
+    return SOURCE.entry(pid)
 
 
 def process_entries() -> Iterator[ProcessEntry]:
     """Every process that can be seen from here."""
-    for name in os.listdir(PROC):  # noqa: PTH208 - names only, and thousands
-        if name.isdecimal():
-            entry = process_entry(int(name))
-            if entry is not None:
-                yield entry
+    return SOURCE.entries()
 
 
 def environment_of(pid: int) -> dict[str, str]:
     """Give the variables that a process was started with, whatever it has made of them."""
-    pairs = (PROC / str(pid) / "environ").read_bytes().decode(errors="surrogateescape").split("\0")
-    return {
-        name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals
-    }
+    texts = (pair.decode(errors="surrogateescape") for pair in SOURCE.environment(pid))
+    pairs = (text.partition("=") for text in texts)
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def variable_of(pid: int, name: str) -> str | None:
+    """One of the variables that a process was started with; None too if it is kept from us."""
+    mark = f"{name}=".encode()
+    try:
+        found = SOURCE.environment(pid)
+    except OSError:
+        return None
+    for variable in found:
+        if variable.startswith(mark):
+            return variable.removeprefix(mark).decode(errors="replace")
+    return None
+
+
+def processes_called(wanted: str) -> list[int]:
+    """The processes, but this one, with a number or a name: of the program, or of its file."""
+    others = (entry.pid for entry in process_entries() if entry.pid != os.getpid())
+    return sorted(pid for pid in others if wanted in {str(pid), *SOURCE.names(pid)})
 
 
 def group_members(group: int) -> list[ProcessEntry]:
@@ -107,17 +71,7 @@ def group_members(group: int) -> list[ProcessEntry]:
 
 def children_of(pid: int) -> list[ProcessEntry]:
     """The children of a process, those included that ended and were not waited for."""
-    numbers: set[int] = set()
-    try:
-        for listing in (PROC / str(pid) / "task").glob("*/children"):
-            numbers.update(map(int, listing.read_text().split()))
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    if not numbers:
-        # Kernels built without that listing have to be asked the long way round, and to them
-        # "no children" looks the same.
-        return _children_by_parent(pid)
-    entries = (process_entry(number) for number in sorted(numbers))
+    entries = (process_entry(number) for number in sorted(SOURCE.children(pid)))
     return [entry for entry in entries if entry is not None and entry.parent == pid]
 
 
@@ -127,12 +81,6 @@ def descendants_of(pid: int) -> list[ProcessEntry]:
     for entry in found:  # which grows meanwhile
         found += children_of(entry.pid)
     return found
-
-
-def _children_by_parent(pid: int) -> list[ProcessEntry]:
-    if (PROC / str(pid) / "task" / str(pid) / "children").exists():
-        return []
-    return [entry for entry in process_entries() if entry.parent == pid]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +117,7 @@ class ProcessIdentity:
 @cache
 def boot_id() -> str:
     """The name of this life of the machine; another after every start of it."""
-    return BOOT_ID.read_text().strip()
+    return SOURCE.boot()
 
 
 def refuse_inspection() -> bool:

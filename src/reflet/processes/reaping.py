@@ -13,7 +13,8 @@ import signal
 from collections.abc import Collection
 from typing import Final
 
-from reflet.processes.process_table import ProcessEntry, children_of
+from reflet.processes.process_source import ProcessEntry
+from reflet.processes.process_table import children_of
 from reflet.runtime.clock import Clock, SystemClock
 
 PR_SET_CHILD_SUBREAPER: Final = 36
@@ -109,8 +110,11 @@ def _kill(pid: int) -> bool:
 def _has_ended_child() -> bool:
     """Whether any child has ended that nobody has waited for: one question instead of many files.
 
-    As good as always none has, and a shim of hundreds of containers asks each second.
+    As good as always none has, and a shim of hundreds of containers asks each second.  Python has
+    no such question on macOS before 3.13.
     """
+    if not hasattr(os, "waitid"):
+        return True
     try:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

@@ -11,6 +11,10 @@
 - ``metrics``: what mechanisms report, and to whom; the Prometheus text
 - ``structured_logs``: the form of log lines, for machines and for people
 - ``descriptors``: how many descriptors a process may have open
+- ``platforms``: what this operating system has
+- ``sockets``: socket options by the system's own names
+- ``darwin_sysctl``: what the macOS kernel says about itself
+- ``no_follow``: down a path without following a link
 
 This page imports none of its parts, so that each costs only those who use it.
 """

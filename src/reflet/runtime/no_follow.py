@@ -15,7 +15,8 @@ import stat
 from collections.abc import Callable
 from typing import Final
 
-LOOK: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+# macOS cannot look without opening: there, what may not be read cannot be looked at either.
+LOOK: Final = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Step = Callable[[int, str], int]
 """From an open folder to what is in it under a name, as ``step`` does it."""

@@ -7,8 +7,10 @@ thread cannot be stopped, and what comes next may take away the files that it wr
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from concurrent.futures import Executor
+from importlib import import_module
 from typing import TypeVar, cast
 
 Result = TypeVar("Result")
@@ -33,6 +35,13 @@ async def in_thread(work: Callable[[], Result], *, executor: Executor | None = N
         is_wanted = False
         await _until_done(doing)
         raise
+
+
+async def import_beside(*names: str) -> None:
+    """Import modules so that the loop goes on meanwhile; at no cost when they are there already."""
+    missing = [name for name in names if name not in sys.modules]
+    if missing:
+        await in_thread(lambda: [import_module(name) for name in missing])
 
 
 async def _until_done(doing: asyncio.Future[Result | None]) -> None:

@@ -11,6 +11,7 @@ What programs use:
 How it is done:
 
 - ``payload_paths``: which paths can be written, and the folders that follow from them
+- ``case_folding``: disks that do not tell upper from lower case
 - ``ownership``: modes, users and the group of the volume
 - ``version_folders``: one version of the files: written, read, and how two differ
 - ``folders``: the only door to the file system, which never follows a link

@@ -40,6 +40,7 @@ from typing import Final
 from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.volumes import folders, tear_down
+from reflet.volumes.case_folding import stored_name
 from reflet.volumes.folder_locks import locked, unlocked
 from reflet.volumes.ownership import Ownership
 from reflet.volumes.payload_paths import Layout, laid_out
@@ -223,7 +224,11 @@ class _Writing:
         """Make the links that are missing; *made* names them even when one cannot be made."""
         users = _users_by_name(self._layout)
         for name in self._layout.names:
-            found = folders.facts(self._folder, name)
+            found = stored_name(self._folder, name)
+            if found is not None and found != name and _is_own_link(self._folder, found):
+                # A key that is now written in another case; the link would keep the old name.
+                folders.unlink(self._folder, found)
+                found = None
             if found is None:
                 folders.make_link(self._folder, name, f"{DATA}/{name}")
                 made.append(name)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from reflet.runtime.platforms import HERE
 from reflet.volumes import folders
 
 TABLE: Final = Path("/proc/self/mountinfo")
@@ -105,6 +106,8 @@ def memory_backed_root(
     With a *name*, the folder of that name is used again when it is there and private; without
     one, it is new.  Whoever asked for it removes it.
     """
+    if not HERE.memory_folders and candidates is None:
+        return NoMemoryFolder(f"{HERE.name} has no file system in memory")
     user = os.geteuid()
     table = read_mounts() if mounts is None else mounts
     reasons: list[str] = []
@@ -153,12 +156,13 @@ def _folder_in(place: Path, name: str, user: int, mounts: Sequence[Mount]) -> Pa
             return Path(tempfile.mkdtemp(prefix="reflet-", dir=real))
         folder = real / f"reflet-{user}-{name}"
         folders.make_path(folder)
-        return folder if _is_private(folder, user) else NoMemoryFolder(f"{folder} is not ours")
+        return folder if is_private(folder, user) else NoMemoryFolder(f"{folder} is not ours")
     except OSError as error:
         return NoMemoryFolder((error.strerror or str(error)).lower())
 
 
-def _is_private(folder: Path, user: int) -> bool:
+def is_private(folder: Path, user: int) -> bool:
+    """Whether it is a folder of the user that nobody else may write to."""
     facts = folder.lstat()
     open_to_others = stat.S_IMODE(facts.st_mode) & 0o022
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == user and not open_to_others

@@ -12,15 +12,18 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from reflet.resolution.file_contents import FileContent
 from reflet.volumes import folders
+from reflet.volumes.case_folding import one_name, twin_of
 from reflet.volumes.ownership import Ownership, file_mode, folder_mode
 from reflet.volumes.payload_paths import Layout
+from reflet.volumes.volume_errors import InvalidPath
 
 _NAME: Final = re.compile(r"\.\.\d{4}(?:_\d\d){5}\.\d{1,19}")
 _SUFFIXES: Final = 10**10
@@ -53,17 +56,31 @@ def write_version(
         for path in layout.folders:
             above, last = _split(path)
             here = walk.at(above)
-            folders.make_folder(here, last)
+            with _told_apart(path, layout.folders):
+                folders.make_folder(here, last)
             ownership.take_folder(here, last)
         for path in sorted(layout.files):
             above, last = _split(path)
             file, here = layout.files[path], walk.at(above)
-            folders.write_file(here, last, file.data, durable=durable)
+            with _told_apart(path, (*layout.folders, *layout.files)):
+                folders.write_file(here, last, file.data, durable=durable)
             ownership.take_file(here, last, file.mode, file.user)
         if durable:
             for path in (*layout.folders, ""):
                 folders.settle(walk.at(path))
     ownership.take_folder(folder, name)
+
+
+@contextmanager
+def _told_apart(path: str, paths: Iterable[str]) -> Iterator[None]:
+    """In a folder that was empty, a name is taken only if it is one with another of ours."""
+    try:
+        yield
+    except FileExistsError as error:
+        twin = twin_of(path, paths)
+        if twin is None:
+            raise
+        raise InvalidPath(f"invalid path: {one_name(path, twin)}") from error
 
 
 def read_version(folder: int, name: str) -> Tree:

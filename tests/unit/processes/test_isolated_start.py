@@ -77,6 +77,15 @@ def test_a_variable_of_the_loader_has_its_name_again(tmp_path: Path) -> None:
     assert "LD_BIND_NOW=1" in finished.stdout.splitlines()
 
 
+def test_variables_of_our_own_loader_end_with_us(tmp_path: Path) -> None:
+    environment = {**ENVIRONMENT, "LD_LIBRARY_PATH": "/archive", "_PYI_ARCHIVE_FILE": "/archive/x"}
+    command = with_plan(tmp_path, ["env"])
+
+    finished = subprocess.run(command, capture_output=True, check=True, text=True, env=environment)
+
+    assert "archive" not in finished.stdout
+
+
 def test_a_command_whose_parent_died_meanwhile_is_not_started(tmp_path: Path) -> None:
     command = with_plan(tmp_path, ["touch", str(tmp_path / "started")], parent=str(os.getppid()))
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from reflet.processes.proc_files import parse_entry
 from reflet.processes.process_table import (
     children_of,
     group_members,
-    parse_entry,
     process_entries,
     process_entry,
 )

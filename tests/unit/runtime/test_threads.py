@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from reflet.runtime.threads import in_thread
+from reflet.runtime.threads import import_beside, in_thread
 
 
 @pytest.fixture
@@ -96,3 +98,26 @@ async def test_what_was_cancelled_before_a_thread_was_free_is_not_begun(
         await waiting
 
     assert not second.has_begun.is_set()
+
+
+# Imports
+
+
+async def test_a_module_that_is_missing_is_imported_in_a_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "import threading\nmain = threading.current_thread() is threading.main_thread()\n"
+    (tmp_path / "a_module_of_this_test.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    await import_beside("a_module_of_this_test")
+
+    assert sys.modules.pop("a_module_of_this_test").main is False
+
+
+async def test_one_that_is_there_costs_no_thread() -> None:
+    before = threading.active_count()
+
+    await import_beside("asyncio", "sys")
+
+    assert threading.active_count() == before
