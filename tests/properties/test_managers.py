@@ -27,6 +27,7 @@ from reflet.blocking.loop_thread import LoopThread
 from reflet.blocking.managers import BlockingManager
 from reflet.managers.manager import ConfigMapManager
 from reflet.testing import virtual_time
+from tests.patience import Deadline
 from tests.properties.manager_onlookers import onlookers
 from tests.properties.manager_stories import ONCE_WRONG, Story, told
 from tests.properties.manager_world import (
@@ -200,9 +201,9 @@ class ThreadedScene:
 
 def until(reached: Callable[[], bool], between: Callable[[], None] = lambda: None) -> None:
     """Look until it is so: streams end a moment after nobody needs them."""
-    deadline = time.monotonic() + THREADS_TIMEOUT
+    deadline = Deadline(THREADS_TIMEOUT)
     while not reached():
-        assert time.monotonic() < deadline
+        assert not deadline.passed
         between()
         time.sleep(0.001)
 

@@ -238,12 +238,12 @@ def assert_is_ours(error: BaseException) -> None:
 
 
 def outcome(parser: Callable[[bytes], None], data: bytes) -> None:
-    begun = time.monotonic()
+    begun = time.thread_time()  # of the processor: a busy machine is not the parser's fault
     try:
         parser(data)
     except RefletError as error:
         assert_is_ours(error)
-    assert time.monotonic() - begun < SOON
+    assert time.thread_time() - begun < SOON
 
 
 @pytest.mark.parametrize("name", PARSERS)

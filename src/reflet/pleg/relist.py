@@ -52,10 +52,14 @@ class Pleg:
     Between relists, ``request_relist`` has a single pod looked at, and ``request_reinspection``
     has its status fetched by the next relist although nothing seems to have happened.
 
-    A container that comes and goes between two looks is never seen.  *permanent* keeps the tasks
+    A container that comes and goes between two looks is never seen; ``evented`` looks when the
+    runtime says so.  *permanent* keeps the tasks
     that look, and knows if one of them has ended.  Used by one event loop;
     ``healthy`` and ``why_unhealthy`` may be asked from any thread.  Can be entered once.
     """
+
+    # A single pod that the runtime does not know is left to the next relist, as in the kubelet.
+    _absence_counts = False
 
     def __init__(
         self,
@@ -175,7 +179,10 @@ class Pleg:
     async def _relist_for_ever(self) -> None:
         while True:
             await self.relist()
-            await self._clock.sleep(self._period)
+            await self._rest()
+
+    async def _rest(self) -> None:
+        await self._clock.sleep(self._period)
 
     async def _serve_requests(self) -> None:
         while True:
@@ -214,21 +221,23 @@ class Pleg:
     async def _relist_pod(self, uid: str) -> None:
         began = self._clock.monotonic()
         try:
-            pod = await self._find(uid)
-            if pod is not None:
-                await self._reconcile(uid, pod, began)
-                # The global time does not move, so this says that the pod was looked at.
-                self._cache.set_observed(uid, began)
+            await self._look_at(uid, began)
         finally:
             self._metrics.pod_relist_ended(self._clock.monotonic() - began)
 
-    async def _find(self, uid: str) -> RuntimePod | None:
+    async def _look_at(self, uid: str, began: float) -> None:
         try:
-            return await self._runtime.find_pod(uid)
+            pod = await self._runtime.find_pod(uid)
         except Exception as error:  # noqa: BLE001 - a runtime's own; the next relist asks again
             self._metrics.failed("pod")
             logger.warning("pod %s could not be looked at: %s", uid, error)
-            return None
+            return
+        if pod is None and not self._absence_counts:
+            return
+        if pod is not None or uid in self._told:
+            await self._reconcile(uid, pod, began)
+        # The global time does not move, so this says that the pod was looked at.
+        self._cache.set_observed(uid, began)
 
     async def _reconcile(self, uid: str, now: RuntimePod | None, at: float) -> None:
         """Bring the cache up to date with a pod as it was at *at*, then tell what happened."""

@@ -9,7 +9,8 @@ Upstream: pkg/kubelet/container/runtime.go, Pod, PodStatus, Status, Runtime
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -115,4 +116,26 @@ class PodRuntime(Protocol):
 
     async def pod_status(self, pod: RuntimePod, /) -> RuntimeStatus:
         """Return everything about one pod that was listed or found."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeEvent:
+    """A runtime says that something happened to a container or sandbox of pod *uid*.
+
+    An empty *uid* means that it does not say whose; *at* is by the runtime's wall clock.
+    """
+
+    uid: str
+    container_id: str
+    at: datetime
+
+
+class EventedRuntime(PodRuntime, Protocol):
+    """A runtime that also says when it is worth looking."""
+
+    def events(self) -> AbstractAsyncContextManager[AsyncIterator[RuntimeEvent]]:
+        """What happens from now on, until the runtime ends it; raises RpcUnimplemented, with the
+        first event asked for, when the runtime has no events.
+        """
         ...

@@ -47,12 +47,11 @@ class StatusCache:
 
     ``get`` is one look-up, from any thread.  Waiting is for tasks of any event loop
     (``newer_than``) and for threads without one (``newer_than_blocking``); a waiter that is
-    cancelled or runs out of time leaves nothing behind.  Writing never waits, wakes whoever is
-    due before it returns, and may be done from any thread.
+    cancelled or runs out of time leaves nothing behind.  Writing never waits, wakes the waiters
+    that are due before it returns, and may be done from any thread.
 
-    Asking and waking differ by a hair, as they do in the kubelet: what is in memory answers at
-    once only when it is *strictly newer* than the moment asked for, while something that
-    arrives wakes a waiter when it is *not older*.
+    As in the kubelet, a status in memory answers at once only when it is *strictly newer* than the
+    time asked for, while a new status wakes a waiter when it is *not older*.
 
     Moments may go back, and older data overwrites newer, unless *ignore_older* is set: that is
     for several writers, whose data may overtake each other.
@@ -60,6 +59,8 @@ class StatusCache:
 
     def __init__(self, *, ignore_older: bool = False) -> None:
         self._ignore_older = ignore_older
+        self.on_wait: Callable[[str], None] = ignore_waits
+        """Called with a pod's uid when somebody begins to wait for it, in that thread."""
         self._lock = threading.Lock()
         self._entries: dict[str, _Entry] = {}
         self._everything_at: float | None = None
@@ -75,12 +76,34 @@ class StatusCache:
         with self._lock:
             return sum(map(len, self._waiters.values()))
 
+    def waited_for(self) -> tuple[str, ...]:
+        """The pods that somebody waits for."""
+        with self._lock:
+            return tuple(self._waiters)
+
     # Reading
 
     def get(self, uid: str) -> Inspection:
         """Return what is known of a pod; of an unknown one, an empty status with its uid."""
         entry = self._entries.get(uid)
         return Inspection(RuntimeStatus(uid=uid)) if entry is None else entry.inspection
+
+    def uids(self) -> tuple[str, ...]:
+        """The pods of which something is known."""
+        with self._lock:
+            return tuple(self._entries)
+
+    def as_of(self, uid: str) -> float | None:
+        """The moment that what is known of a pod is as new as; None before the first look.
+
+        ``newer_than`` answers at once for any moment before it.
+        """
+        with self._lock:
+            entry = self._entries.get(uid)
+            moments = [] if entry is None else [entry.modified, entry.observed]
+            if self._everything_at is not None:
+                moments.append(self._everything_at)
+        return max(moments, default=None)
 
     async def newer_than(
         self, uid: str, moment: float, *, timeout: float | None = None
@@ -199,7 +222,8 @@ class StatusCache:
             if self._is_newer(uid, waiter.moment):
                 return self.get(uid)
             self._waiters.setdefault(uid, {})[waiter] = None
-            return None
+        self.on_wait(uid)
+        return None
 
     def _forget(self, uid: str, waiter: _Waiter) -> None:
         with self._lock:
@@ -269,6 +293,10 @@ class _ThreadDelivery:
         """Return the answer, None when there is none after so many seconds."""
         self._arrived.wait(seconds)
         return self._inspection
+
+
+def ignore_waits(uid: str) -> None:
+    """Nobody looks because somebody waits: the usual relist is soon enough."""
 
 
 def _deliver(waiters: list[_Waiter], inspection: Inspection) -> None:

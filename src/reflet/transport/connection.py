@@ -33,6 +33,7 @@ from reflet._version import __version__
 from reflet.errors import ConfigurationError, MisuseError, TransportError
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Opened, entered
+from reflet.runtime.threads import import_beside
 from reflet.transport.config.settings import ConnectionSettings, ssl_context
 from reflet.transport.failures import connection_failure
 from reflet.transport.http.cert_rotation import Replaceable, TransportRotation
@@ -54,6 +55,10 @@ PATH_CHARACTERS: Final = "/%:@!$&'()*+,;=~"
 """What stays as it is in the path of a server's address; escapes in it were meant as escapes."""
 UNSENDABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """What would end a header early, or cannot be encoded at all."""
+
+HTTP1: Final = ("encodings.idna", "reflet.transport.http.http1")
+HTTP2: Final = ("encodings.idna", "reflet.transport.http.http2", "reflet.transport.http.http2_pool")
+"""What is imported when a connection is opened, and beside the event loop: some 150 modules."""
 
 
 class Connection:
@@ -280,12 +285,16 @@ async def _open_transport(
     settings: ConnectionSettings, context: ssl.SSLContext | None
 ) -> Replaceable:
     """HTTP/2 when the server offers it and nothing stands between, else HTTP/1.1."""
-    _check_names(settings)
     if context is None or settings.proxy_url:
+        await import_beside(*HTTP1)
+        _check_names(settings)
         return _http1(settings, context)
+    await import_beside(*HTTP2)
+    _check_names(settings)
     context.set_alpn_protocols(["h2", "http/1.1"])
     first = await _dial(settings, context, lambda: None)
     if first is None:
+        await import_beside(*HTTP1)
         context.set_alpn_protocols(["http/1.1"])
         return _http1(settings, context)
 

@@ -359,3 +359,29 @@ def test_threads_that_wait_again_and_again_are_never_forgotten() -> None:
         follower.join()
 
     assert (ended, cache.waiting) == ([99] * 4, 0)
+
+
+async def test_who_begins_to_wait_is_noted_and_who_need_not_is_not() -> None:
+    cache, noted = StatusCache(), list[str]()
+    cache.on_wait = noted.append
+    cache.set("p", RuntimeStatus(uid="p"), None, 2.0)
+    await cache.newer_than("p", 1.0)
+    waiting = asyncio.create_task(cache.newer_than("p", 3.0))
+    await asyncio.sleep(0)
+
+    assert (noted, cache.waited_for()) == (["p"], ("p",))
+    cache.set_observed("p", 3.0)
+    await waiting
+    assert cache.waited_for() == ()
+
+
+def test_a_status_is_as_new_as_its_last_look() -> None:
+    cache = StatusCache()
+    unknown = cache.as_of("p")
+    cache.set("p", RuntimeStatus(uid="p"), None, 2.0)
+    cache.set_observed("p", 3.0)
+    looked_at = cache.as_of("p")
+    cache.update_time(4.0)
+
+    assert (unknown, looked_at, cache.as_of("p"), cache.as_of("other")) == (None, 3.0, 4.0, 4.0)
+    assert cache.uids() == ("p",)

@@ -166,7 +166,9 @@ async def test_the_name_of_the_compression_has_no_case() -> None:
     assert (await answered(answer)).body == b"ok"
 
 
-@pytest.mark.parametrize("body", [b"not gzip", gzip.compress(b"cut off" * 99)[:-9]])
+@pytest.mark.parametrize(
+    "body", [b"not gzip", gzip.compress(b"cut off" * 99)[:-9]], ids=["never was", "cut off"]
+)
 async def test_broken_compression_is_a_broken_transport(body: bytes) -> None:
     with pytest.raises(TransportError, match="compression is broken"):
         await answered(gzipped(body))

@@ -133,10 +133,13 @@ def _as_path(data: bytes) -> Iterator[str]:
         return
     import tempfile  # noqa: PLC0415 - only where the system has no files in memory
 
-    with tempfile.NamedTemporaryFile(prefix="reflet-") as file:  # mode 0600, removed on exit
-        file.write(data)
-        file.flush()
-        yield file.name
+    descriptor, path = tempfile.mkstemp(prefix="reflet-")  # mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:  # closed before it is read: Windows insists
+            file.write(data)
+        yield path
+    finally:
+        os.unlink(path)  # noqa: PTH108 - as few imports as can be
 
 
 def _not_after(der: bytes) -> datetime:

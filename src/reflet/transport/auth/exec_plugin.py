@@ -372,7 +372,8 @@ async def _limited(reader: asyncio.StreamReader) -> bytes:
 
 def _kill(process: asyncio.subprocess.Process, *, whole_session: bool) -> None:
     try:
-        if whole_session:
+        # Windows has neither.
+        if whole_session and hasattr(os, "killpg") and hasattr(signal, "SIGKILL"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()

@@ -103,6 +103,10 @@ class Overrides:
             )
 
 
+class NotConfigured(ConfigurationError):
+    """Nobody has said which cluster is meant; nothing that was said is wrong."""
+
+
 def resolve_settings(
     overrides: Overrides,
     environ: Mapping[str, str],
@@ -138,7 +142,7 @@ def resolve_settings(
     elif kubeconfig.contexts:
         raise ConfigurationError(_no_cluster(kubeconfig, context, overrides))
     else:
-        raise ConfigurationError(_no_configuration(kubeconfig, overrides, environ, home, why_not))
+        raise NotConfigured(_no_configuration(kubeconfig, overrides, environ, home, why_not))
     return dataclasses.replace(
         settings,
         namespace=_namespace(context, overrides, environ, root),

@@ -58,6 +58,18 @@ class HeaderBlocks:
         return b"".join(fields)
 
 
+def header_texts(received: Iterable[tuple[bytes | str, bytes | str]]) -> dict[str, str]:
+    """What the h2 library decoded, as texts; the values of a name that comes twice are joined."""
+    headers: dict[str, str] = {}
+    for header in received:
+        # Names are ASCII; a value that is not UTF-8 is not worth the connection.
+        name, value = (
+            part if isinstance(part, str) else part.decode(errors="replace") for part in header
+        )
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
 def field(name: bytes, value: bytes) -> bytes:
     """One header, as a literal that does not change the other side's table."""
     first = 0x10 if name in NEVER_INDEXED else 0x00

@@ -21,22 +21,11 @@ import aiohttp
 import yarl
 
 from reflet.errors import DeadlineExceeded, TransportError
+from reflet.runtime.sockets import keepalive
 from reflet.transport.failures import ConnectionReplaced, connection_failure
 from reflet.transport.interface import ANSWER_TIMEOUT, Request, Response, Stream
 
 READ_BUFFER: Final = 256 * 1024
-
-
-def keepalive(*, idle: int, interval: int, count: int) -> tuple[tuple[int, int, int], ...]:
-    """Socket options: after *idle* quiet seconds, *count* probes *interval* seconds apart."""
-    return (
-        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-        (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, idle),
-        (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, interval),
-        (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, count),
-    )
-
-
 KEEPALIVE: Final = keepalive(idle=20, interval=10, count=3)
 """A peer whose machine vanished is noticed by the kernel after 50 quiet seconds."""
 

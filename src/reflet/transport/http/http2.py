@@ -33,7 +33,7 @@ import h2.settings
 
 from reflet.errors import DeadlineExceeded, TransportError
 from reflet.transport.failures import Unprocessed, connection_failure, own_failure
-from reflet.transport.http.header_blocks import HeaderBlocks
+from reflet.transport.http.header_blocks import HeaderBlocks, header_texts
 from reflet.transport.http.http2_stream import STREAM_WINDOW, Http2Stream
 from reflet.transport.interface import Request
 
@@ -58,7 +58,8 @@ class Http2Connection(asyncio.Protocol):
     """A connection on which ``open`` starts streams, up to ``room`` more.
 
     A GOAWAY of the server, or ``retire``, makes it drain: closed to new streams only.  Its end, an
-    unanswered ping or ``abort`` closes it to all.
+    unanswered ping or ``abort`` closes it to all.  With *is_plain* it speaks HTTP/2 at once,
+    without TLS, and is not pinged: that is for a socket of this machine, never half open.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Http2Connection(asyncio.Protocol):
         authority: str,
         *,
         on_room: Callable[[], None] = lambda: None,
+        is_plain: bool = False,
     ) -> None:
         self.server = server
         self.loop = asyncio.get_running_loop()
@@ -77,6 +79,7 @@ class Http2Connection(asyncio.Protocol):
         self.used = False  # a stream has been opened on it before
         self.idle_since = self.loop.time()  # means something while it is idle
         self._authority = authority
+        self._is_plain = is_plain
         self._streams: dict[int, Http2Stream] = {}
         self._transport: asyncio.Transport | None = None
         self._lost: TransportError | None = None
@@ -122,7 +125,7 @@ class Http2Connection(asyncio.Protocol):
             target += "?" + urlencode(request.query)
         headers = [
             (":method", request.method),
-            (":scheme", "https"),
+            (":scheme", "http" if self._is_plain else "https"),
             (":authority", self._authority),
             (":path", target),
             *((name.lower(), value) for name, value in request.headers),
@@ -192,7 +195,7 @@ class Http2Connection(asyncio.Protocol):
         # Not checked: uvloop's transports are transports by shape only.
         self._transport = cast("asyncio.Transport", transport)
         tls = transport.get_extra_info("ssl_object")
-        self.offered = tls is not None and tls.selected_alpn_protocol() == "h2"
+        self.offered = self._is_plain or (tls is not None and tls.selected_alpn_protocol() == "h2")
         if not self.offered:
             return
         codes = h2.settings.SettingCodes
@@ -211,7 +214,8 @@ class Http2Connection(asyncio.Protocol):
         self._state.increment_flow_control_window(CONNECTION_WINDOW)
         self._flush()
         self._last_received = self.loop.time()
-        self._timer = self.loop.call_later(READ_IDLE_TIMEOUT, self._check_health)
+        if not self._is_plain:
+            self._timer = self.loop.call_later(READ_IDLE_TIMEOUT, self._check_health)
 
     def data_received(self, data: bytes) -> None:
         """Cut the bytes into frames; keep DATA of streaming answers, pass on the rest."""
@@ -322,6 +326,9 @@ class Http2Connection(asyncio.Protocol):
         match event:
             case h2.events.DataReceived() | h2.events.ResponseReceived():
                 self._act_on_answer(event)
+            case h2.events.TrailersReceived():
+                if (stream := self._streams.get(event.stream_id or 0)) is not None:
+                    stream.take_trailers(header_texts(event.headers or ()))
             case h2.events.StreamEnded() | h2.events.StreamReset():
                 stream = self._streams.get(event.stream_id or 0)
                 if stream is not None and isinstance(event, h2.events.StreamReset):
@@ -337,7 +344,7 @@ class Http2Connection(asyncio.Protocol):
                 self._offer_body_room()
                 self.on_room()
             case _:
-                pass  # acknowledgements, trailers and priorities change nothing here
+                pass  # acknowledgements and priorities change nothing here
 
     def _act_on_answer(self, event: h2.events.DataReceived | h2.events.ResponseReceived) -> None:
         stream = self._streams.get(event.stream_id or 0)
@@ -419,14 +426,8 @@ class Http2Connection(asyncio.Protocol):
 
 
 def _head(fields: Iterable[tuple[bytes | str, bytes | str]]) -> tuple[int, dict[str, str]]:
-    """The status and the headers; the values of a name that comes twice are joined."""
-    headers: dict[str, str] = {}
-    for field in fields:
-        # Names are ASCII; a value that is not UTF-8 is not worth the connection.
-        name, value = (
-            part if isinstance(part, str) else part.decode(errors="replace") for part in field
-        )
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    """The status and the headers."""
+    headers = header_texts(fields)
     status = headers.pop(":status")
     if not (len(status) == 3 and status.isascii() and status.isdecimal()):
         raise h2.exceptions.ProtocolError(f"the status {status!r}")

@@ -167,6 +167,10 @@ class Http2Stream:
         self._to_grant -= len(data)  # granted by the library, so not by us when it is read
         self.take_data(data)
 
+    def take_trailers(self, trailers: Mapping[str, str]) -> None:
+        """What the server says behind the body: more headers."""
+        self.headers = {**self.headers, **trailers}
+
     def take_end(self) -> None:
         """The body is whole."""
         self.ended = True

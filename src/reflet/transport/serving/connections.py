@@ -33,6 +33,7 @@ from typing import Any, Final, Protocol
 
 from reflet.errors import ConfigurationError
 from reflet.runtime.backoff import Backoff
+from reflet.runtime.sockets import is_established
 
 MOST_CONNECTIONS: Final = 256
 IPV6_NETWORK: Final = 64
@@ -43,7 +44,6 @@ FIRST_PAUSE: Final = 0.05  # seconds after accepting has failed
 LONGEST_PAUSE: Final = 1.0
 LOOK_EVERY: Final = 5.0  # seconds between two looks whether whoever has a stream is still there
 IDLE_TIMEOUT: Final = 4 * 3600.0  # seconds; the kubelet's streamingConnectionIdleTimeout
-TCP_ESTABLISHED: Final = b"\1"
 Accepted = Callable[[socket.socket, str], None]
 Accept = Callable[[socket.socket], Awaitable[tuple[socket.socket, Any]]]
 logger = logging.getLogger(__name__)
@@ -200,7 +200,7 @@ async def until_left(connection: socket.socket, line: Moving) -> None:
             moved, quiet = line.moved, 0.0
             continue
         quiet += LOOK_EVERY
-        if connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) != TCP_ESTABLISHED:
+        if not is_established(connection):
             return
 
 

@@ -9,15 +9,11 @@ import struct
 from typing import Final, Protocol
 
 from reflet.errors import TransportError
+from reflet.runtime.sockets import keepalive
 
 AT_ONCE: Final = 64 * 1024  # bytes
 FAREWELL: Final = 1.0  # seconds in which a last word is sent, to whoever still reads
-KEEPALIVE: Final = (
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10),
-    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
-)
+KEEPALIVE: Final = keepalive(idle=20, interval=10, count=3)
 """Socket options: a peer whose machine vanished is noticed after 50 quiet seconds."""
 
 
