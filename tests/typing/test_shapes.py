@@ -13,8 +13,10 @@ from reflet.api.unstructured import AnyObject
 from reflet.blocking import BlockingResource
 from reflet.client.resource_client import ResourceClient
 from reflet.client.watch import Watch
+from reflet.cri.cri_runtime import CriRuntime
 from reflet.informer.reflector.reflector import Held
 from reflet.informer.reflector.source import Source, WatchStream
+from reflet.pleg.runtime_status import EventedRuntime
 from reflet.store.deltas import Sink
 from reflet.store.store import Store
 from reflet.testing.scripted_source import ScriptedSource, ScriptedWatch
@@ -38,6 +40,10 @@ def scripted_source_is_a_source(source: ScriptedSource[ConfigMap]) -> Source[Con
 
 def scripted_watch_is_a_watch_stream(watch: ScriptedWatch[ConfigMap]) -> WatchStream[ConfigMap]:
     return watch
+
+
+def cri_runtime_has_events(runtime: CriRuntime) -> EventedRuntime:
+    return runtime
 
 
 def store_is_a_sink(store: Store[ConfigMap]) -> Sink[ConfigMap]:

@@ -28,12 +28,13 @@ from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.managers.strategies import ManagerOptions
 from reflet.managers.ttl import ttl_from
-from reflet.node.descriptor_budget import budget_with
 from reflet.node.identity.machine import node_addresses, read_machine
 from reflet.node.identity.node_lease import NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
 from reflet.node.identity.node_status import NodeFacts
 from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
+from reflet.node.open_process import open_process_runtime
+from reflet.node.opened_runtime import LaunchParts, RuntimeParts
 from reflet.node.options import NodeOptions, check_isolation
 from reflet.node.pods.binding import PodBinder
 from reflet.node.pods.configurations import Configurations
@@ -41,19 +42,14 @@ from reflet.node.pods.manifest_defaults import with_defaults
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.workers import WorkerFactory
 from reflet.node.probes.handlers import Handlers
-from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.root_lock import locked_root, memory_name
 from reflet.node.server.node_page import follow_objects, on_written, page_of, shown_statuses
-from reflet.node.server.pages import AgentPages, shim_problem
-from reflet.node.server.pod_services import PodServices
+from reflet.node.server.pages import AgentPages
 from reflet.node.server.ports import AgentPorts
 from reflet.node.server.review import ReaderReview
 from reflet.node.server.serving_certificates import ServingCertificates
-from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.node_events import NodeEvents
 from reflet.node.status.status_manager import LocalStatuses, StatusManager, StatusSink
-from reflet.pleg.relist import Pleg
-from reflet.pleg.status_cache import StatusCache
 from reflet.podconfig.pod_wakeups import PodWakeups
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
@@ -70,7 +66,6 @@ from reflet.volumes.pod_directories import PodDirectories
 LAST_WORDS: Final = 5.0  # seconds for what is still to be told when the agent stops
 SERVICE_FIELDS: Final = "spec.clusterIP!=None"
 DISK_THREADS: Final = 2  # more would only take turns with the loop: what they do is Python
-REQUESTS: Final = 1000  # pods that may wait to be looked at
 
 logger = logging.getLogger(__name__)
 
@@ -189,35 +184,23 @@ class NodeAgent:
         remove_empty_folders(root, below=not self._containers_go_on)
 
     async def _open_runtime(self, undo: AsyncExitStack) -> None:
-        self._shim = await undo.enter_async_context(
-            ShimClient(
-                self.options.root,
-                on_ended=self._look,
-                on_lost=self._look_at_all,
-                clock=self._clock,
-                permanent=self._permanent,
-            )
+        parts = RuntimeParts(
+            options=self.options,
+            directories=self._directories,
+            addresses=lambda: self.address,
+            on_ended=self._look,
+            on_lost=self._look_at_all,
+            containers_go_on=lambda: self._containers_go_on,
+            clock=self._clock,
+            metrics=self.metrics,
+            permanent=self._permanent,
         )
-        # Behind the relist loop in the order of closing: nobody asks a shim that has ended.
-        undo.push_async_callback(self._stop_shim)
-        self._budget = budget_with(self._shim.pid)
-        self._runtime = ProcessRuntime(
-            self._directories, self._shim, addresses=lambda: self.address, clock=self._clock
-        )
-        self._left = self._runtime.load()
-        self._cache = StatusCache()
-        self._pleg = await undo.enter_async_context(
-            Pleg(
-                self._runtime,
-                self._cache,
-                clock=self._clock,
-                period=self.options.relist,
-                request_capacity=REQUESTS,
-                event_capacity=REQUESTS * 4,
-                metrics=self.metrics,
-                permanent=self._permanent,
-            )
-        )
+        opening = open_process_runtime
+        if self.options.runtime is not None:
+            # Only here: whoever runs processes needs no client of container runtimes.
+            from reflet.node.cri.open_cri import open_cri_runtime as opening  # noqa: PLC0415
+        self._opened = await opening(undo, parts)
+        self._runtime, self._pleg = self._opened.runtime, self._opened.pleg
 
     async def _open_configuration(self, undo: AsyncExitStack) -> None:
         cluster, options = self._cluster, self.options
@@ -259,6 +242,7 @@ class NodeAgent:
             tokens=ServiceAccountTokens(cluster, clock=self._clock),
             bundles=bundles,
             addresses=lambda: self.address,
+            pod_addresses=self._runtime.addresses,
             mounted=self._volumes.mounted,
             skip_invalid_names=options.skip_invalid_names,
             clock=self._clock,
@@ -286,8 +270,17 @@ class NodeAgent:
             self._statuses = LocalStatuses()
         factory = WorkerFactory(
             runtime=self._runtime,
-            handlers=Handlers(self._runtime, lambda: self.address),
-            cache=self._cache,
+            launcher=self._opened.launcher(
+                LaunchParts(
+                    volumes=self._volumes,
+                    disk=self._disk,
+                    allowance=self._allowance,
+                    events=self._events,
+                    secrets=self._managers[1],
+                )
+            ),
+            handlers=Handlers(self._runtime, self._runtime.addresses),
+            cache=self._opened.cache,
             pleg=self._pleg,
             configurations=self._configurations,
             volumes=self._volumes,
@@ -312,15 +305,8 @@ class NodeAgent:
 
     async def _open_ports(self, undo: AsyncExitStack) -> None:
         options = self.options
-        services = PodServices.of(
-            self._runtime,
-            self._find_pod,
-            folder=options.root / "commands",
-            budget=self._budget,
-            clock=self._clock,
-        )
         pages = AgentPages(
-            shim=self._shim,
+            runtime=self._runtime,
             pleg=self._pleg,
             feed=self._feed,
             services=self._services,
@@ -329,7 +315,7 @@ class NodeAgent:
             statuses=self._statuses,
             registration=lambda: self._registration,
             heartbeat=lambda: self._lease,
-            pod_services=services,
+            pod_services=self._opened.services(self._find_pod),
             permanent=self._permanent,
             metrics=self.metrics,
             clock=self._clock,
@@ -340,7 +326,7 @@ class NodeAgent:
                 ReaderReview(self._cluster, options.name, clock=self._clock),
                 plain=options.health,
                 secure=self._secure,
-                connections=self._budget.connections,
+                connections=self._opened.budget.connections,
                 permanent=self._permanent,
             )
         )
@@ -356,14 +342,15 @@ class NodeAgent:
             addresses=self.address,
             port=0 if self._ports is None else self._ports.logs_port,
             runs_commands=self.options.run,
-            isolates=self._allowance.isolates,
-            most_pods=self._budget.pods,
+            runtime=self._opened.version,
+            most_pods=self._opened.budget.pods,
+            has_images=self._allowance.runs_images,
         )
         self._registration = NodeRegistration(
             self._cluster,
             facts,
             folder=self.options.root,
-            not_ready=lambda: shim_problem(self._shim) or self._pleg.why_unhealthy(),
+            not_ready=lambda: self._runtime.problem() or self._pleg.why_unhealthy(),
             clock=self._clock,
         )
         self._lease = NodeLease(
@@ -383,6 +370,8 @@ class NodeAgent:
             serve = partial(self._registration.serve, self._tell_start, self._refusals.put_nowait)
             keep(serve, name="node status")
             keep(self._lease.run, name="lease")
+        for name, chore in self._opened.chores:
+            keep(chore, name=name)
         keep(partial(self._workers.hear, self._pleg.events), name="runtime events")
         keep(partial(self._feed.run, self._workers.take), name="pods")
         keep(self._services.informer.watching_ended, name="services")
@@ -399,7 +388,7 @@ class NodeAgent:
     async def _end_orphans(self) -> None:
         """Once every pod is known, what is left of others is ended."""
         await self._feed.complete()
-        self._workers.end_orphans(self._left)
+        self._workers.end_orphans(self._opened.left)
 
     # Closing
 
@@ -418,7 +407,7 @@ class NodeAgent:
             await self._workers.stop()
             ends = not self.options.keep_running
             workers = self._workers.workers
-            if ends and await end_containers(self._runtime, self._shim, workers):
+            if ends and await end_containers(self._runtime, workers):
                 self._containers_go_on = False
                 await asyncio.to_thread(clear_volumes, self._runtime, self._volumes)
             async with asyncio.timeout(LAST_WORDS):
@@ -429,10 +418,6 @@ class NodeAgent:
                 await self._events.sent()
         except (OSError, RefletError) as failure:  # a TimeoutError is one, and has no words
             logger.warning("not everything was told before the end: %s", str(failure) or "no time")
-
-    async def _stop_shim(self) -> None:
-        if not self._containers_go_on:
-            await self._shim.stop()
 
     # What parts ask
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from reflet.runtime.descriptors import descriptor_limit
+from reflet.runtime.descriptors import PLENTY, descriptor_limit
 from reflet.transport.serving.connections import MOST_CONNECTIONS
 
 MOST_PODS: Final = 1000
@@ -57,6 +57,12 @@ def budget_with(shim: int) -> DescriptorBudget:
         return budget(mine, descriptor_limit(shim))
     except OSError:  # it is gone, and the next one has what this process has
         return budget(mine, mine)
+
+
+def budget_alone() -> DescriptorBudget:
+    """Divide what this process has, where containers are no children of a shim."""
+    mine = descriptor_limit()
+    return budget(mine, max(mine, PLENTY))
 
 
 def budget(agent: int, shim: int) -> DescriptorBudget:

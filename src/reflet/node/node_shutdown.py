@@ -14,12 +14,11 @@ import logging
 from collections.abc import Sequence
 
 from reflet.errors import RefletError
+from reflet.node.container_runtime import ContainerRuntime
 from reflet.node.pods.killing import USUAL_GRACE
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.worker import PodWorker
 from reflet.node.pods.workers import PodWorkers
-from reflet.node.process_runtime import ProcessRuntime
-from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.status_manager import StatusManager
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.volumes.volume_errors import VolumeError
@@ -27,30 +26,36 @@ from reflet.volumes.volume_errors import VolumeError
 logger = logging.getLogger(__name__)
 
 
-async def end_containers(
-    runtime: ProcessRuntime, shim: ShimClient, workers: Sequence[PodWorker] = ()
-) -> bool:
+async def end_containers(runtime: ContainerRuntime, workers: Sequence[PodWorker] = ()) -> bool:
     """End everything that runs, each pod within its grace period; whether nothing runs any more.
 
     Pods that one of *workers* knows end in their order and with their hooks.
     """
     graces = {each.uid: each.grace for each in runtime.sandboxes}
     try:
-        await shim.up()
-        listed = await shim.listed()
+        await runtime.up()
+        pods = await runtime.list_pods()
     except RefletError as error:
         logger.warning("the containers cannot be ended: %s", error)
         return False
-    running = [each for each in listed if each[3] == RuntimeState.RUNNING]
+    running = [
+        (pod.uid, each.id)
+        for pod in pods
+        for each in pod.containers
+        if each.state is RuntimeState.RUNNING
+    ]
     known = {worker.uid: worker for worker in workers}
     results = await asyncio.gather(
-        *(known[uid].kill() for uid in {each[1] for each in running} & known.keys()),
+        *(known[uid].kill() for uid in {uid for uid, _ in running} & known.keys()),
         *(
             runtime.end(container, graces.get(uid, USUAL_GRACE))
-            for container, uid, *_ in running
+            for uid, container in running
             if uid not in known
         ),
         return_exceptions=True,
+    )
+    results += await asyncio.gather(
+        *(runtime.stop_sandbox(pod.uid) for pod in pods if pod.sandboxes), return_exceptions=True
     )
     failures = [result for result in results if isinstance(result, BaseException)]
     for failure in failures:
@@ -58,7 +63,7 @@ async def end_containers(
     return not failures
 
 
-def clear_volumes(runtime: ProcessRuntime, volumes: PodVolumes) -> None:
+def clear_volumes(runtime: ContainerRuntime, volumes: PodVolumes) -> None:
     """Remove the configuration of pods that have ended; the next agent writes it again."""
     for sandbox in runtime.sandboxes:
         try:
@@ -68,7 +73,7 @@ def clear_volumes(runtime: ProcessRuntime, volumes: PodVolumes) -> None:
 
 
 async def tell_ends(
-    workers: PodWorkers, runtime: ProcessRuntime, reporter: StatusManager | None
+    workers: PodWorkers, runtime: ContainerRuntime, reporter: StatusManager | None
 ) -> None:
     """Tell how every pod ended, and return when *reporter*, if there is one, has written it."""
     for worker in workers.workers:

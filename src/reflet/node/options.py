@@ -27,6 +27,7 @@ from reflet.node.pods.admission import (
 )
 from reflet.node.pods.container_mounts import shared_paths
 from reflet.processes.isolation_check import why_not_isolated
+from reflet.runtime.platforms import require_namespaces
 
 USUAL_ROOT: Final = Path("/var/lib/reflet")
 OWN_ROOT: Final = ".local/state/reflet"
@@ -52,6 +53,20 @@ class SecurePort:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CriOptions:
+    """Which container runtime, and how pods find names of the cluster.
+
+    *endpoint* and *image_endpoint* are sockets, as ``unix:///run/containerd/containerd.sock``; the
+    second is the first when it is empty.
+    """
+
+    endpoint: str
+    image_endpoint: str = ""
+    cluster_dns: tuple[str, ...] = ()
+    cluster_domain: str = "cluster.local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeOptions:
     """The settings of one agent.
 
@@ -59,6 +74,7 @@ class NodeOptions:
     bound to this node.  *user* is whom containers run as that do not say, as ``UID``,
     ``UID:GID`` or None, and *grants* whom they may be besides.  With *isolation* containers have
     namespaces of their own, and see *share* of the machine, as ``shared_paths`` reads it.
+    *runtime* is what runs containers: None for processes, else what is needed for real ones.
     *health* is where health, metrics and, without *secure*, logs are answered in plain words.
     *ui* is the loopback port of the agent's page of itself, 0 for a free one, None for no page.
     With *keep_running* containers outlive an agent that is told to stop.  *skip_invalid_names* is
@@ -75,6 +91,7 @@ class NodeOptions:
     host_paths: tuple[str, ...] = ()
     isolation: bool = True
     share: tuple[str, ...] = ()
+    runtime: CriOptions | None = None
     namespaces: frozenset[str] = frozenset()
     selector: str = ""
     address: str = ""
@@ -99,6 +116,10 @@ class NodeOptions:
         """What pods are given; ConfigurationError when that was not said and must be."""
         me = os.geteuid()
         self._check(me)
+        if self.runtime is not None:
+            return Allowance(
+                namespaces=self.namespaces, host_paths=self.host_paths, runs_images=True
+            )
         return Allowance(
             namespaces=self.namespaces,
             host_paths=self.host_paths,
@@ -119,11 +140,11 @@ class NodeOptions:
                 + " or ".join(NOTICING)
             )
         user = self.user
-        if me == ROOT:
-            if self.run and user is None:
+        if me == ROOT or self.runtime is not None:
+            if self.run and user is None and self.runtime is None:
                 raise ConfigurationError(
-                    "the agent runs as root: say with --user whom containers run as, "
-                    "--user root if they are to be root"
+                    "the agent runs as root: name the user for containers with --user, "
+                    "--user root for root"
                 )
             return
         if user is not None and user.user not in {None, me}:
@@ -143,6 +164,8 @@ class NodeOptions:
 
 def check_isolation() -> None:
     """Raise ConfigurationError where containers cannot have namespaces of their own; blocks."""
+    plainly = ": --no-isolation runs containers as plain processes"
+    require_namespaces("--run with isolation", plainly)
     why_not = why_not_isolated()
     if why_not is not None:
         raise ConfigurationError(

@@ -8,19 +8,26 @@ Upstream: pkg/kubelet/kuberuntime/kuberuntime_manager.go, GetPods, GetPodStatus
 from __future__ import annotations
 
 import asyncio
-import json
+import hashlib
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
+from reflet.api.codec import encode
+from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
-from reflet.node.shim.container_records import KEPT_LIVES, ContainerRecord, write_private
+from reflet.node.container_runtime import Sandbox
+from reflet.node.pod_folders import PodFolders
+from reflet.node.shim.container_records import KEPT_LIVES, ContainerRecord
 from reflet.node.shim.protocol import ContainerList, ExecStream, Executed, StartContainer
 from reflet.node.shim.shim_client import ShimClient
+from reflet.node.status.container_statuses import SCHEME
 from reflet.pleg.runtime_status import (
     RuntimeContainer,
     RuntimePod,
@@ -32,25 +39,7 @@ from reflet.processes.container_plan import ContainerRoot
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.volumes.pod_directories import PodDirectories
 
-SANDBOX_FILE: Final = "plugins/reflet/pod.json"
 ID_BYTES: Final = 16
-DEFAULT_GRACE: Final = 30  # seconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sandbox:
-    """What is remembered of a pod as long as it has a folder: enough to end it well."""
-
-    uid: str
-    name: str
-    namespace: str
-    created_at: float
-    grace: int = DEFAULT_GRACE
-
-    @property
-    def id(self) -> str:
-        """The sandbox among containers."""
-        return f"sandbox-{self.uid}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,61 +83,53 @@ class ProcessRuntime:
         self._shim = shim
         self._addresses = addresses
         self._clock = clock or SystemClock()
-        self._sandboxes: dict[str, Sandbox] = {}
-        self._made: set[str] = set()
+        self._remembered = PodFolders(directories, clock=self._clock)
         # What the pods were made of that were listed last.
         self._seen: tuple[ContainerList, tuple[Sandbox, ...]] = (ContainerList(), ())
         self._pods: list[RuntimePod] = []
 
     # Sandboxes
 
+    scheme: Final = SCHEME
+
     def load(self) -> tuple[Sandbox, ...]:
         """Read which pods an earlier life of the agent left."""
-        for uid in self._directories.uids():
-            try:
-                document = json.loads(self._sandbox_file(uid).read_bytes())
-                self._sandboxes[uid] = Sandbox(**document)
-            except (OSError, ValueError, TypeError):
-                # A folder without its file: begun and not finished, or taken down in part.
-                self._sandboxes[uid] = Sandbox(uid=uid, name="", namespace="", created_at=0.0)
-        return tuple(self._sandboxes.values())
+        return self._remembered.load()
 
     @property
     def sandboxes(self) -> tuple[Sandbox, ...]:
         """Every pod that has a folder here."""
-        return tuple(self._sandboxes.values())
+        return self._remembered.sandboxes
+
+    def problem(self) -> str | None:
+        """Why the shim cannot be asked now."""
+        return None if self._shim.is_connected else "the shim is away"
+
+    async def up(self) -> None:
+        """Return when the shim can be asked; ShimUnavailable when that takes too long."""
+        await self._shim.up()
+
+    def addresses(self, _uid: str) -> tuple[str, ...]:
+        """The addresses of a pod, which are those of the machine."""
+        return self._addresses()
 
     def make_sandbox(self, pod: Pod, *, group: int | None = None) -> None:
         """Make a pod's folder, if it has none; members of *group* may enter."""
-        uid = pod.metadata.uid
-        grace = pod.spec.termination_grace_period_seconds
-        made = Sandbox(
-            uid=uid,
-            name=pod.metadata.name,
-            namespace=pod.metadata.namespace,
-            created_at=self._clock.now().timestamp(),
-            grace=DEFAULT_GRACE if grace is None else grace,
-        )
-        known = self._sandboxes.get(uid)
-        if known is not None:
-            made = replace(made, created_at=known.created_at)
-        if known == made and uid in self._made:
-            return
-        # Also for a pod that an earlier life left: its folder in memory may be gone since.
-        self._directories.make_pod(uid, group=group)
-        self._made.add(uid)
-        path = self._sandbox_file(uid)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(path, json.dumps(asdict(made)).encode())
-        self._sandboxes[uid] = made
+        self._remembered.make(pod, group=group)
+
+    async def run_sandbox(self, _pod: Pod) -> bool:
+        """Nothing is to be done: the folder of a pod is its sandbox."""
+        return False
+
+    async def stop_sandbox(self, _uid: str) -> None:
+        """Nothing is to be done: processes are held together by nothing that could be stopped."""
 
     async def remove_pod(self, uid: str) -> tuple[str, ...]:
         """Remove a pod whose containers have all ended; the answer is what was kept, and why."""
         for record in await self._shim.records(uid):
             await self._shim.remove(record.id)
         kept = await asyncio.to_thread(self._directories.tear_down, uid)
-        self._sandboxes.pop(uid, None)
-        self._made.discard(uid)
+        self._remembered.forget(uid)
         return tuple(map(str, kept))
 
     # What a runtime answers
@@ -165,7 +146,9 @@ class ProcessRuntime:
         return self._pods
 
     def _pods_in(self, listing: ContainerList) -> list[RuntimePod]:
-        containers: dict[str, list[RuntimeContainer]] = {uid: [] for uid in self._sandboxes}
+        containers: dict[str, list[RuntimeContainer]] = {
+            sandbox.uid: [] for sandbox in self.sandboxes
+        }
         for container, uid, name, state in listing.containers:
             known = RuntimeContainer(container, name, state)
             containers.setdefault(uid, []).append(known)
@@ -177,12 +160,12 @@ class ProcessRuntime:
             RuntimeContainer(container, name, state)
             for container, _, name, state in await self._shim.listed(uid)
         ]
-        return self._pod(uid, found) if found or uid in self._sandboxes else None
+        return self._pod(uid, found) if found or self._remembered.find(uid) else None
 
     async def pod_status(self, pod: RuntimePod, /) -> RuntimeStatus:
         """Return everything about one pod."""
         records = await self._shim.records(pod.uid)
-        sandbox = self._sandboxes.get(pod.uid)
+        sandbox = self._remembered.find(pod.uid)
         return RuntimeStatus(
             uid=pod.uid,
             name=pod.name,
@@ -193,7 +176,7 @@ class ProcessRuntime:
         )
 
     def _pod(self, uid: str, containers: Sequence[RuntimeContainer]) -> RuntimePod:
-        sandbox = self._sandboxes.get(uid)
+        sandbox = self._remembered.find(uid)
         if sandbox is None:
             return RuntimePod(uid=uid, containers=tuple(containers))
         listed = RuntimeContainer(sandbox.id, "", RuntimeState.RUNNING)
@@ -243,6 +226,10 @@ class ProcessRuntime:
         )
         return await self._shim.start(order)
 
+    def fingerprint(self, container: Container) -> str:
+        """What a container would be made from now."""
+        return fingerprint_of(container)
+
     async def fingerprints(self, uid: str) -> dict[str, str]:
         """What the newest life of each container was made from."""
         found: dict[str, str] = {}
@@ -279,8 +266,10 @@ class ProcessRuntime:
         """End a container, by force after *grace* seconds."""
         return await self._shim.end(container, grace)
 
-    def _sandbox_file(self, uid: str) -> Path:
-        return self._directories.pod(uid) / SANDBOX_FILE
+
+def fingerprint_of(container: Container) -> str:
+    """What a container is made from, apart from its image, which plays no part here."""
+    return hashlib.sha256(encode(replace(container, image=""))).hexdigest()[:16]
 
 
 def message_file_of(folder: Path) -> Path:

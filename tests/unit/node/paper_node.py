@@ -28,6 +28,7 @@ from reflet.node.pods.workers import WorkerFactory
 from reflet.node.probes.handlers import Outcome, Target
 from reflet.node.probes.http_probes import HttpAnswer
 from reflet.node.probes.probe_spec import ExecAction, Handler, HttpGetAction
+from reflet.node.process_launch import ProcessLauncher
 from reflet.node.process_runtime import Launch, ProcessRuntime
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import ContainerList, Executed, ListedContainer, StartContainer
@@ -329,7 +330,17 @@ class PaperNode:
             "retry": 10.0,
             "first_backoff": CrashBackoff(),
         }
-        self.factory = WorkerFactory(**(given | changes))
+        given |= changes
+        given.setdefault(
+            "launcher",
+            ProcessLauncher(
+                self.runtime,
+                given["volumes"],
+                allowance=given["allowance"],
+                disk=given["disk"],
+            ),
+        )
+        self.factory = WorkerFactory(**given)
         self.tasks = TaskOwner("paper node")
         self.workers = self.factory.workers(self.tasks)
 

@@ -18,10 +18,11 @@ import pytest
 from reflet.cluster import Cluster
 from reflet.errors import ConfigurationError, RefletError
 from reflet.node import agent as agent_module
+from reflet.node import open_process
 from reflet.node.agent import LAST_WORDS, NodeAgent
 from reflet.node.options import NodeOptions
 from reflet.node.root_lock import LOCK
-from reflet.node.shim.protocol import ShimUnavailable
+from reflet.node.shim.protocol import ContainerList, ShimUnavailable
 from reflet.testing.virtual_time import VirtualClock
 from tests.unit.node.fake_cluster import FakeCluster
 
@@ -93,8 +94,8 @@ class ShimPart(Part):
     async def up(self) -> None:
         self.notes.note("ask the shim")
 
-    async def listed(self, _: str = "") -> list[tuple[str, str, str, str]]:
-        return []
+    async def listing(self, known: ContainerList) -> ContainerList:
+        return known
 
     async def stop(self) -> None:
         self.notes.note("stop the shim")
@@ -133,7 +134,8 @@ def notes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Notes:
         "PodWakeups": part(Part, "news"),
         "memory_backed_root": lambda _: memory_below(tmp_path),
     }.items():
-        monkeypatch.setattr(agent_module, name, replacement)
+        opens = open_process if name in {"ShimClient", "Pleg"} else agent_module
+        monkeypatch.setattr(opens, name, replacement)
     return made
 
 

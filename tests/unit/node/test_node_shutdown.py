@@ -12,7 +12,6 @@ from reflet.node.node_shutdown import clear_volumes, end_containers, tell_ends
 from reflet.node.pods.killing import USUAL_GRACE
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.shim.protocol import ShimUnavailable
-from reflet.node.shim.shim_client import ShimClient
 from reflet.node.status.status_manager import StatusManager
 from reflet.pods.pod_sources import PodSeen
 from reflet.volumes.volume_errors import VolumeError
@@ -30,7 +29,7 @@ def named(name: str, *containers: dict[str, Any], **spec: Any) -> Pod:
 
 
 async def ended(node: PaperNode) -> bool:
-    return await end_containers(node.runtime, cast("ShimClient", node.shim))
+    return await end_containers(node.runtime)
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -122,12 +121,26 @@ async def test_pods_that_are_known_end_in_their_order_and_with_their_hooks(tmp_p
         await passing(5.0)
         node.shim.takes = 3.0
         await node.workers.stop()
-        shim = cast("ShimClient", node.shim)
 
-        assert await end_containers(node.runtime, shim, node.workers.workers)
+        assert await end_containers(node.runtime, node.workers.workers)
 
     assert [name for _, name, _ in node.handlers.asked] == ["main"]
     assert node.shim.asked == ["start proxy 0", "start main 0", "end main 20", "end proxy 17"]
+
+
+async def test_what_holds_containers_together_is_stopped_after_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = PaperNode(tmp_path)
+    await node.start(named("web"))
+
+    async def stop_sandbox(uid: str) -> None:
+        node.shim.asked.append(f"stop {uid}")
+
+    monkeypatch.setattr(node.runtime, "stop_sandbox", stop_sandbox)
+
+    assert await end_containers(node.runtime)
+    assert [each.split()[0] for each in node.shim.asked] == ["start", "end", "stop"]
 
 
 # Clearing what was written

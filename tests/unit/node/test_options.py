@@ -22,7 +22,7 @@ def test_root_has_to_say_whom_containers_run_as(monkeypatch: pytest.MonkeyPatch)
     silent = NodeOptions(name="n", root=Path("/srv"), run=True)
     clear = NodeOptions(name="n", root=Path("/srv"), run=True, user=RunAs(0, 0))
 
-    with pytest.raises(ConfigurationError, match="say with --user"):
+    with pytest.raises(ConfigurationError, match="name the user for containers with --user"):
         silent.allowance()
     assert clear.allowance().gives_root
     assert OPTIONS.allowance().is_root

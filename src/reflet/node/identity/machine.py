@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from reflet.processes.process_table import boot_id, process_entries
+from reflet.runtime.darwin_sysctl import sysctl_number
+from reflet.runtime.platforms import HERE
+
 OURSELVES = "127.0.0.1"
 
 PROC: Final = Path("/proc")
@@ -75,9 +79,9 @@ def read_machine() -> Machine:
         architecture=_ARCHITECTURES.get(platform.machine(), platform.machine()),
         kernel=platform.release(),
         system=_system_name(),
-        boot_id=_text(PROC / "sys/kernel/random/boot_id"),
+        boot_id=_text(PROC / "sys/kernel/random/boot_id") if HERE.proc else boot_id(),
         machine_id=_text(MACHINE_ID),
-        cpus=len(os.sched_getaffinity(0)),
+        cpus=_cpus(),
         memory=_memory().get("MemTotal", 0),
     )
 
@@ -85,8 +89,7 @@ def read_machine() -> Machine:
 def read_pressure(folder: Path) -> Pressure:
     """Look how much is left; the disk is that of *folder*."""
     disk = os.statvfs(folder)
-    limit = int(_text(PROC / "sys/kernel/pid_max") or 32768)
-    running = sum(name.isdecimal() for name in os.listdir(PROC))  # noqa: PTH208 - names only
+    running, limit = _processes()
     return Pressure(
         memory_free=_memory().get("MemAvailable", 0),
         disk_free=disk.f_bavail / max(1, disk.f_blocks),
@@ -117,8 +120,29 @@ def _own_address(family: socket.AddressFamily, somewhere: tuple[str, int]) -> st
         return ""
 
 
+def _cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _processes() -> tuple[int, int]:
+    """How many processes there are, and how many there can be."""
+    if not HERE.proc:
+        return sum(1 for _ in process_entries()), sysctl_number("kern.maxproc")
+    running = sum(name.isdecimal() for name in os.listdir(PROC))  # noqa: PTH208 - names only
+    return running, int(_text(PROC / "sys/kernel/pid_max") or 32768)
+
+
 def _memory() -> Mapping[str, int]:
     """Sizes in bytes by the kernel's names."""
+    if not HERE.proc:
+        size = sysctl_number("hw.memsize")
+        # What `memory_pressure` prints: the share that can be had, in per cent.
+        return {
+            "MemTotal": size,
+            "MemAvailable": size * sysctl_number("kern.memorystatus_level") // 100,
+        }
     sizes: dict[str, int] = {}
     for line in _text(PROC / "meminfo").splitlines():
         name, _, rest = line.partition(":")
@@ -134,7 +158,7 @@ def _system_name() -> str:
             name, _, value = line.partition("=")
             if name == "PRETTY_NAME":
                 return value.strip('"')
-    return platform.system()
+    return f"{HERE.name} {platform.mac_ver()[0]}".strip()
 
 
 def _text(path: Path) -> str:

@@ -27,25 +27,31 @@ ENOUGH_DISK: Final = 0.10  # of the disk; the kubelet's nodefs.available<10%
 ENOUGH_PROCESSES: Final = 0.05
 
 DECLARED_FEATURES: Final = ("ExtendWebSocketsToKubelet",)
-"""API servers of 1.36 and later then pass WebSockets through.  Those that are not told, or are
+"""Of the agent's own streams: those of a container runtime may not take WebSockets.
+
+API servers of 1.36 and later then pass WebSockets through.  Those that are not told, or are
 older, turn them into SPDY/3.1, and do not tell when whoever started a command has left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:
-    """What the Node says."""
+    """What the Node says; *runtime* is its containerRuntimeVersion."""
 
     name: str
     machine: Machine
     addresses: tuple[str, ...]
     port: int = 0
     runs_commands: bool = False
-    isolates: bool = False
+    runtime: str = f"reflet-processes://{__version__}"
     most_pods: int = MOST_PODS
+    has_images: bool = False
 
 
 def new_node(facts: NodeFacts) -> dict[str, Any]:
-    """The Node to create; its taint keeps away pods that do not ask for processes."""
+    """The Node to create; a taint keeps away pods that do not ask for processes.
+
+    A node that runs images can take any pod.
+    """
     machine = facts.machine
     return {
         "apiVersion": "v1",
@@ -56,10 +62,10 @@ def new_node(facts: NodeFacts) -> dict[str, Any]:
                 "kubernetes.io/hostname": facts.name,
                 "kubernetes.io/os": "linux",
                 "kubernetes.io/arch": machine.architecture,
-                RUNTIME_LABEL: "processes",
+                RUNTIME_LABEL: "containers" if facts.has_images else "processes",
             },
         },
-        "spec": {"taints": [{"key": TAINT, "effect": "NoSchedule"}]},
+        "spec": {} if facts.has_images else {"taints": [{"key": TAINT, "effect": "NoSchedule"}]},
     }
 
 
@@ -90,25 +96,20 @@ def node_status(
             {"type": "Hostname", "address": facts.name},
         ],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": facts.port}},
-        "declaredFeatures": list(DECLARED_FEATURES),
+        "declaredFeatures": [] if facts.has_images else list(DECLARED_FEATURES),
         "nodeInfo": {
             "machineID": machine.machine_id,
             "systemUUID": machine.machine_id,
             "bootID": machine.boot_id,
             "kernelVersion": machine.kernel,
             "osImage": machine.system,
-            "containerRuntimeVersion": f"{_runtime(facts)}://{__version__}",
+            "containerRuntimeVersion": facts.runtime,
             "kubeletVersion": f"reflet-{__version__}",
             "kubeProxyVersion": "",
             "operatingSystem": "linux",
             "architecture": machine.architecture,
         },
     }
-
-
-def _runtime(facts: NodeFacts) -> str:
-    """What ``kubectl get nodes -o wide`` shows as the runtime: whether containers are parted."""
-    return "reflet-namespaces" if facts.isolates else "reflet-processes"
 
 
 def is_worth_telling(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:

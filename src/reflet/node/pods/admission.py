@@ -33,6 +33,28 @@ from reflet.resolution.places import PlacedContainer, containers_of
 REFUSED: Final = "ProcessRuntimeRefused"
 """The reason of the status and of the event of a pod that is not run."""
 
+IMAGES_REFUSED: Final = "UnexpectedAdmissionError"
+"""The same where containers are real ones, by the kubelet's name for it."""
+
+SYSCTL_FORBIDDEN: Final = "SysctlForbidden"
+SAFE_SYSCTLS: Final = frozenset(
+    {
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.tcp_syncookies",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.tcp_keepalive_time",
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+        "net.ipv4.tcp_rmem",
+        "net.ipv4.tcp_wmem",
+    }
+)
+"""Kernel parameters that belong to a pod alone.  Upstream: pkg/kubelet/sysctl/safe_sysctls.go"""
+
 USERS_FLAG: Final = "--allow-users"
 GROUPS_FLAG: Final = "--allow-groups"
 LARGEST_ID: Final = 2**32 - 2  # the next one means "no change" to the kernel
@@ -106,7 +128,9 @@ class Allowance:
     the folders below which pods may name paths of this machine.  *own_user*, *own_group* and
     *own_groups* are those of the agent; *default* is whom containers run as that do not say, and
     *grants* whom they may be besides.  With *isolates*, containers have namespaces of their own
-    and see only *shared* of the machine.
+    and see only *shared* of the machine.  With *runs_images* they are real ones, which a container
+    runtime gives everything that a kubelet would; paths of this machine are still the
+    administrator's to give.
     """
 
     namespaces: frozenset[str] = frozenset()
@@ -118,6 +142,7 @@ class Allowance:
     grants: IdGrants = NOBODY_ELSE
     isolates: bool = False
     shared: tuple[tuple[str, bool], ...] = ()
+    runs_images: bool = False
 
     @property
     def is_root(self) -> bool:
@@ -135,9 +160,24 @@ def refusals_of(pod: Pod, allowance: Allowance) -> tuple[str, ...]:
     return tuple(_refusals(pod, allowance))
 
 
-def left_out_of(pod: Pod) -> tuple[str, ...]:
+def refused_reason(pod: Pod, allowance: Allowance) -> str:
+    """The reason of a pod that has refusals."""
+    if not allowance.runs_images:
+        return REFUSED
+    context = pod.spec.security_context or PodSecurityContext()
+    unsafe = any(each.name not in SAFE_SYSCTLS for each in context.sysctls)
+    return SYSCTL_FORBIDDEN if unsafe else IMAGES_REFUSED
+
+
+def left_out_of(pod: Pod, allowance: Allowance) -> tuple[str, ...]:
     """Say what the pod asks for and does without, although it runs."""
     said: list[str] = []
+    if allowance.runs_images:
+        return tuple(
+            f"the stopSignal of container {placed.container.name} is not used: its image's is"
+            for placed in containers_of(pod.spec)
+            if placed.container.lifecycle.get("stopSignal")
+        )
     if pod.spec.share_process_namespace:
         said.append("the containers do not see each other's processes")
     for placed in containers_of(pod.spec):
@@ -199,6 +239,38 @@ def _refusals(pod: Pod, allowance: Allowance) -> Iterator[str]:
     if allowance.namespaces and namespace not in allowance.namespaces:
         allowed = ", ".join(sorted(allowance.namespaces))
         yield f"namespace {namespace} is not among those of this agent: {allowed}"
+    if spec.runtime_class_name:
+        yield f"spec.runtimeClassName: there is no runtime {spec.runtime_class_name!r} here"
+    for index, volume in enumerate(spec.volumes):
+        yield from _volume_refusals(index, volume, allowance)
+    if allowance.runs_images:
+        yield from _image_refusals(pod)
+    else:
+        yield from _process_refusals(pod, allowance)
+
+
+def _image_refusals(pod: Pod) -> Iterator[str]:
+    """What a pod in real containers does not get either."""
+    context = pod.spec.security_context or PodSecurityContext()
+    for sysctl in context.sysctls:
+        if sysctl.name not in SAFE_SYSCTLS:
+            yield f'forbidden sysctl: "{sysctl.name}" not allowlisted'
+        elif pod.spec.host_network and sysctl.name.startswith("net."):
+            yield f'forbidden sysctl: "{sysctl.name}" not allowed with host net enabled'
+        elif pod.spec.host_ipc and sysctl.name.startswith("kernel.shm"):
+            yield f'forbidden sysctl: "{sysctl.name}" not allowed with host ipc enabled'
+    if context.windows_options:
+        yield "spec.securityContext: windows options are not supported"
+    if pod.spec.host_users is False:
+        yield "spec.hostUsers: pods get no user namespaces of their own here"
+    for placed in containers_of(pod.spec):
+        if placed.container.volume_devices:
+            yield f"{placed.path} ({placed.container.name}): block devices are not given to pods"
+
+
+def _process_refusals(pod: Pod, allowance: Allowance) -> Iterator[str]:
+    """What a pod asks for and processes do not give."""
+    spec = pod.spec
     for name, is_asked in (
         ("hostNetwork", spec.host_network),
         ("hostPID", spec.host_pid),
@@ -206,13 +278,9 @@ def _refusals(pod: Pod, allowance: Allowance) -> Iterator[str]:
     ):
         if is_asked:
             yield f"spec.{name}: namespaces of the host are not given to pods"
-    if spec.runtime_class_name:
-        yield f"spec.runtimeClassName: there is no runtime {spec.runtime_class_name!r} here"
     context = spec.security_context
     if context is not None:
         yield from _pod_context_refusals(context, allowance)
-    for index, volume in enumerate(spec.volumes):
-        yield from _volume_refusals(index, volume, allowance)
     for placed in containers_of(spec):
         yield from _container_refusals(pod, placed, allowance)
 

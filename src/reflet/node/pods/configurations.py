@@ -33,9 +33,9 @@ Mounted = Callable[[Pod], Mapping[str, MountedVolume | None]]
 class Configurations:
     """Resolves the pods of a node from what the managers keep.
 
-    *addresses* are those of every pod here; *mounted* gives the volumes in which containers left
-    environment files.  *skip_invalid_names* is the rule of Kubernetes 1.19 for keys of whole
-    objects.
+    *addresses* are those of the node, *pod_addresses* those of the pod of a uid; *mounted* gives
+    the volumes in which containers left environment files.  *skip_invalid_names* is the rule of
+    Kubernetes 1.19 for keys of whole objects.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Configurations:
         tokens: ServiceAccountTokens,
         bundles: TrustBundles | None = None,
         addresses: Callable[[], tuple[str, ...]],
+        pod_addresses: Callable[[str], tuple[str, ...]],
         mounted: Mounted,
         skip_invalid_names: bool = False,
         clock: Clock,
@@ -62,6 +63,7 @@ class Configurations:
         self._tokens = tokens
         self._bundles = bundles
         self._addresses = addresses
+        self._pod_addresses = pod_addresses
         self._mounted = mounted
         self._skip_invalid_names = skip_invalid_names
         self._clock = clock
@@ -122,14 +124,14 @@ class Configurations:
 
     def _addressed(self, pod: Pod) -> Pod:
         """The pod with the address that it has as soon as it runs."""
-        addresses = self._addresses()
-        if not addresses or pod.status.pod_ips:
+        own, host = self._pod_addresses(pod.metadata.uid), self._addresses()
+        if not own or pod.status.pod_ip == own[0]:
             return pod
         status = replace(
             pod.status,
-            pod_ip=addresses[0],
-            pod_ips=tuple(PodIP(ip=each) for each in addresses),
-            host_ip=addresses[0],
-            host_ips=tuple(HostIP(ip=each) for each in addresses),
+            pod_ip=own[0],
+            pod_ips=tuple(PodIP(ip=each) for each in own),
+            host_ip=next(iter(host), ""),
+            host_ips=tuple(HostIP(ip=each) for each in host),
         )
         return replace(pod, status=status)

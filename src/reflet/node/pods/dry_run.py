@@ -12,9 +12,9 @@ from typing import Final
 
 from reflet.controllers.event_recorder import NORMAL, WARNING
 from reflet.node.pods.pod_volumes import PodVolumes
-from reflet.node.pods.starting import tell_skipped_names
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
 from reflet.node.status.node_events import NodeEvents
+from reflet.node.status.pod_events import tell_skipped_names
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.runtime.threads import in_thread
 

@@ -19,12 +19,12 @@ from typing import Any, Final
 
 from reflet.api.core.pods import Pod
 from reflet.controllers.event_recorder import NORMAL, WARNING
+from reflet.node.container_runtime import ContainerRuntime
 from reflet.node.pods.pod_actions import PodActions, UnhealthyContainer
 from reflet.node.pods.restart_policy import is_running, is_sidecar
 from reflet.node.probes.handlers import Target
 from reflet.node.probes.lifecycle_hooks import HookFailed, LifecycleHooks
 from reflet.node.probes.probe_spec import Handler, pre_stop_of, probe_of
-from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeStatus
 from reflet.resolution.places import container_named, containers_of
@@ -58,7 +58,7 @@ class Killer:
     """Ends containers of any pod, with their hooks and events."""
 
     def __init__(
-        self, runtime: ProcessRuntime, hooks: LifecycleHooks, events: NodeEvents, *, clock: Clock
+        self, runtime: ContainerRuntime, hooks: LifecycleHooks, events: NodeEvents, *, clock: Clock
     ) -> None:
         self._runtime = runtime
         self._hooks = hooks
@@ -129,7 +129,7 @@ class _Killing:
         self,
         pod: Pod,
         running: Iterable[RuntimeContainerStatus],
-        runtime: ProcessRuntime,
+        runtime: ContainerRuntime,
         hooks: LifecycleHooks,
         events: NodeEvents,
         *,
@@ -187,7 +187,7 @@ class _Killing:
         if container is None or hook is None or left <= 0:
             return
         if life.id not in self._pre_stops:
-            running = self._pre_stop(Target(container, life.id), hook, left)
+            running = self._pre_stop(Target(container, life.id, self._pod.metadata.uid), hook, left)
             self._pre_stops[life.id] = asyncio.create_task(running, name=f"preStop of {life.name}")
         is_over = asyncio.Event()
         self._pre_stops[life.id].add_done_callback(lambda _: is_over.set())

@@ -14,9 +14,10 @@ from typing import Final, TypeAlias
 
 from reflet.api.core.pods import Pod
 from reflet.controllers.event_recorder import NORMAL, WARNING
+from reflet.node.container_runtime import ContainerRuntime
 from reflet.node.pods.pod_volumes import Written
-from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.status.node_events import NodeEvents
+from reflet.pleg.runtime_status import RuntimeState
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.exit_status import signal_number
 from reflet.resolution.places import containers_of
@@ -78,7 +79,7 @@ def users_of(pod: Pod, volumes: Collection[str]) -> tuple[str, ...]:
 class PodReloads:
     """The reloads of one pod."""
 
-    def __init__(self, runtime: ProcessRuntime, events: NodeEvents) -> None:
+    def __init__(self, runtime: ContainerRuntime, events: NodeEvents) -> None:
         self._runtime = runtime
         self._events = events
         self._mistake_told = ""
@@ -105,7 +106,7 @@ class PodReloads:
         if not names:
             return
         for record in await self._runtime.records(pod.metadata.uid):
-            if record.name in names and record.finished_at is None:
+            if record.name in names and record.state is RuntimeState.RUNNING:
                 await self._runtime.signal(record.id, number)
                 self._events.of_pod(
                     pod,

@@ -1,181 +1,74 @@
-"""Starting a container: from a resolved container to a process, and not too often.
+"""Starting the containers of a pod, and not too often.
 
-``prepare_start`` computes the arguments, the variables and whom the container runs as, or why it
-has to wait (CreateContainerConfigError).  ``ContainerStarter`` lays out its files, has the runtime
-start it, tells the events, and runs its postStart hook.  It also knows how long a crash holds a
-container back (CrashLoopBackOff): the back-off of each container is kept here, and
-``processes/crash_backoff`` computes it.
+``ContainerStarter`` has a launcher start a container, tells the events, and runs its postStart
+hook.  It also knows how long a crash holds a container back (CrashLoopBackOff): the back-off of
+each container is kept here, and ``processes/crash_backoff`` computes it.  What a container is
+started from is the launcher's: ``process_launch``, or ``node.cri``.
 
-Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, startContainer and
-generateContainerConfig; pkg/kubelet/kuberuntime/kuberuntime_manager.go, doBackOff.
+Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, startContainer;
+pkg/kubelet/kuberuntime/kuberuntime_manager.go, doBackOff.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-import pwd
-from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import Final
 
-from msgspec.structs import replace
-
-from reflet.api.codec import encode
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
 from reflet.controllers.event_recorder import NORMAL, WARNING
 from reflet.errors import RefletError
 from reflet.gotext.durations import go_duration
-from reflet.node.pods.admission import Allowance, RunAs, root_refusal, run_as
-from reflet.node.pods.container_mounts import (
-    ROOT_VARIABLE,
-    MountLayout,
-    capabilities_of,
-    container_root,
-    mount_layout,
-    mounts_of,
-)
+from reflet.node.container_runtime import ContainerLauncher, Launched
 from reflet.node.pods.killing import Killer, grace_of, unless_interrupted
-from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.probes.handlers import Target
 from reflet.node.probes.lifecycle_hooks import LONGEST_HOOK, HookFailed, LifecycleHooks
 from reflet.node.probes.probe_spec import Handler, post_start_of
-from reflet.node.process_runtime import Launch, ProcessRuntime, message_file_of
-from reflet.node.shim.container_records import START_ERROR, ContainerRecord
-from reflet.node.status.container_statuses import CONFIG_ERROR, CRASH_LOOP, Waiting
+from reflet.node.status.container_statuses import CRASH_LOOP, Waiting
 from reflet.node.status.node_events import NodeEvents
+from reflet.node.status.pod_events import tell_skipped_names
 from reflet.pleg.runtime_status import RuntimeContainerStatus
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.processes.container_plan import ContainerRoot
 from reflet.processes.crash_backoff import CrashBackoff
-from reflet.resolution.expansion import (
-    LARGEST_EXPANSION,
-    OversizedExpansion,
-    expand_all,
-    expanded_size,
-)
-from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import container_named
-from reflet.resolution.variables import Environment
 from reflet.runtime.clock import Clock
 from reflet.runtime.metrics import Metrics
-from reflet.runtime.threads import in_thread
-from reflet.volumes.volume_errors import VolumeError
 
 RUN_ERROR: Final = "RunContainerError"
 HOOK_ERROR: Final = "PostStartHookError"
-USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+LONGEST_PULL: Final = 3600.0  # seconds for the image of a container
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedStart:
-    """Everything that is known of a start before its folders are made."""
-
-    container: Container
-    who: RunAs
-    layout: MountLayout
-    variables: Mapping[str, str] = field(repr=False)
-
-    def arguments(self, root: str) -> tuple[str, ...]:
-        """The command and its arguments, with variables put in."""
-        return expand_all(self.words, self.environment(root).get)
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The command and its arguments as they are written."""
-        return (*self.container.command, *self.container.args)
-
-    def environment(self, root: str) -> dict[str, str]:
-        """The variables of the process."""
-        return {**self.variables, ROOT_VARIABLE: root}
-
-
-def prepare_start(
-    pod: Pod, container: Container, environment: Environment, allowance: Allowance
-) -> PreparedStart | Waiting:
-    """Prepare a start, or say why the container waits."""
-    if environment.error is not None:
-        return Waiting(CONFIG_ERROR, environment.error)
-    who = run_as(pod, container, allowance)
-    refusal = root_refusal(pod, container, who, allowance)
-    if refusal is not None:
-        return Waiting(CONFIG_ERROR, refusal)
-    values = environment.values
-    layout = mount_layout(container, values, has_root=allowance.isolates)
-    if layout.error is not None:
-        return Waiting(CONFIG_ERROR, layout.error)
-    usual = {
-        "PATH": USUAL_PATH,
-        "HOSTNAME": pod.spec.hostname or pod.metadata.name,
-        "HOME": home_of(allowance.own_user if who.user is None else who.user),
-    }
-    start = PreparedStart(container=container, who=who, layout=layout, variables=usual | values)
-    size = expanded_size(start.words, start.environment("").get)
-    if size > LARGEST_EXPANSION:
-        return Waiting(CONFIG_ERROR, f"command and args have {OversizedExpansion(size)}")
-    return start
-
-
-def fingerprint_of(container: Container) -> str:
-    """What a container is made from, apart from its image, which plays no part here."""
-    return hashlib.sha256(encode(replace(container, image=""))).hexdigest()[:16]
-
-
-def gate_group(pod: Pod, allowance: Allowance) -> int | None:
-    """The group that may enter the pod's folder.
-
-    None when all runs as the agent itself, or has its volumes mounted elsewhere.
-    """
-    if not allowance.is_root or allowance.isolates or not pod.spec.containers:
-        return None
-    return run_as(pod, pod.spec.containers[0], allowance).group
-
-
-def home_of(user: int) -> str:
-    """The home of a user, the root folder for one that has none."""
-    try:
-        return pwd.getpwuid(user).pw_dir or "/"
-    except KeyError:
-        return "/"
 
 
 class ContainerStarter:
     """Starts the containers of one pod.
 
-    *disk* has the threads in which files are laid out.  *interrupted* is set when it is to wait
-    for nothing any more; *allowing* is entered while it waits as many seconds as the pod says.
+    *interrupted* is set when it is to wait for nothing any more; *allowing* is entered while it
+    waits as many seconds as the pod says.
     """
 
     def __init__(
         self,
-        runtime: ProcessRuntime,
-        volumes: PodVolumes,
+        launcher: ContainerLauncher,
         hooks: LifecycleHooks,
         killer: Killer,
         events: NodeEvents,
         *,
-        allowance: Allowance,
         first_backoff: CrashBackoff,
-        disk: Executor,
         clock: Clock,
         metrics: Metrics,
         interrupted: asyncio.Event,
         allowing: Callable[[float], AbstractContextManager[None]],
     ) -> None:
-        self._runtime = runtime
-        self._volumes = volumes
+        self._launcher = launcher
         self._hooks = hooks
         self._killer = killer
         self._events = events
-        self._allowance = allowance
         self._first_backoff = first_backoff
-        self._disk = disk
         self._clock = clock
         self._metrics = metrics
         self._interrupted = interrupted
@@ -216,50 +109,58 @@ class ContainerStarter:
     ) -> Waiting | None:
         """Start a container whose life before was *last*; why it waits, if it does."""
         container = container_named(pod, name).container
-        environment = resolved.environments[name]
-        tell_skipped_names(self._events, pod, environment)
-        prepared = prepare_start(pod, container, environment, self._allowance)
-        if isinstance(prepared, Waiting):
-            self._failed(pod, name, prepared.message)
-            return prepared
-        try:
-            launch = await in_thread(
-                lambda: self._laid_out(pod, container, prepared, resolved.volumes),
-                executor=self._disk,
-            )
-        except VolumeError as error:
-            self._failed(pod, name, str(error))
-            return Waiting(CONFIG_ERROR, str(error))
-        try:
-            record = await self._runtime.start(pod.metadata.uid, launch)
-        except RefletError as error:
-            self._failed(pod, name, str(error))
-            return Waiting(RUN_ERROR, str(error))
+        tell_skipped_names(self._events, pod, resolved.environments[name])
+        with self._allowing(LONGEST_PULL):
+            launched = await self._launched(pod, container, resolved, last)
+        if launched is None:
+            return None  # the pod has to go
+        if isinstance(launched, Waiting):
+            self._failed(pod, name, launched.event or launched.message)
+            return launched
         if after_crash and last is not None and last.finished_at is not None:
             self._backoffs[name] = self._backoff(name).restarted(
                 ended_at=last.finished_at.timestamp(), now=self._clock.now().timestamp()
             )
-        waiting = self._tell(pod, name, record)
+        waiting = self._tell(pod, name, launched.problem)
         hook = post_start_of(container)
         if waiting is not None or hook is None:
             return waiting
         with self._allowing(LONGEST_HOOK):
-            return await self._after_start(pod, Target(container, record.id), hook, record)
+            return await self._after_start(pod, container, hook, launched.life)
+
+    async def _launched(
+        self,
+        pod: Pod,
+        container: Container,
+        resolved: ResolvedPod,
+        last: RuntimeContainerStatus | None,
+    ) -> Launched | Waiting | None:
+        """Have a container started, which may take long; None when the pod has to go meanwhile."""
+        outcome: list[Launched | Waiting] = []
+
+        async def launch() -> None:
+            try:
+                outcome.append(await self._launcher.launch(pod, container, resolved, last))
+            except RefletError as error:
+                outcome.append(Waiting(RUN_ERROR, str(error)))
+
+        await unless_interrupted(self._interrupted, launch())
+        return outcome[0] if outcome else None
 
     async def _after_start(
-        self, pod: Pod, target: Target, hook: Handler, record: ContainerRecord
+        self, pod: Pod, container: Container, hook: Handler, life: RuntimeContainerStatus
     ) -> Waiting | None:
         """Run the container's hook; one that fails is the container's end."""
+        target = Target(container, life.id, pod.metadata.uid)
         try:
             await unless_interrupted(self._interrupted, self._hooks.run(pod, target, hook))
         except HookFailed as error:
-            name = record.name
+            name = container.name
             logger.warning("the postStart hook of %s failed: %s", name, error)
             # Nothing of the hook is in the event: what it is given and says may be secret.
             self._events.of_pod(
                 pod, WARNING, "FailedPostStartHook", "PostStartHook failed", container=name
             )
-            life = record.runtime_status()
             killing = self._killer.kill_container(
                 pod, life, grace_of(pod), why="FailedPostStartHook"
             )
@@ -267,12 +168,12 @@ class ContainerStarter:
             return Waiting(HOOK_ERROR, str(error))
         return None
 
-    def _tell(self, pod: Pod, name: str, record: ContainerRecord) -> Waiting | None:
+    def _tell(self, pod: Pod, name: str, problem: str) -> Waiting | None:
         self._events.of_pod(pod, NORMAL, "Created", "Container created", container=name)
-        if record.reason == START_ERROR:
+        if problem:
             self._metrics.count("reflet_node_container_starts_total", result="failed")
-            self._failed(pod, name, f"failed to start container: {record.message}")
-            return Waiting(RUN_ERROR, record.message)
+            self._failed(pod, name, problem)
+            return Waiting(RUN_ERROR, problem)
         self._metrics.count("reflet_node_container_starts_total", result="started")
         self._events.of_pod(pod, NORMAL, "Started", "Container started", container=name)
         return None
@@ -280,55 +181,5 @@ class ContainerStarter:
     def _failed(self, pod: Pod, name: str, message: str) -> None:
         self._events.of_pod(pod, WARNING, "Failed", f"Error: {message}", container=name)
 
-    def _laid_out(
-        self,
-        pod: Pod,
-        container: Container,
-        prepared: PreparedStart,
-        contents: Mapping[str, VolumeContents],
-    ) -> Launch:
-        volumes, who, allowance = self._volumes, prepared.who, self._allowance
-        name, layout = container.name, prepared.layout
-        folder = volumes.container_folder(pod, name)
-        message_file = message_file_of(folder)
-        own_root: ContainerRoot | None = None
-        if allowance.isolates:
-            sources = volumes.mount_sources(pod, name, layout, contents)
-            own_root = container_root(
-                pod,
-                container,
-                folder,
-                shared=allowance.shared,
-                mounts=mounts_of(sources, layout.message_path, message_file),
-            )
-            root, directory = "/", container.working_dir or "/"
-        else:
-            links = volumes.lay_out(pod, name, layout, contents, message_file)
-            root, directory = str(links), volumes.working_folder(links, container.working_dir)
-        gate = gate_group(pod, allowance)
-        groups = set(who.groups) if gate is None else {*who.groups, gate}
-        return Launch(
-            container=container.name,
-            arguments=prepared.arguments(root),
-            environment=prepared.environment(root),
-            directory=directory,
-            user=who.user,
-            group=who.group,
-            groups=tuple(sorted(groups)) if who.user is not None or groups else None,
-            capabilities=capabilities_of(container),
-            root=own_root,
-            fingerprint=fingerprint_of(container),
-            image=container.image,
-            message_policy=container.termination_message_policy,
-            stdin=container.stdin,
-            stdin_once=container.stdin_once,
-        )
-
     def _backoff(self, name: str) -> CrashBackoff:
         return self._backoffs.get(name, self._first_backoff)
-
-
-def tell_skipped_names(events: NodeEvents, pod: Pod, environment: Environment) -> None:
-    """Say which keys a container does without, as the kubelet does whenever it makes variables."""
-    for skipped in environment.events:
-        events.of_pod(pod, WARNING, skipped.event_reason, skipped.kubelet)

@@ -28,7 +28,7 @@ from typing import Final, TypeAlias
 
 from reflet.api.core.pods import Pod
 from reflet.controllers.event_recorder import NORMAL, WARNING
-from reflet.node.pods.admission import REFUSED, Allowance, refusals_of
+from reflet.node.pods.admission import Allowance, refusals_of, refused_reason
 from reflet.node.pods.restart_policy import is_running
 from reflet.pleg.runtime_status import RuntimeStatus
 from reflet.pods.registrar import is_terminated
@@ -149,7 +149,8 @@ def verdict_on(
         return at_rest(seen, phase)
     refusals = refusals_of(pod, allowance)
     if refusals:
-        return FailPod(REFUSED, "Pod was rejected: " + "; ".join(refusals), WARNING)
+        reason = refused_reason(pod, allowance)
+        return FailPod(reason, "Pod was rejected: " + "; ".join(refusals), WARNING)
     left = _seconds_left(pod, now)
     if left is not None and left <= 0:
         return FailPod(DEADLINE_EXCEEDED, DEADLINE_MESSAGE, NORMAL)

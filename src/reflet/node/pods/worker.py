@@ -20,13 +20,15 @@ from typing import Final, assert_never
 from reflet.api.core.pods import Pod
 from reflet.controllers.event_recorder import WARNING
 from reflet.errors import RefletError
+from reflet.node.container_runtime import ContainerRuntime
 from reflet.node.pods.admission import Allowance, left_out_of
 from reflet.node.pods.dry_run import DryRun
 from reflet.node.pods.killing import ContainerStopper
 from reflet.node.pods.pod_actions import PodActions, compute_pod_actions
 from reflet.node.pods.pod_queue import Due, PodQueue
 from reflet.node.pods.pod_volumes import Written
-from reflet.node.pods.starting import ContainerStarter, fingerprint_of, gate_group
+from reflet.node.pods.sandboxes import PodSandboxes, needs_sandbox, seen_anew
+from reflet.node.pods.starting import ContainerStarter
 from reflet.node.pods.sync import (
     FailPod,
     KillPod,
@@ -44,9 +46,10 @@ from reflet.node.pods.sync import (
 from reflet.node.pods.volume_manager import Delivered, VolumeManager
 from reflet.node.probes.lifecycle_hooks import has_post_start
 from reflet.node.probes.prober import PodProber
-from reflet.node.process_runtime import ProcessRuntime
+from reflet.node.process_launch import gate_group
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
 from reflet.node.status.node_events import NodeEvents
+from reflet.node.status.pod_events import tell_failed_mounts, tell_left_out
 from reflet.node.status.pod_statuses import Circumstances, pod_status
 from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.relist import Pleg
@@ -83,11 +86,12 @@ class PodWorker:
         volumes: VolumeManager,
         starter: ContainerStarter,
         stopper: ContainerStopper,
+        sandboxes: PodSandboxes,
         prober: PodProber,
         dry_run: DryRun | None,
         interrupted: asyncio.Event,
         queue: PodQueue,
-        runtime: ProcessRuntime,
+        runtime: ContainerRuntime,
         cache: StatusCache,
         pleg: Pleg,
         statuses: StatusSink,
@@ -102,6 +106,7 @@ class PodWorker:
         self._volumes = volumes
         self._starter = starter
         self._stopper = stopper
+        self._sandboxes = sandboxes
         self._prober = prober
         self._dry_run = dry_run
         self._interrupted = interrupted
@@ -112,6 +117,8 @@ class PodWorker:
         self._statuses = statuses
         self._events = events
         self._allowance = allowance
+        is_told = dry_run is None and not allowance.runs_images
+        self._isolates = allowance.isolates if is_told else None
         self._addresses = addresses
         self._clock = clock
         self._metrics = metrics
@@ -221,10 +228,9 @@ class PodWorker:
         self._seen = seen
         if self._dry_run is None:
             self._prober.attend(pod, seen, is_ending=self._is_ending)
+        now = self._clock.now()
         try:
-            verdict = verdict_on(
-                pod, seen, self._phase, allowance=self._allowance, now=self._clock.now()
-            )
+            verdict = verdict_on(pod, seen, self._phase, allowance=self._allowance, now=now)
             await self._carry_out(verdict, pod, seen)
         finally:
             self._last_sync = self._clock.monotonic()
@@ -276,6 +282,7 @@ class PodWorker:
                 self._pleg.request_relist(self.uid)
             case ReleasePod(clears=clears, reports=reports):
                 if clears:
+                    await self._runtime.stop_sandbox(self.uid)
                     await self._volumes.release(pod)
                     self._phase = self._phase.released()
                 if reports:
@@ -306,12 +313,12 @@ class PodWorker:
         await self._volumes.register(pod, self.refresh)
         self._runtime.make_sandbox(pod, group=gate_group(pod, self._allowance))
         written = self._take(pod, await self._volumes.write(pod))
-        if self._phase is WorkerPhase.NEW:
-            self._tell_left_out(pod)
+        if self._phase is WorkerPhase.NEW and self._dry_run is None:
+            tell_left_out(self._events, pod, left_out_of(pod, self._allowance))
         self._phase = self._phase.set_up()
         if not written.errors:
             return True
-        self._tell_failed_mounts(pod, written)
+        tell_failed_mounts(self._events, pod, written.errors)
         self._queue.retry()
         return False
 
@@ -326,9 +333,10 @@ class PodWorker:
         return delivered.written
 
     async def _attend(self, pod: Pod, seen: RuntimeStatus) -> None:
+        has_none = needs_sandbox(seen)
         actions = compute_pod_actions(
             pod,
-            seen,
+            seen_anew(pod, seen) if has_none else seen,
             held_back=self._starter.held_back,
             changed=await self._changed(pod, seen),
             failed=frozenset(self._stopper.failed),
@@ -341,6 +349,8 @@ class PodWorker:
             # What comes now may take as long as the pod's author likes.
             self._report(pod, seen)
         self._to_restart |= await self._stopper.stop(pod, seen, actions)
+        if has_none and actions.start and not self._interrupted.is_set():
+            await self._start_sandbox(pod, seen)
         started = await self._start(pod, seen, actions)
         for held in actions.held:
             self._waiting[held.name] = self._starter.hold(pod, held.name)
@@ -353,6 +363,12 @@ class PodWorker:
         if actions.is_over and not actions.stop:
             await self._carry_out(at_rest(seen, self._phase), pod, seen)
 
+    async def _start_sandbox(self, pod: Pod, seen: RuntimeStatus) -> None:
+        if await self._sandboxes.start(pod, seen):
+            # Variables may name the pod's address.
+            await self._volumes.register(pod, self.refresh)
+            self._take(pod, await self._volumes.write(pod))
+
     async def _changed(self, pod: Pod, seen: RuntimeStatus) -> frozenset[str]:
         """The containers that run something else than the pod says by now."""
         if not seen.containers:
@@ -361,7 +377,8 @@ class PodWorker:
         others = {
             placed.container.name
             for placed in containers_of(pod.spec)
-            if running.get(placed.container.name) not in {None, fingerprint_of(placed.container)}
+            if running.get(placed.container.name)
+            not in {None, self._runtime.fingerprint(placed.container)}
         }
         return frozenset(others | self._to_restart)
 
@@ -390,9 +407,9 @@ class PodWorker:
 
     async def _describe(self, dry_run: DryRun, pod: Pod, seen: RuntimeStatus) -> None:
         """Without leave to run commands, say what would be run and where everything is."""
-        if self._volumes.resolved is None:
+        if (resolved := self._volumes.resolved) is None:
             return
-        self._waiting = await dry_run.describe(self._volumes.resolved)
+        self._waiting = await dry_run.describe(resolved)
         if any(each.reason == CONFIG_ERROR for each in self._waiting.values()):
             self._queue.retry()
         self._report(pod, seen)
@@ -408,35 +425,23 @@ class PodWorker:
         was_mounted = self._volumes.is_mounted
         written = self._take(pod, await self._volumes.rewrite(pod))
         if written.errors:
-            self._tell_failed_mounts(pod, written)
-        if (
-            self._waiting
-            or self._dry_run is not None
-            or not (was_mounted and self._volumes.is_mounted)
-        ):
+            tell_failed_mounts(self._events, pod, written.errors)
+        is_mounted = was_mounted and self._volumes.is_mounted
+        if self._waiting or self._dry_run is not None or not is_mounted:
             # Something waited for this, or waits from now on.
             self._ask_for_sync()
 
     # Telling
 
-    def _tell_left_out(self, pod: Pod) -> None:
-        """Say once what the pod asks for and does without."""
-        left_out = () if self._dry_run is not None else left_out_of(pod)
-        if left_out:
-            self._events.of_pod(pod, WARNING, "NotSupported", "; ".join(left_out))
-
-    def _tell_failed_mounts(self, pod: Pod, written: Written) -> None:
-        for name, error in written.errors.items():
-            message = f'MountVolume.SetUp failed for volume "{name}" : {error}'
-            self._events.of_pod(pod, WARNING, "FailedMount", message)
-
     def _report(self, pod: Pod, seen: RuntimeStatus) -> None:
         circumstances = Circumstances(
             addresses=self._addresses(),
+            pod_addresses=self._runtime.addresses(self.uid),
+            scheme=self._runtime.scheme,
             waiting=self._waiting,
             failure=self._failure,
             is_ending=self._is_ending,
-            isolates=self._allowance.isolates if self._dry_run is None else None,
+            isolates=self._isolates,
             health=self._prober.health,
             failed=frozenset(self._stopper.failed),
         )

@@ -21,6 +21,7 @@ from typing import Final, assert_never
 
 from reflet.api.core.pods import Pod, PodSpec
 from reflet.api.meta import ObjectMeta
+from reflet.node.container_runtime import ContainerLauncher, ContainerRuntime, Sandbox
 from reflet.node.pods.admission import Allowance
 from reflet.node.pods.configurations import Configurations
 from reflet.node.pods.dry_run import DryRun
@@ -28,13 +29,13 @@ from reflet.node.pods.killing import ContainerStopper, Killer
 from reflet.node.pods.pod_queue import PodQueue
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.pods.reloads import PodReloads
+from reflet.node.pods.sandboxes import PodSandboxes
 from reflet.node.pods.starting import ContainerStarter
 from reflet.node.pods.volume_manager import OnWritten, VolumeManager
 from reflet.node.pods.worker import PodWorker
 from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.probes.lifecycle_hooks import LifecycleHooks
 from reflet.node.probes.prober import PodProber
-from reflet.node.process_runtime import ProcessRuntime, Sandbox
 from reflet.node.status.node_events import NodeEvents
 from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.compute_events import EventChannel
@@ -61,7 +62,8 @@ class WorkerFactory:
     and after something failed.  *began* is when the agent did.
     """
 
-    runtime: ProcessRuntime
+    runtime: ContainerRuntime
+    launcher: ContainerLauncher
     handlers: HandlerRunner
     cache: StatusCache
     pleg: Pleg
@@ -105,11 +107,13 @@ class WorkerFactory:
         def probed() -> None:
             worker.probed()
 
+        stopper = ContainerStopper(self.killer(), interrupted=interrupted, allowing=allowing)
         worker = PodWorker(
             pod,
             volumes=self.volume_manager(),
             starter=self.starter(interrupted, allowing),
-            stopper=ContainerStopper(self.killer(), interrupted=interrupted, allowing=allowing),
+            stopper=stopper,
+            sandboxes=PodSandboxes(self.runtime, stopper, self.events),
             prober=self.prober(pod, probed),
             dry_run=None if self.runs_commands else self.dry_run(),
             interrupted=interrupted,
@@ -128,7 +132,7 @@ class WorkerFactory:
 
     def hooks(self) -> LifecycleHooks:
         """Runs postStart and preStop hooks."""
-        return LifecycleHooks(self.handlers, self.events, self.addresses, clock=self.clock)
+        return LifecycleHooks(self.handlers, self.events, self.runtime.addresses, clock=self.clock)
 
     def killer(self) -> Killer:
         """Ends containers."""
@@ -139,14 +143,11 @@ class WorkerFactory:
     ) -> ContainerStarter:
         """Starts the containers of one pod."""
         return ContainerStarter(
-            self.runtime,
-            self.volumes,
+            self.launcher,
             self.hooks(),
             self.killer(),
             self.events,
-            allowance=self.allowance,
             first_backoff=self.first_backoff,
-            disk=self.disk,
             clock=self.clock,
             metrics=self.metrics,
             interrupted=interrupted,

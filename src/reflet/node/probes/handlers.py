@@ -65,10 +65,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One life of a container, by its id."""
+    """One life of a container, by its id, and the pod that it is of."""
 
     container: Container
     life: str
+    uid: str = ""
 
 
 class CommandRunner(Protocol):
@@ -102,9 +103,9 @@ class HandlerRunner(Protocol):
 
 
 class Handlers:
-    """Runs handlers for the containers of *runtime*, whose address is the first of *addresses*."""
+    """Runs handlers for the containers of *runtime*; *addresses* are those of the pod of a uid."""
 
-    def __init__(self, runtime: CommandRunner, addresses: Callable[[], tuple[str, ...]]) -> None:
+    def __init__(self, runtime: CommandRunner, addresses: Callable[[str], tuple[str, ...]]) -> None:
         self._runtime = runtime
         self._addresses = addresses
 
@@ -159,7 +160,7 @@ class Handlers:
         number = port_number(port, target.container)
         if isinstance(number, str):
             raise HandlerFailed(number)
-        return host or next(iter(self._addresses()), ""), number
+        return host or next(iter(self._addresses(target.uid)), ""), number
 
 
 def executed_outcome(executed: Executed, seconds: float) -> Outcome:

@@ -45,13 +45,13 @@ def has_post_start(pod: Pod, name: str) -> bool:
 
 
 class LifecycleHooks:
-    """Runs hooks of the containers of this node, whose address is the first of *addresses*."""
+    """Runs hooks of the containers of this node; *addresses* are those of the pod of a uid."""
 
     def __init__(
         self,
         handlers: HandlerRunner,
         events: NodeEvents,
-        addresses: Callable[[], tuple[str, ...]],
+        addresses: Callable[[str], tuple[str, ...]],
         *,
         clock: Clock,
     ) -> None:
@@ -103,7 +103,7 @@ class LifecycleHooks:
             # A hook that says HTTPS and means HTTP once worked, and goes on working.
             kept = tuple(each for each in hook.headers if each[0].lower() != "authorization")
             await self._handlers.get(replace(hook, scheme="http", headers=kept), target)
-            host = hook.host or next(iter(self._addresses()), "")
+            host = hook.host or next(iter(self._addresses(target.uid)), "")
             message = (
                 f"request to HTTPS lifecycle hook {host}:{hook.port} got HTTP response, retry with "
                 "HTTP succeeded"

@@ -30,7 +30,6 @@ from reflet.node.probes.probe_results import (
     next_state,
 )
 from reflet.node.probes.probe_spec import Probe, ProbeKind, probe_of
-from reflet.node.status.container_statuses import SCHEME
 from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeStatus
 from reflet.runtime.clock import Clock
@@ -132,7 +131,9 @@ class PodProber:
         self, kind: ProbeKind, probe: Probe, container: Container, life: RuntimeContainerStatus
     ) -> _Running:
         state = first_state(kind, has_passed=_was_told_to_pass(self._pod, kind, life))
-        return _Running(kind, probe, Target(container, life.id), life.started_at, state)
+        return _Running(
+            kind, probe, Target(container, life.id, self._pod.metadata.uid), life.started_at, state
+        )
 
     def _start(self, running: _Running) -> None:
         if running.task is not None or running.state.is_done:
@@ -250,6 +251,6 @@ def _was_told_to_pass(pod: Pod, kind: ProbeKind, life: RuntimeContainerStatus) -
     an agent that is restarted must not take healthy pods out of service.
     """
     for told in (*pod.status.container_statuses, *pod.status.init_container_statuses):
-        if told.container_id == f"{SCHEME}{life.id}":
+        if told.container_id.endswith(f"://{life.id}"):
             return bool(told.ready if kind is ProbeKind.READINESS else told.started)
     return False

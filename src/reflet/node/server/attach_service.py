@@ -21,10 +21,11 @@ from typing import Any, Final
 from reflet.errors import RefletError, TransportError
 from reflet.node.server.command_streams import carry_input, container_input
 from reflet.node.server.log_reading import LogChoice, LogReader
-from reflet.node.server.log_service import FindPod, Records, goes_on
+from reflet.node.server.log_service import FindPod, goes_on
 from reflet.node.server.stream_channels import (
     SUCCESS,
     AskedStreams,
+    Records,
     StreamPlaces,
     asked_streams,
     failure,

@@ -26,10 +26,11 @@ from reflet.node.server.command_streams import (
     command_pipes,
     command_terminal,
 )
-from reflet.node.server.log_service import FindPod, Records
+from reflet.node.server.log_service import FindPod
 from reflet.node.server.stream_channels import (
     SUCCESS,
     AskedStreams,
+    Records,
     StreamPlaces,
     asked_streams,
     failure,

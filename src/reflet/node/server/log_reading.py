@@ -13,17 +13,19 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
-from reflet.node.shim.log_files import MOST_FILES, rotated
+from reflet.node.shim.log_files import MOST_FILES, rotated, stamp
 from reflet.runtime.clock import Clock, SystemClock
 
 LOOK_EVERY: Final = 0.25  # seconds between two looks for more
 AT_ONCE: Final = 64 * 1024  # bytes
 LAST_WORDS: Final = 2 * AT_ONCE  # bytes of a log in which they are: more than its longest line has
 
+_WHOLE: Final = len("2006-01-02T15:04:05.000000000Z")
 _FLAG: Final = 2
 _FIELDS: Final = 3
 
@@ -175,7 +177,7 @@ class _Form:
         texts: list[bytes] = []
         for line in lines:
             fields = line.split(b" ", _FIELDS)
-            if len(fields) <= _FIELDS or fields[0] < self._since:
+            if len(fields) <= _FIELDS or (self._since and _instant(fields[0]) < self._since):
                 continue
             if self._timestamps:
                 texts += (fields[0], b" ")
@@ -186,6 +188,16 @@ class _Form:
         if self._left is not None:
             text = text[: max(0, self._left)]
             self._left -= len(text)
+        return text
+
+
+def _instant(text: bytes) -> bytes:
+    """The time of a line as it can be compared: a runtime writes its own zone, and cuts zeros."""
+    if len(text) == _WHOLE and text.endswith(b"Z"):
+        return text
+    try:
+        return stamp(datetime.fromisoformat(text.decode()).astimezone(UTC))
+    except ValueError:
         return text
 
 

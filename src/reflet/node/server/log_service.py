@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,9 +19,9 @@ import msgspec
 
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError, TransportError
+from reflet.node.container_runtime import ContainerLife
 from reflet.node.descriptor_budget import MOST_LOGS
 from reflet.node.server.log_reading import IsRunning, LogChoice, read_log
-from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.log_files import stamp
 from reflet.pleg.runtime_status import RuntimeState
 from reflet.resolution.places import containers_of
@@ -30,8 +30,14 @@ from reflet.transport.serving.http_answers import Answer, Question, text
 
 WHEN_FULL: Final = 5  # seconds after which somebody may have finished
 
+IN_WORDS: Final = {
+    "ErrImagePull": "image can't be pulled",
+    "ImagePullBackOff": "trying and failing to pull image",
+}
+"""What a container waits for, where the kubelet does not say it with the reason itself."""
+
 FindPod = Callable[[str, str], Pod | None]
-Records = Callable[[str], Awaitable[list[ContainerRecord]]]
+Lives = Callable[[str], Awaitable[Sequence[ContainerLife]]]
 
 
 class LogService:
@@ -45,7 +51,7 @@ class LogService:
         self,
         *,
         find_pod: FindPod,
-        records: Records,
+        records: Lives,
         clock: Clock,
         most: int = MOST_LOGS,
         turns: asyncio.Semaphore | None = None,
@@ -78,11 +84,8 @@ class LogService:
         previous = _flag(question, "previous")
         if len(lives) <= previous:
             what = "previous terminated container" if previous else "container"
-            return text(
-                400,
-                f'{what} "{container}" in pod "{pod.metadata.name}" '
-                + ("not found" if previous else "is waiting to start: ContainerCreating"),
-            )
+            why = "not found" if previous else f"is waiting to start: {_waits_for(pod, container)}"
+            return text(400, f'{what} "{container}" in pod "{pod.metadata.name}" {why}')
         record = lives[previous]
         try:
             choice = self._choice(question)
@@ -128,13 +131,33 @@ class LogService:
         )
 
 
-async def goes_on(record: ContainerRecord, records: Records) -> bool:
+async def goes_on(record: ContainerLife, records: Lives) -> bool:
     """Whether a container that ran may still write."""
     try:
         now = await records(record.uid)
     except RefletError:
         return True  # nobody can tell now, and more may come
-    return any(each.id == record.id and each.finished_at is None for each in now)
+    return any(each.id == record.id and each.state is not RuntimeState.EXITED for each in now)
+
+
+def _waits_for(pod: Pod, container: str) -> str:
+    """Why a container has not started, as its status says.
+
+    Upstream: pkg/kubelet/kubelet_pods.go, validateContainerLogStatus
+    """
+    status = pod.status
+    known = (
+        *status.container_statuses,
+        *status.init_container_statuses,
+        *status.ephemeral_container_statuses,
+    )
+    reasons = [
+        each.state.waiting.reason
+        for each in known
+        if each.name == container and each.state.waiting is not None
+    ]
+    reason = reasons[0] if reasons else ""
+    return IN_WORDS.get(reason, reason or "ContainerCreating")
 
 
 def _flag(question: Question, name: str) -> bool:

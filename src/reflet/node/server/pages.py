@@ -18,11 +18,12 @@ from reflet.api.core.services import Service
 from reflet.errors import CacheNotSynced, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.managers.manager import ObjectManager
+from reflet.node.container_runtime import ContainerRuntime
 from reflet.node.identity.node_lease import LEASE_DURATION, NodeLease
 from reflet.node.identity.node_registration import NodeRegistration
 from reflet.node.pods.workers import PodWorkers
 from reflet.node.server.pod_services import PodServices
-from reflet.node.shim.shim_client import ShimClient
+from reflet.node.status.container_statuses import SCHEME
 from reflet.node.status.status_manager import LocalStatuses, StatusSink
 from reflet.pleg.relist import Pleg
 from reflet.pods.pod_sources import PodFeed
@@ -43,7 +44,7 @@ CONTAINER_STATUSES: Final = (
 class AgentPages:
     """Answers questions about the parts of one agent."""
 
-    shim: ShimClient
+    runtime: ContainerRuntime
     pleg: Pleg
     feed: PodFeed
     services: Mirror[Service]
@@ -72,7 +73,7 @@ class AgentPages:
     def _health(self) -> Health:
         return Health(
             live={
-                "shim": lambda: shim_problem(self.shim),
+                "shim" if self.runtime.scheme == SCHEME else "runtime": self.runtime.problem,
                 "pleg": self.pleg.why_unhealthy,
                 **{
                     f"task/{name}": partial(self._task_problem, name)
@@ -155,11 +156,6 @@ def _status(status: PodStatus, *, tells_all: bool) -> dict[str, Any]:
                 for state in container.get(time, {}).values():
                     state.pop("message", None)
     return document
-
-
-def shim_problem(shim: ShimClient) -> str | None:
-    """What is wrong with the shim, None when nothing is."""
-    return None if shim.is_connected else "the shim is away"
 
 
 def _stream_problem(manager: ObjectManager[Any], namespace: str, name: str | None) -> str | None:

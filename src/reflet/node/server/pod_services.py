@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from reflet.node.descriptor_budget import FORWARDED_FOR_A_COMMAND, DescriptorBudget
 from reflet.node.process_runtime import ProcessRuntime
@@ -32,14 +32,22 @@ REASONS: Final[Mapping[int, str]] = MappingProxyType(
 )
 
 
+class StreamService(Protocol):
+    """Answers one kind of question about a pod."""
+
+    async def answer(self, question: Question, /) -> Answer | Upgrade:
+        """Answer one question."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class PodServices:
     """Answers whoever may ask; who may is for ``review`` to say."""
 
-    logs: LogService
-    commands: ExecService
-    attaching: AttachService
-    forwarding: PortForwardService
+    logs: StreamService
+    commands: StreamService
+    attaching: StreamService
+    forwarding: StreamService
 
     @classmethod
     def of(
@@ -51,7 +59,7 @@ class PodServices:
         budget: DescriptorBudget,
         clock: Clock,
     ) -> Self:
-        """The services for the pods of a runtime; *folder* is for the pipes of commands.
+        """The services for pods whose containers are processes; *folder* is for pipes of commands.
 
         What an agent that was killed left there is removed.
         """

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -24,7 +25,7 @@ from typing import Final
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError, TransportError
 from reflet.node.descriptor_budget import MOST_FORWARDED
-from reflet.node.server.log_service import FindPod, Records
+from reflet.node.server.log_service import FindPod, Lives
 from reflet.node.server.stream_channels import until_taken
 from reflet.node.server.upgrading import SPDY, agreed_protocol
 from reflet.pleg.runtime_status import RuntimeState
@@ -52,7 +53,7 @@ LARGEST_PORT: Final = 2**16 - 1
 class PortForwardService:
     """Forwards connections to ports of this node's pods, whoever asks; at most *most* at a time."""
 
-    def __init__(self, *, find_pod: FindPod, records: Records, most: int = MOST_FORWARDED) -> None:
+    def __init__(self, *, find_pod: FindPod, records: Lives, most: int = MOST_FORWARDED) -> None:
         self._find_pod = find_pod
         self._records = records
         self._most = most
@@ -181,8 +182,10 @@ class PortForwardService:
                 problem = problem or error
             else:
                 return SocketBytes(reader, writer, f"port {port}")
-        words = problem.strerror if isinstance(problem, OSError) else None
-        raise _Refused(f"failed to connect to localhost:{port}: {words or 'no answer in time'}")
+        # asyncio's own words, "Connect call failed", do not say why.
+        number = problem.errno if isinstance(problem, OSError) else None
+        words = os.strerror(number).lower() if number else "no answer in time"
+        raise _Refused(f"failed to connect to localhost:{port}: {words}")
 
     async def _runs(self, pod: Pod) -> bool:
         """Whether it is still there: its port may be another's by now."""

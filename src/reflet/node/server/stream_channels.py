@@ -9,14 +9,14 @@ Upstream: cri-streaming/pkg/streaming/remotecommand/{httpstream,websocket}.go, c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from reflet.api.core.pods import Pod
 from reflet.errors import TransportError
-from reflet.node.server.log_service import WHEN_FULL, FindPod, Records
+from reflet.node.server.log_service import WHEN_FULL, FindPod
 from reflet.node.server.upgrading import Agreed
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.pleg.runtime_status import RuntimeState
@@ -45,6 +45,8 @@ STREAM_TYPES: Final = {
 INCOMING: Final = (STDIN, RESIZE)
 SUCCESS: Final[Mapping[str, Any]] = {"metadata": {}, "status": "Success"}
 
+Records = Callable[[str], Awaitable[list[ContainerRecord]]]
+"""All about the containers of a pod, the newest life first."""
 Channels = tuple[Mapping[int, Channel], "asyncio.Task[None]"]
 """The channels by number, and the task that reads them: it ends when whoever asked is gone."""
 

@@ -13,5 +13,6 @@ On both sides:
 
 - ``protocol``: requests, answers and news
 - ``container_records``: what is on disk of each life of a container
+- ``shim_socket``: where the two meet
 - ``shim_client``: the agent's line to its shim, which it finds or starts
 """

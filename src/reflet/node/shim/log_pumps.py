@@ -106,7 +106,7 @@ class CommandOutput:
         self._most = most
         self._kept = b""
         self._loop = asyncio.get_running_loop()
-        self._reading, self.end = os.pipe2(os.O_CLOEXEC)
+        self._reading, self.end = os.pipe()
         os.set_blocking(self._reading, False)
 
     def __enter__(self) -> Self:

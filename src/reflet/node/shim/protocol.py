@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -288,8 +287,3 @@ def read_told(line: bytes) -> Told:
     """Read any other line that a shim says; ValueError for anything else."""
     told: Told = msgspec.convert(json.loads(line), Told)
     return told
-
-
-def socket_path(folder: Path) -> Path:
-    """Where the shim of an agent listens."""
-    return folder / SOCKET

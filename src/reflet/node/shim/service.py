@@ -22,6 +22,7 @@ from typing import Final, TextIO
 from reflet.errors import RefletError
 from reflet.node.shim import protocol
 from reflet.node.shim.shim import Shim
+from reflet.node.shim.shim_socket import socket_path
 from reflet.processes.process_table import refuse_inspection
 from reflet.runtime.descriptors import PLENTY, raise_descriptor_limit
 from reflet.runtime.permanent_tasks import TaskEnded
@@ -139,7 +140,7 @@ def main(arguments: list[str]) -> int:
     raise_descriptor_limit(PLENTY)
     refuse_inspection()  # it is handed every container's variables
     os.umask(0o077)
-    socket = protocol.socket_path(folder)
+    socket = socket_path(folder)
     socket.unlink(missing_ok=True)
     asyncio.run(_keep(folder))
     socket.unlink(missing_ok=True)
@@ -148,13 +149,15 @@ def main(arguments: list[str]) -> int:
 
 def never_gain_privileges() -> None:
     """Keep this process and all it starts from becoming more by running a set-user-ID program."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    library = ctypes.CDLL(None, use_errno=True)
+    if hasattr(library, "prctl"):  # Linux; elsewhere nothing forbids it
+        library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 async def _keep(folder: Path) -> None:
     shim = Shim(folder / "pods")
     async with shim.opened():
-        await ShimService(shim).run(protocol.socket_path(folder))
+        await ShimService(shim).run(socket_path(folder))
 
 
 class JournalHandler(logging.StreamHandler[TextIO]):

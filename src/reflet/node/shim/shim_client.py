@@ -25,6 +25,7 @@ from reflet.node.shim.protocol import (
     ShimUnavailable,
     StartContainer,
 )
+from reflet.node.shim.shim_socket import socket_path
 from reflet.processes.child import Child, start_child
 from reflet.processes.program import Program
 from reflet.runtime.clock import Clock, SystemClock
@@ -254,7 +255,7 @@ class ShimClient:
         await asyncio.Event().wait()  # told to stop: until the line is closed nothing is to be done
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        path = protocol.socket_path(self._folder)
+        path = socket_path(self._folder)
         deadline = self._clock.monotonic() + STARTUP_TIMEOUT
         while True:
             try:

@@ -6,33 +6,24 @@ killed.  Only what sheds both group and variable gets away.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from signal import SIGKILL
 from typing import Final
 
-from reflet.processes.process_table import PROC, ProcessEntry, process_entries, process_entry
+from reflet.processes.child import open_descriptor
+from reflet.processes.process_source import ProcessEntry
+from reflet.processes.process_table import SOURCE, process_entries, process_entry, variable_of
 from reflet.runtime.clock import Clock, SystemClock
 
 CONTAINER_ID: Final = "REFLET_CONTAINER_ID"
 ROUNDS: Final = 50  # what a stray had started comes to light when it is gone
 ROUND: Final = 0.005  # seconds for a killed process to leave its children to us
 
-_MARK: Final = f"{CONTAINER_ID}=".encode()
-
 
 def container_of(pid: int) -> str | None:
     """The container that a process was started in, None when it was in none or we may not ask."""
-    try:
-        variables = Path(PROC, str(pid), "environ").read_bytes().split(b"\0")
-    except OSError:
-        return None
-    for variable in variables:
-        if variable.startswith(_MARK):
-            return variable.removeprefix(_MARK).decode(errors="replace")
-    return None
+    return variable_of(pid, CONTAINER_ID)
 
 
 def all_strays() -> Mapping[str, list[ProcessEntry]]:
@@ -76,18 +67,11 @@ async def kill_left_to_us(
 
 def own_children() -> set[int]:
     """The numbers of our own children, those that have ended and were not waited for too."""
-    children: set[int] = set()
-    for listing in Path(PROC, "self", "task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            children.update(map(int, listing.read_text().split()))
-    return children
+    return SOURCE.children(os.getpid())
 
 
 def _kill(entry: ProcessEntry) -> bool:
-    try:
-        descriptor = os.pidfd_open(entry.pid)
-    except OSError:
-        return False  # it has just ended
+    descriptor = open_descriptor(entry.pid)
     try:
         # Whoever has the number now must still be the one that was found.
         now = process_entry(entry.pid)
@@ -97,5 +81,6 @@ def _kill(entry: ProcessEntry) -> bool:
     except (PermissionError, ProcessLookupError):
         return False
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
     return True

@@ -31,16 +31,17 @@ POD_INITIALIZING: Final = "PodInitializing"
 CRASH_LOOP: Final = "CrashLoopBackOff"
 CONFIG_ERROR: Final = "CreateContainerConfigError"
 STATUS_UNKNOWN: Final = "ContainerStatusUnknown"
-SCHEME: Final = "reflet://"
+SCHEME: Final = "reflet"
 _UNKNOWN_END: Final = "The container could not be located when the pod was terminated"
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Why a container does not run."""
+    """Why a container does not run; *event* is what its event says, if not the message."""
 
     reason: str
     message: str = ""
+    event: str = ""
 
 
 def container_status(
@@ -51,43 +52,43 @@ def container_status(
     starts_again: bool,
     is_init: bool = False,
     health: ContainerHealth = NO_PROBES,
+    scheme: str = SCHEME,
 ) -> ContainerStatus:
     """Return the status of a container from its *lives*, the newest first.
 
     *waiting* is why it does not run, if it does not; *starts_again* says that an end is not its
-    last; *health* is what probes say of the newest life.
+    last; *health* is what probes say of the newest life; *scheme* is what ids begin with.
     """
     newest = lives[0] if lives else None
     if newest is None:
-        return _status(container, state=ContainerState(waiting=_waiting(waiting)))
-    earlier = _terminated(lives[1]) if len(lives) > 1 else None
-    count = newest.restart_count
+        return _status(container, None, state=ContainerState(waiting=_waiting(waiting)))
+    earlier = _terminated(lives[1], scheme) if len(lives) > 1 else None
     if newest.state is RuntimeState.RUNNING:
         return _status(
             container,
+            newest,
+            scheme,
             state=ContainerState(running=ContainerStateRunning(started_at=newest.started_at)),
             last_state=ContainerState(terminated=earlier),
             ready=health.is_ready and (not is_init or is_sidecar(container)),
             started=health.is_started,
-            restart_count=count,
-            container_id=newest.id,
         )
-    ended = _terminated(newest)
+    ended = _terminated(newest, scheme)
     if starts_again:
         return _status(
             container,
+            newest,
+            scheme,
             state=ContainerState(waiting=_waiting(waiting)),
             last_state=ContainerState(terminated=ended),
-            restart_count=count,
-            container_id=newest.id,
         )
     return _status(
         container,
+        newest,
+        scheme,
         state=ContainerState(terminated=ended),
         last_state=ContainerState(terminated=earlier),
         ready=is_init and not is_sidecar(container) and ended.exit_code == 0,
-        restart_count=count,
-        container_id=newest.id,
     )
 
 
@@ -100,7 +101,7 @@ def _waiting(waiting: Waiting) -> ContainerStateWaiting:
     return ContainerStateWaiting(reason=waiting.reason, message=waiting.message)
 
 
-def _terminated(life: RuntimeContainerStatus) -> ContainerStateTerminated:
+def _terminated(life: RuntimeContainerStatus, scheme: str) -> ContainerStateTerminated:
     if life.exit_code is None:
         return ContainerStateTerminated(
             exit_code=UNKNOWN,
@@ -108,7 +109,7 @@ def _terminated(life: RuntimeContainerStatus) -> ContainerStateTerminated:
             message=life.message or _UNKNOWN_END,
             started_at=whole_seconds(life.started_at),
             finished_at=whole_seconds(life.finished_at),
-            container_id=f"{SCHEME}{life.id}",
+            container_id=f"{scheme}://{life.id}",
         )
     return ContainerStateTerminated(
         exit_code=life.exit_code,
@@ -117,19 +118,19 @@ def _terminated(life: RuntimeContainerStatus) -> ContainerStateTerminated:
         message=life.message,
         started_at=whole_seconds(life.started_at),
         finished_at=whole_seconds(life.finished_at),
-        container_id=f"{SCHEME}{life.id}",
+        container_id=f"{scheme}://{life.id}",
     )
 
 
 def _status(
     container: Container,
+    life: RuntimeContainerStatus | None,
+    scheme: str = "",
     *,
     state: ContainerState,
     last_state: ContainerState | None = None,
     ready: bool = False,
     started: bool = False,
-    restart_count: int = 0,
-    container_id: str = "",
 ) -> ContainerStatus:
     if state.running is not None:
         running = ContainerStateRunning(started_at=whole_seconds(state.running.started_at))
@@ -140,7 +141,8 @@ def _status(
         last_state=last_state or ContainerState(),
         ready=ready,
         started=started,
-        restart_count=restart_count,
-        image=container.image,
-        container_id=f"{SCHEME}{container_id}" if container_id else "",
+        restart_count=0 if life is None else life.restart_count,
+        image=(life and life.image) or container.image,
+        image_id="" if life is None else life.image_id,
+        container_id="" if life is None else f"{scheme}://{life.id}",
     )

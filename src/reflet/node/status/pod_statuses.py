@@ -21,6 +21,7 @@ from reflet.node.probes.probe_results import NO_PROBES, UNPROBED, ContainerHealt
 from reflet.node.status.container_statuses import (
     CONTAINER_CREATING,
     POD_INITIALIZING,
+    SCHEME,
     Waiting,
     container_status,
 )
@@ -38,10 +39,13 @@ class Circumstances:
     *waiting* says why containers wait, by name.  *failure* is why the pod as a whole is not run.
     With *is_ending* nothing of it starts again.  *health* is what probes say, and *failed* are
     the containers that were ended because of it.  *isolates* says whether its containers have
-    namespaces of their own, None where none are run.
+    namespaces of their own, None where none are run.  *addresses* are the node's, and
+    *pod_addresses* the pod's where the runtime does not say; ids of containers begin with *scheme*.
     """
 
     addresses: tuple[str, ...] = ()
+    pod_addresses: tuple[str, ...] = ()
+    scheme: str = SCHEME
     waiting: Mapping[str, Waiting] = field(default_factory=dict)
     failure: Waiting | None = None
     is_ending: bool = False
@@ -65,7 +69,7 @@ def pod_status(
     if circumstances.failure is not None:
         init, containers = _with_lives(init), _with_lives(containers)
     addresses = circumstances.addresses
-    ips = seen.ips or addresses
+    ips = seen.ips or circumstances.pod_addresses
     return PodStatus(
         observed_generation=pod.metadata.generation,
         phase=phase,
@@ -124,6 +128,7 @@ def _container_statuses(
             ),
             is_init=is_init,
             health=_health(circumstances.health, lives.get(each.name, ())),
+            scheme=circumstances.scheme,
         )
         for each in containers
     )

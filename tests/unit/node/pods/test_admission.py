@@ -11,6 +11,7 @@ from reflet.node.pods.admission import (
     grants_of,
     left_out_of,
     refusals_of,
+    refused_reason,
     root_refusal,
     run_as,
 )
@@ -231,9 +232,9 @@ def test_what_a_pod_does_without_is_told_and_does_not_stop_it() -> None:
     )
 
     assert refusals_of(asking, AS_ROOT) == ()
-    assert len(left_out_of(asking)) == 3
-    assert left_out_of(pod()) == ()
-    together = left_out_of(pod(shareProcessNamespace=True))
+    assert len(left_out_of(asking, AS_ROOT)) == 3
+    assert left_out_of(pod(), AS_ROOT) == ()
+    together = left_out_of(pod(shareProcessNamespace=True), AS_ROOT)
     assert together == ("the containers do not see each other's processes",)
 
 
@@ -245,7 +246,7 @@ def test_probes_and_hooks_are_nothing_that_a_pod_does_without() -> None:
         )
     )
 
-    assert left_out_of(asking) == ()
+    assert left_out_of(asking, AS_ROOT) == ()
 
 
 @pytest.mark.parametrize(
@@ -372,3 +373,57 @@ def test_an_agent_that_is_not_root_becomes_nobody_else(user: int, is_given: bool
     asking = pod(container(securityContext={"runAsUser": user}))
 
     assert (refusals_of(asking, AS_USER) == ()) is is_given
+
+
+# Real containers
+
+WITH_IMAGES = Allowance(runs_images=True)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"hostNetwork": True, "hostPID": True, "hostIPC": True},
+        {"securityContext": {"runAsUser": 5, "fsGroup": 6, "seLinuxOptions": {"level": "s0"}}},
+        {"securityContext": {"sysctls": [{"name": "net.ipv4.tcp_syncookies", "value": "1"}]}},
+        {"shareProcessNamespace": True},
+    ],
+)
+def test_a_container_runtime_gives_what_a_kubelet_gives(spec: dict[str, Any]) -> None:
+    asking = pod(
+        {"name": "main", "image": "web", "securityContext": {"privileged": True}, "tty": True},
+        **spec,
+    )
+
+    assert refusals_of(asking, WITH_IMAGES) == ()
+    assert left_out_of(asking, WITH_IMAGES) == ()
+
+
+@pytest.mark.parametrize(
+    ("spec", "words", "reason"),
+    [
+        ({"hostUsers": False}, "spec.hostUsers", "UnexpectedAdmissionError"),
+        ({"runtimeClassName": "kata"}, "spec.runtimeClassName", "UnexpectedAdmissionError"),
+        (
+            {"volumes": [{"name": "x", "hostPath": {"path": "/etc"}}]},
+            "hostPath /etc",
+            "UnexpectedAdmissionError",
+        ),
+        (
+            {"securityContext": {"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}},
+            'forbidden sysctl: "kernel.msgmax" not allowlisted',
+            "SysctlForbidden",
+        ),
+    ],
+)
+def test_a_container_runtime_is_not_asked_for_what_nobody_gives(
+    spec: dict[str, Any], words: str, reason: str
+) -> None:
+    (refusal,) = refusals_of(pod(**spec), WITH_IMAGES)
+
+    assert words in refusal
+    assert refused_reason(pod(**spec), WITH_IMAGES) == reason
+
+
+def test_processes_refuse_under_their_own_name() -> None:
+    assert refused_reason(pod(hostPID=True), AS_ROOT) == "ProcessRuntimeRefused"

@@ -57,6 +57,7 @@ async def opened(
             node=lambda: None,
             tokens=ServiceAccountTokens(desk, clock=clock),
             addresses=lambda: ("10.0.0.1",),
+            pod_addresses=lambda _: ("10.0.0.1",),
             mounted=lambda _: {},
             skip_invalid_names=skip_invalid_names,
             clock=clock,
@@ -153,13 +154,13 @@ async def test_a_pod_knows_its_address_before_the_server_does() -> None:
         assert await value_of(stage.configurations, pod, "IP") == "10.0.0.1"
 
 
-async def test_the_address_that_the_server_knows_is_the_pods() -> None:
+async def test_the_address_of_its_sandbox_is_newer_than_the_one_that_the_server_knows() -> None:
     known = {"podIP": "10.9.9.9", "podIPs": [{"ip": "10.9.9.9"}]}
     pod = pod_with({"env": [POD_IP]}, metadata={"uid": "u-1"}, status=known)
     async with opened() as stage:
         await stage.configurations.register(pod, lambda: None)
 
-        assert await value_of(stage.configurations, pod, "IP") == "10.9.9.9"
+        assert await value_of(stage.configurations, pod, "IP") == "10.0.0.1"
 
 
 async def test_a_token_says_when_it_should_be_replaced() -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from reflet.api.core.pods import Pod
+from reflet.node.container_runtime import ContainerRuntime
 from reflet.node.pods.killing import (
     Killer,
     grace_after_probe,
@@ -18,7 +19,6 @@ from reflet.node.pods.killing import (
 from reflet.node.pods.pod_actions import UnhealthyContainer
 from reflet.node.probes.lifecycle_hooks import HookFailed, LifecycleHooks
 from reflet.node.probes.probe_spec import ProbeKind
-from reflet.node.process_runtime import ProcessRuntime
 from reflet.node.shim.protocol import ShimUnavailable
 from reflet.node.status.node_events import NodeEvents
 from reflet.pleg.runtime_status import RuntimeContainerStatus
@@ -71,8 +71,8 @@ class Parts:
 
     def killer(self) -> Killer:
         events = cast("NodeEvents", self.events)
-        hooks = LifecycleHooks(self.handlers, events, lambda: ("10.0.0.1",), clock=self.clock)
-        return Killer(cast("ProcessRuntime", self.runtime), hooks, events, clock=self.clock)
+        hooks = LifecycleHooks(self.handlers, events, lambda _: ("10.0.0.1",), clock=self.clock)
+        return Killer(cast("ContainerRuntime", self.runtime), hooks, events, clock=self.clock)
 
 
 def sidecar(name: str) -> dict[str, Any]:

@@ -135,7 +135,7 @@ async def test_a_command_that_is_not_there_is_told_as_a_start_that_failed(tmp_pa
     assert waiting == Waiting("RunContainerError", "not found")
     assert node.events.told == [
         ("Created", "Container created"),
-        ("Failed", "Error: failed to start container: not found"),
+        ("Failed", "Error: not found"),
     ]
     assert node.metrics.counted("reflet_node_container_starts_total", result="failed") == 1
 

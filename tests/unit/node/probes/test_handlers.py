@@ -52,7 +52,7 @@ class Runner:
 async def probed(
     handler: Handler, *, runner: Runner | None = None, seconds: float = 5, **fields: Any
 ) -> Outcome:
-    actions = Handlers(runner or Runner(), lambda: (HERE,))
+    actions = Handlers(runner or Runner(), lambda _: (HERE,))
     return await actions.probe(handler, Target(only(pod(container(**fields))), "main-0"), seconds)
 
 

@@ -28,6 +28,18 @@ async def test_the_end_can_be_asked_for(tmp_path: Path) -> None:
     assert await shown(path, limit_bytes=9) == "line 0\nli"
 
 
+async def test_times_of_another_zone_and_without_zeros_are_compared_as_moments(
+    tmp_path: Path,
+) -> None:
+    path = written(
+        tmp_path,
+        "2026-01-02T05:04:03.9+02:00 stdout F before\n2026-01-02T03:04:04Z stdout F since\n"
+        "2026-01-02T05:04:04.5+02:00 stdout F after\n",
+    )
+
+    assert await shown(path, since="2026-01-02T03:04:04.000000000Z") == "since\nafter\n"
+
+
 async def test_parts_of_a_line_are_put_together(tmp_path: Path) -> None:
     time = "2026-01-02T03:04:05.000000000Z stdout"
     path = written(tmp_path, f"{time} P be\n{time} F gin\n")

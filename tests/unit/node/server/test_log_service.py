@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,12 +28,13 @@ class Stage:
         self.lives: list[ContainerRecord] = []
         self.shim_failure: RefletError | None = None
         self._folder = folder
+        self.status: dict[str, Any] = {}
         self.service = LogService(
             find_pod=self._find, records=self._records, clock=self.clock, most=2
         )
 
     def _find(self, namespace: str, name: str) -> Pod | None:
-        return pod() if (namespace, name) == ("shop", "web") else None
+        return pod(status=self.status) if (namespace, name) == ("shop", "web") else None
 
     async def _records(self, _: str) -> list[ContainerRecord]:
         if self.shim_failure is not None:
@@ -91,6 +93,24 @@ async def test_a_log_that_is_not_there_is_told_as_kubectl_expects_it(
     stage: Stage, path: str, status: int, words: str
 ) -> None:
     assert await stage.asked(path=path) == (status, words)
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("CreateContainerConfigError", "CreateContainerConfigError"),
+        ("ErrImagePull", "image can't be pulled"),
+        ("ImagePullBackOff", "trying and failing to pull image"),
+    ],
+)
+async def test_what_a_container_waits_for_is_told_in_the_kubelets_words(
+    stage: Stage, reason: str, words: str
+) -> None:
+    waiting = {"name": "main", "state": {"waiting": {"reason": reason}}}
+    stage.status = {"containerStatuses": [waiting]}
+
+    expected = f'container "main" in pod "web" is waiting to start: {words}\n'
+    assert await stage.asked() == (400, expected)
 
 
 async def test_the_life_before_can_be_asked_for(stage: Stage) -> None:

@@ -35,8 +35,12 @@ WEB = pod(container(env=[{"name": "PASSWORD", "value": SECRET}]))
 
 
 @dataclass
-class Shim:
+class Runtime:
     is_connected: bool = True
+    scheme: str = "reflet"
+
+    def problem(self) -> str | None:
+        return None if self.is_connected else "the shim is away"
 
 
 @dataclass
@@ -96,7 +100,7 @@ class Pages:
         self.others = TaskOwner("others")
         self.permanent = PermanentTasks(clock=node.clock)
         usual: dict[str, Any] = {
-            "shim": Shim(),
+            "runtime": Runtime(),
             "pleg": node.pleg,
             "feed": Feed(),
             "services": Services(),
@@ -178,7 +182,7 @@ async def test_every_part_has_its_check(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"shim": Shim(is_connected=False)}, "shim failed: the shim is away"),
+        ({"runtime": Runtime(is_connected=False)}, "shim failed: the shim is away"),
         ({"feed": Feed("the server is silent")}, "pods failed: the server is silent"),
         (
             {"services": Services(is_synced=False)},
@@ -226,7 +230,7 @@ async def test_a_task_that_waits_to_be_started_again_is_told_and_alive(tmp_path:
 
 async def test_only_the_shim_and_the_relist_loop_are_a_matter_of_life(tmp_path: Path) -> None:
     changes = {"services": Services(is_synced=False), "feed": Feed("silent"), "heartbeat": Beat}
-    async with pages_of(tmp_path, shim=Shim(is_connected=False), **changes) as pages:
+    async with pages_of(tmp_path, runtime=Runtime(is_connected=False), **changes) as pages:
         failed = await pages.failed("livez")
 
     assert failed == ["[-]shim failed: the shim is away"]

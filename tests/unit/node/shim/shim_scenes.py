@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.protocol import StartContainer
 from reflet.node.shim.shim import Shim
+from tests.patience import Deadline
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 PATIENCE = 10.0
@@ -41,9 +41,9 @@ def order(
 
 async def until(reached: Callable[[], bool]) -> None:
     """Look again and again: these are real processes, and take real time."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not reached():
-        assert time.monotonic() < deadline
+        assert not deadline.passed
         await asyncio.sleep(0.01)
 
 

@@ -29,6 +29,7 @@ from reflet.node.shim.protocol import (
 )
 from reflet.node.shim.service import UNEMPLOYED, ShimService, main
 from reflet.node.shim.shim import Listener, Shim
+from reflet.node.shim.shim_socket import socket_path
 from reflet.runtime.permanent_tasks import TaskEnded
 
 pytestmark = pytest.mark.virtual_time
@@ -195,7 +196,7 @@ async def test_without_agent_and_without_work_it_ends(tmp_path: Path) -> None:
 
 
 def test_a_second_shim_of_a_folder_leaves_it_to_the_first(tmp_path: Path) -> None:
-    socket = protocol.socket_path(tmp_path)
+    socket = socket_path(tmp_path)
     socket.touch()
     lock = os.open(tmp_path / protocol.LOCK, os.O_RDWR | os.O_CREAT)
     try:

@@ -29,6 +29,7 @@ from reflet.node.shim.protocol import (
     ShimUnavailable,
 )
 from reflet.node.shim.shim_client import ANSWER_TIMEOUT, STARTUP_TIMEOUT, ShimClient
+from reflet.node.shim.shim_socket import socket_path
 from reflet.processes.process_table import process_entry
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded
 
@@ -42,7 +43,7 @@ class ScriptedShim:
     """Listens where a shim would; *answer* gives what to say to a request, None for nothing."""
 
     def __init__(self, folder: Path, answer: Answering) -> None:
-        self.path = protocol.socket_path(folder)
+        self.path = socket_path(folder)
         self.answer = answer
         self.version = protocol.VERSION
         self.greeted = 0
@@ -225,7 +226,7 @@ async def test_a_shim_is_started_where_there_is_none_and_ended_when_told(tmp_pat
 
         assert (listed, was_there) == ((), True)
         assert process_entry(client.pid) is None
-        assert not protocol.socket_path(tmp_path).exists()
+        assert not socket_path(tmp_path).exists()
 
 
 @pytest.mark.virtual_time

@@ -15,7 +15,8 @@ from reflet.node.shim.strays import (
     kill_processes,
     own_children,
 )
-from reflet.processes.process_table import ProcessEntry, process_entry
+from reflet.processes.process_source import ProcessEntry
+from reflet.processes.process_table import process_entry
 
 
 @contextmanager

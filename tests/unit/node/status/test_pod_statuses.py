@@ -12,7 +12,7 @@ from reflet.node.status.pod_statuses import Circumstances, pod_status
 from reflet.pleg.runtime_status import RuntimeContainerStatus
 from tests.unit.node.pod_scenes import CREATED, EXITED, NOW, container, life, pod, seen
 
-HERE = Circumstances(addresses=("10.0.0.1",))
+HERE = Circumstances(addresses=("10.0.0.1",), pod_addresses=("10.0.0.1",))
 SIDECAR = container("proxy", restartPolicy="Always")
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from reflet.api.core.config import ConfigMap
 from reflet.api.meta import ObjectMeta
 from reflet.node.pods.admission import Allowance, RunAs
-from reflet.node.pods.starting import PreparedStart, fingerprint_of, gate_group, prepare_start
+from reflet.node.process_launch import PreparedStart, gate_group, prepare_start
+from reflet.node.process_runtime import fingerprint_of
 from reflet.node.status.container_statuses import Waiting
 from reflet.resolution.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
