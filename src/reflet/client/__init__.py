@@ -7,6 +7,7 @@
 - ``discovery``: what the server serves, and its version
 - ``pod_streams``: logs, commands, streams and ports of pods
 - ``remote_command``, ``port_forward``: one command or attached container, one forwarded port
+- ``pod_tunnel``: connections to the ports of one pod
 """
 
 from typing import TYPE_CHECKING

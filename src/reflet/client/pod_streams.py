@@ -24,6 +24,7 @@ from reflet.transport.connection import retry_after
 from reflet.transport.interface import Request, Transport, Upgraded, Upgrading
 
 if TYPE_CHECKING:
+    from reflet.client.pod_tunnel import PodTunnel
     from reflet.client.port_forward import ForwardedPort, OnError
     from reflet.client.remote_command import (
         AttachedContainer,
@@ -192,21 +193,32 @@ class PodStreams:
         Needs an API server of 1.31 or later.
         """
         return self._forward(
-            self._path(name, namespace, "portforward"), port, address, local_port, on_error
+            self.tunnel(name, namespace=namespace), port, address, local_port, on_error
         )
+
+    def tunnel(self, name: str, *, namespace: str | None = None) -> PodTunnel:
+        """The way to all ports of a pod, for those who listen themselves; see ``PodTunnel``."""
+        from reflet.client.pod_tunnel import TUNNEL, PodTunnel  # noqa: PLC0415 - start-up time
+
+        request = Request(path=self._path(name, namespace, "portforward"))
+
+        @asynccontextmanager
+        async def upgraded() -> AsyncIterator[Upgraded]:
+            async with self._upgraded(request, (TUNNEL,)) as (line, _):
+                yield line
+
+        return PodTunnel(upgraded)
 
     @asynccontextmanager
     async def _forward(
-        self, path: str, port: int, address: str, local_port: int, on_error: OnError | None
+        self,
+        tunnel: PodTunnel,
+        port: int,
+        address: str,
+        local_port: int,
+        on_error: OnError | None,
     ) -> AsyncIterator[ForwardedPort]:
-        from reflet.client.port_forward import TUNNEL, PortForwarder  # noqa: PLC0415 - start-up time
-
-        request = Request(path=path)
-
-        @asynccontextmanager
-        async def tunnel() -> AsyncIterator[Upgraded]:
-            async with self._upgraded(request, (TUNNEL,)) as (upgraded, _):
-                yield upgraded
+        from reflet.client.port_forward import PortForwarder  # noqa: PLC0415 - start-up time
 
         async with PortForwarder(tunnel, port, on_error=on_error) as forwarder:
             yield await forwarder.listen(address, local_port)

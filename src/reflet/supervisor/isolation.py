@@ -14,17 +14,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from reflet.processes import isolated_start
 from reflet.processes.program import NotStarted, Program
+from reflet.runtime.platforms import HERE
 from reflet.supervisor.mount_tree import MountedPath
 from reflet.supervisor.private_root import PrivateRoot
 
 SCRIPT = Path(isolated_start.__file__)
-
-OF_THE_LOADER: Final = ("LD_", "GLIBC_", "MALLOC_")
-"""Variables for the container's libraries, which the interpreter's loader must not follow."""
 
 
 class TetheredStarts:
@@ -43,13 +40,14 @@ class TetheredStarts:
     def wrap(self, program: Program, sources: Sequence[MountedPath]) -> Program:
         """The program that becomes *program*; raises NotStarted for one that no system starts."""
         program.check()
+        if not HERE.death_signal:
+            return program  # ``death_watch`` kills it
         self._failure.unlink(missing_ok=True)
         plan = self._written_plan(program, sources) if self._isolated else ""
-        interpreter = os.path.realpath(sys.executable)
         return replace(
             program,
             arguments=(
-                *(interpreter, "-I", "-S", "-B", str(SCRIPT)),
+                *_starter(),
                 *(str(os.getpid()), str(self._failure), plan, "--"),
                 *program.arguments,
             ),
@@ -82,8 +80,18 @@ class TetheredStarts:
         return NotStarted(told["message"], exit_code=told["code"])
 
 
+def _starter() -> tuple[str, ...]:
+    """The command that runs the script, before its arguments."""
+    if getattr(sys, "frozen", False):
+        # The single-file archive has no interpreter: its one program runs modules by name.
+        return (sys.executable, "-m", isolated_start.__name__)
+    return (os.path.realpath(sys.executable), "-I", "-S", "-B", str(SCRIPT))
+
+
 def _sheltered(environment: Mapping[str, str]) -> dict[str, str]:
     return {
-        f"{isolated_start.SHELTERED}{name}" if name.startswith(OF_THE_LOADER) else name: value
+        f"{isolated_start.SHELTERED}{name}"
+        if name.startswith(isolated_start.OF_THE_LOADER)
+        else name: value
         for name, value in environment.items()
     }

@@ -44,7 +44,8 @@ class PrivateRoot:
     @property
     def runs_programs(self) -> bool:
         """Whether a file here can be run; many places in memory are mounted so that none can."""
-        return not os.statvfs(self.path).f_flag & os.ST_NOEXEC
+        # Where the system has no name for it, there is no such place in memory either.
+        return not os.statvfs(self.path).f_flag & getattr(os, "ST_NOEXEC", 0)
 
 
 @contextmanager
@@ -128,7 +129,7 @@ def _owner_of(path: Path) -> ProcessIdentity | None:
 def _own_identity() -> ProcessIdentity:
     own = ProcessIdentity.of(os.getpid())
     if own is None:
-        raise ConfigurationError("this process is not in /proc: reflet run needs it mounted")
+        raise ConfigurationError("this process is not in the process table: reflet run needs /proc")
     return own
 
 

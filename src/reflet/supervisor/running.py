@@ -20,12 +20,13 @@ async def run_process(
     options: RunOptions,
     *,
     say: Callable[[str], None],
+    announce: Callable[[str], None] | None = None,
     clock: Clock | None = None,
 ) -> int:
     """Run a process with the configuration of the source that *opening* opens; the exit code.
 
-    When this returns, nothing that the process has started runs any more and its files are
-    gone, whatever happened.
+    What it starts with is told to *announce*, what else happens to *say*.  When this returns,
+    nothing that the process has started runs any more and its files are gone, whatever happened.
     """
     become_reaper()
     terminal = Terminal.found()
@@ -49,7 +50,9 @@ async def run_process(
                 say(f"note: the files are on disk, in {root.path}: {root.on_disk}")
             if terminal is not None:
                 stack.enter_context(terminal.job_control())
-            supervisor = Supervisor(root, options, say=say, terminal=terminal, clock=clock)
+            supervisor = Supervisor(
+                root, options, say=say, announce=announce, terminal=terminal, clock=clock
+            )
             for number in early:
                 supervisor.heard(number)
             try:

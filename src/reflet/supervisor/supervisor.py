@@ -38,6 +38,7 @@ from reflet.supervisor.container_configuration import (
     child_environment,
     command_for,
 )
+from reflet.supervisor.death_watch import DeathWatch, death_watch
 from reflet.supervisor.isolation import TetheredStarts
 from reflet.supervisor.mount_tree import MountPlan, MountTree, plan_mounts
 from reflet.supervisor.private_root import PrivateRoot
@@ -61,7 +62,8 @@ class Supervisor:
     """Runs one process as long as it lives, and as often as it is to be started.
 
     ``run`` returns the exit code.  ``heard`` is to be called with every signal that is sent to
-    us.  Nothing is told to *say* that may be secret.
+    us.  Nothing is told to *say* that may be secret.  What the process starts with goes to
+    *announce*, once.
     """
 
     def __init__(
@@ -70,16 +72,19 @@ class Supervisor:
         options: RunOptions,
         *,
         say: Say,
+        announce: Say | None = None,
         terminal: Terminal | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._root = root
         self._options = options
         self._say = say
+        self._announce = announce
         self._terminal = terminal
         self._clock = SystemClock() if clock is None else clock
         self._tree = MountTree(root, linked=not options.isolate)
         self._starts = TetheredStarts(root, isolated=options.isolate)
+        self._deaths = DeathWatch()
         self._latest: ContainerConfiguration | None = None
         self._source_error: RefletError | None = None
         self._news = asyncio.Event()
@@ -93,7 +98,7 @@ class Supervisor:
         Raises ContainerRefused when the kubelet would not start the container, NotStarted when
         the system does not, and the source's errors until there is a configuration.
         """
-        async with TaskOwner("run") as tasks:
+        async with death_watch(clock=self._clock) as self._deaths, TaskOwner("run") as tasks:
             tasks.start(self._follow(source), name="configuration")
             tasks.start(OrphanReaper(clock=self._clock).run(), name="orphans")
             return await self._live()
@@ -215,6 +220,9 @@ class Supervisor:
         await in_thread(lambda: self._lay_out(configuration, outfit.plan))
         if self._told_to_end is not None:
             return None  # meanwhile, when there was nobody to pass it on to
+        if self._announce is not None:
+            self._announce(_introduction(configuration, self._root.path))
+            self._announce = None
         child = self._start(outfit, configuration)
         try:
             ending = await self._attend(child, _Known(configuration, outfit))
@@ -222,6 +230,7 @@ class Supervisor:
             self._child = None
             if child.ending is None:
                 await _killed(child)
+            self._deaths.forget()
             if self._terminal is not None:
                 self._terminal.take_back()
         failure = self._starts.failure()
@@ -242,6 +251,7 @@ class Supervisor:
         )
         wrapped = self._starts.wrap(program, self._tree.sources)
         child = self._child = start_child(wrapped, clock=self._clock)
+        self._deaths.follow(child)
         if self._terminal is not None:
             self._terminal.give(child)
         return child
@@ -381,3 +391,13 @@ async def _killed(child: Child) -> None:
             await child.wait()
     except TimeoutError:
         child.close()  # it became another user, or waits for a broken disk
+
+
+def _introduction(configuration: ContainerConfiguration, root: Path) -> str:
+    """Return how much a process starts with, and where its files are."""
+    files = sum(len(contents.files) for contents in configuration.volumes.values())
+    variables = len(configuration.environment.variables)
+    return (
+        f"{variables} variable{'s' * (variables != 1)}, {files} file{'s' * (files != 1)}, "
+        f"REFLET_ROOT={root}"
+    )

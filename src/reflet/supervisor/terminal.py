@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from reflet.processes.child import Child
-from reflet.processes.process_table import group_members
+from reflet.processes.process_source import STOPPED
+from reflet.processes.process_table import group_members, process_entry
 
 
 class Terminal:
@@ -96,10 +97,8 @@ def stop_ourselves() -> None:
 
 
 def _is_stopped(pid: int) -> bool:
-    try:
-        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None
-    except ChildProcessError:
-        return False
+    entry = process_entry(pid)
+    return entry is not None and entry.state == STOPPED
 
 
 FORWARDED: Final = (

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from reflet.client.pod_streams import PodStreams
-from reflet.client.port_forward import LONGEST_COMPLAINT, TUNNEL, ForwardedPort
+from reflet.client.pod_tunnel import LONGEST_COMPLAINT, TUNNEL
+from reflet.client.port_forward import ForwardedPort
 from reflet.errors import ConfigurationError
 from reflet.transport.upgrades.spdy import SpdySession, SpdyStream
 from reflet.transport.upgrades.websocket import TunneledBytes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,16 @@ def test_what_is_meant_for_the_containers_libraries_does_not_reach_ours(tmp_path
     wrapped = starts(tmp_path).wrap(program, [])
 
     assert wrapped.environment == {"REFLET_SHELTERED_LD_PRELOAD": "/app/lib.so", "OLD_PATH": "x"}
+
+
+def test_a_single_file_runs_the_starter_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.frozen", True, raising=False)
+
+    wrapped = starts(tmp_path).wrap(Program(["true"], {}), [])
+
+    assert wrapped.arguments[:3] == (sys.executable, "-m", "reflet.processes.isolated_start")
 
 
 def test_a_failure_is_read_once_it_is_there(tmp_path: Path) -> None:

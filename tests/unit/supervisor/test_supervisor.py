@@ -40,6 +40,7 @@ class Scene:
     def __init__(self, root: Any, folder: Path, script: str, options: dict[str, Any]) -> None:
         self.output = folder / "output"
         self.said: list[str] = []
+        self.announced: list[str] = []
         self._queue: asyncio.Queue[ContainerConfiguration | RefletError] = asyncio.Queue()
         chosen = {
             "command": ("sh", "-c", f"exec >> {self.output}; {script}"),
@@ -47,7 +48,9 @@ class Scene:
             "wait": 30.0,
             **options,
         }
-        self.supervisor = Supervisor(root, RunOptions(**chosen), say=self.said.append)
+        self.supervisor = Supervisor(
+            root, RunOptions(**chosen), say=self.said.append, announce=self.announced.append
+        )
 
     async def configurations(self) -> AsyncIterator[ContainerConfiguration]:
         while True:
@@ -99,6 +102,20 @@ async def test_the_code_of_the_process_is_the_result(scene: Start) -> None:
     subject.give(a="1")
 
     assert await subject.start() == 7
+
+
+async def test_what_a_process_starts_with_is_announced_once(scene: Start, tmp_path: Path) -> None:
+    subject = scene("echo $A; sleep 30")
+    subject.give(a="1")
+    running = subject.start()
+    await subject.until_output("1")
+
+    subject.give(a="2")
+    await subject.until_output("2")
+
+    subject.supervisor.heard(signal.SIGTERM)
+    await running
+    assert subject.announced == [f"1 variable, 1 file, REFLET_ROOT={tmp_path / 'root'}"]
 
 
 async def test_a_change_restarts_and_a_signal_ends(scene: Start) -> None:
