@@ -87,16 +87,17 @@ class MirroringClient(Client):
     ) -> Mirror[Any]:
         """The objects of one resource in memory, kept fresh while the context is open.
 
-        *kind*, *namespace*, *raw* and *metadata_only* are those of ``resource``; several
-        namespaces, in a list, are watched one by one, with the rights that this takes.  *options*
-        are described in ``MirrorOptions``: selectors, indexers, transform, resync_every, on_error
-        and more; a name that is none of them is a TypeError here and now.  ::
+        *kind* is a class, or a name as kubectl takes it: ``"configmaps"``.  *namespace* is one, a
+        list of several, which are watched one by one, or ALL_NAMESPACES; without it, the
+        connection's.  *raw* gives whole objects, as the server sends them.  *metadata_only* asks
+        for nothing but metadata.  *options* are those of ``MirrorOptions``: selectors, indexers,
+        transform and more; a name that is none of them is a TypeError at once.  ::
 
             async with cluster.mirror("configmaps", namespace="shop") as config_maps:
                 await config_maps.synced(timeout=10)
 
-        With *shared* all who ask this client the same, with equal options, get the same mirror:
-        one watch and one copy, open while anybody is inside.
+        With *shared*, equal calls on this client get the same mirror: one watch and one copy, open
+        until the last of them leaves.
         """
         from reflet.informer.mirror import Mirror  # noqa: PLC0415 - most programs do not mirror
         from reflet.informer.shared_mirrors import (  # noqa: PLC0415 - the same
@@ -168,9 +169,11 @@ def connect(
     Nothing is opened before the first request.  Raises ConfigurationError when no cluster is
     configured, or not rightly.
 
-    At most *burst* requests are sent at once and *qps* a second after that, 100 and 50 unless the
-    settings say otherwise; whoever asks faster waits, and the log tells of long waits.  A *qps*
-    of 0 is no limit.  ::
+    *kubeconfig* is a file to read instead of ``KUBECONFIG`` and ``~/.kube/config``.  *context*
+    chooses one of its contexts, instead of the current one.  *namespace* is used where a call names
+    none.  *qps* is how many requests a second are sent once the burst is used up: 50, and 0 is no
+    limit.  *burst* is how many are sent at once: 100.  Faster callers wait, and long waits are
+    logged.  ::
 
         async with reflet.connect() as cluster:
             settings = await cluster.resource(ConfigMap).get("settings")

@@ -12,6 +12,10 @@
     │   ├── ConnectionRefused
     │   ├── DeadlineExceeded    no answer, or no byte of a stream, in time
     │   └── TLSFailure          the server's certificate, or ours, was not accepted
+    ├── RpcError                a container runtime refused, or gave no answer (gRPC)
+    │   ├── RpcNotFound, RpcAlreadyExists, RpcUnimplemented
+    │   ├── RpcUnavailable      nobody listens, or the connection broke; a TransportError too
+    │   └── RpcDeadlineExceeded no answer in time; a DeadlineExceeded too
     ├── NotRegistered           no registered pod refers to the object that is asked for
     ├── CacheNotSynced          the object asked for did not arrive in time
     └── ApiError                the server answered with a Status
@@ -79,6 +83,39 @@ class DeadlineExceeded(TransportError):
 
 class TLSFailure(TransportError):
     """The server's certificate, or ours, was not accepted."""
+
+
+class RpcError(RefletError):
+    """A call by gRPC failed: ``code`` is the name of gRPC's code, ``method`` what was called.
+
+    The message is what Go's client makes of it, because the kubelet's events quote that.
+    """
+
+    def __init__(self, code: str, description: str, *, method: str = "") -> None:
+        super().__init__(f"rpc error: code = {code} desc = {description}")
+        self.code = code
+        self.description = description
+        self.method = method
+
+
+class RpcNotFound(RpcError):
+    """The container, sandbox or image is not there."""
+
+
+class RpcAlreadyExists(RpcError):
+    """The name of the new container or sandbox is taken."""
+
+
+class RpcUnimplemented(RpcError):
+    """The server does not have this method."""
+
+
+class RpcUnavailable(RpcError, TransportError):
+    """The server could not be reached, or the connection broke before the answer was whole."""
+
+
+class RpcDeadlineExceeded(RpcError, DeadlineExceeded):
+    """No answer arrived in time."""
 
 
 class NotRegistered(RefletError, LookupError):

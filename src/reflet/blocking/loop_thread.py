@@ -284,4 +284,5 @@ def _leave_behind() -> None:
     _READERS.clear()  # a fork of this process finds nothing to do for them
 
 
-os.register_at_fork(after_in_child=_leave_behind)
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_leave_behind)

@@ -1,7 +1,8 @@
-"""What ``reflet demo`` tells: three pods, two changes, one outage and one reason.
+"""What ``reflet demo`` shows: three pods, two changes, one outage and one reason.
 
-Each scene waits for what it shows and says how long that took; a scene that waits in vain ends the
-story with an error.  On a terminal tables are redrawn, elsewhere they are lines.
+A scene begins with the command that makes it, fits on a terminal of 24 rows, waits for what it
+shows and says how long that took; one that waits in vain ends the story with an error.  On a
+terminal tables are redrawn, and there are pauses to read; elsewhere there are neither.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import Final, final
 
 import click
-from msgspec import structs
 
 from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.cli.output.environment_output import print_environment
 from reflet.cli.output.masking import mask
-from reflet.cli.output.output import clipped, columns, obeys_escapes, styled, visible, width_of
+from reflet.cli.output.output import HOME, clipped, columns, visible, width_of
+from reflet.cli.output.palette import Meaning, obeys_escapes, paint
+from reflet.cli.output.progress import progress
 from reflet.cli.output.volume_files import print_files
 from reflet.cli.output.why_output import report
 from reflet.cli.stop_signals import when_told_to_stop
@@ -38,7 +40,6 @@ from reflet.node.agent import NodeAgent
 from reflet.node.options import NodeOptions
 from reflet.node.pods.admission import RunAs
 from reflet.podconfig.gather import pod_inputs
-from reflet.resolution.origins import ServiceOrigin
 from reflet.resolution.pod_inputs import Needs, PodInputs
 from reflet.transport.config.kubeconfig import Overrides
 
@@ -53,7 +54,19 @@ PATIENCE: Final = 30.0  # seconds for any one thing to happen
 AWAY: Final = 1.0  # seconds for which the server is gone
 LOOK_EVERY: Final = 0.0005  # seconds between two looks at a file whose change is timed
 REDRAW_EVERY: Final = 0.05
+PAUSE: Final = 0.5  # seconds between two scenes, for people
+NEXT: Final = {
+    "reflet why": "what is wrong there, and what to do",
+    "reflet env deploy/NAME": "what its containers get, and from where",
+    "reflet run deploy/NAME -- CMD": "run CMD here with its configuration",
+    "reflet demo --keep": "this again, kept running, with a live page",
+}
 GAP: Final = 3
+_STATES: Final[Mapping[str, Meaning]] = {
+    "Pending": "dim",
+    "Running": "good",
+    "Succeeded": "good",
+}
 _UP: Final = "\x1b[{}A"
 _REST_OF_SCREEN: Final = "\x1b[J"
 
@@ -62,26 +75,31 @@ class StoryStuck(RefletError):
     """Something that the story shows did not happen."""
 
 
-async def play(*, keep: bool) -> int:
-    """Tell the story; with *keep*, leave everything running until somebody ends it."""
-    begun = time.monotonic()
+async def play(*, keep: bool, fast: bool = False) -> int:
+    """Tell the story; with *keep*, leave everything running until somebody ends it.
+
+    With *fast*, there are no pauses.
+    """
     async with AsyncExitStack() as closing:
-        root = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="reflet-demo-")))
-        server = await closing.enter_async_context(DevServer(load=[str(OBJECTS)]))
-        settings = settings_from(Overrides(kubeconfig=str(server.kubeconfig_path)))
-        settings = dataclasses.replace(settings, qps=0)
-        cluster = await closing.enter_async_context(Cluster(settings))
-        agent = await closing.enter_async_context(NodeAgent(cluster, _options(root)))
-        pods = await closing.enter_async_context(cluster.mirror(Pod, namespace="default"))
-        story = _Story(server, cluster, agent, pods)
+        with progress("starting an API server and a node agent", patience=0):
+            root = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="reflet-demo-")))
+            server = await closing.enter_async_context(DevServer(load=[str(OBJECTS)]))
+            settings = settings_from(Overrides(kubeconfig=str(server.kubeconfig_path)))
+            settings = dataclasses.replace(settings, qps=0)
+            cluster = await closing.enter_async_context(Cluster(settings))
+            options = _options(root, has_page=keep)
+            agent = await closing.enter_async_context(NodeAgent(cluster, options))
+            pods = await closing.enter_async_context(cluster.mirror(Pod, namespace="default"))
+        pause = 0.0 if fast or not sys.stdout.isatty() else PAUSE
+        story = _Story(server, cluster, agent, pods, pause=pause)
         await story.tell()
-        _end(story, time.monotonic() - begun)
+        _end(story)
         if keep:
-            await _linger(server)
+            await _linger(server, agent)
     return 0
 
 
-def _options(root: Path) -> NodeOptions:
+def _options(root: Path, *, has_page: bool) -> NodeOptions:
     # Whoever may run the demo may run the three commands in its own manifests, as they are, also
     # where nobody can have namespaces.
     me = RunAs(os.geteuid(), os.getegid())
@@ -92,6 +110,7 @@ def _options(root: Path) -> NodeOptions:
         user=me,
         isolation=False,
         health=("127.0.0.1", 0),
+        ui=0 if has_page else None,
         retry=1.0,
     )
 
@@ -106,24 +125,37 @@ class _Story:
         cluster: Cluster,
         agent: NodeAgent,
         pods: Mirror[Pod],
+        *,
+        pause: float,
     ) -> None:
         self._server = server
         self._cluster = cluster
         self._agent = agent
         self._pods = pods
+        self._pause = pause
         self.delays: list[float] = []
 
     async def tell(self) -> None:
-        await self._pods_start()
-        await self._what_a_container_gets()
-        await self._changes_arrive()
-        await self._the_connection_breaks()
-        await self._why_one_does_not_start()
+        for number, scene in enumerate(
+            (
+                self._pods_start,
+                self._what_a_container_gets,
+                self._changes_arrive,
+                self._the_connection_breaks,
+                self._why_one_does_not_start,
+            )
+        ):
+            if number:
+                await asyncio.sleep(self._pause)
+            await scene()
+        await asyncio.sleep(self._pause)
 
     # Scenes
 
     async def _pods_start(self) -> None:
-        title("A development API server, a node agent, and three pods as processes")
+        title("A development API server, and three pods as processes of a node agent")
+        typed("reflet serve -f demo.yaml")
+        typed(f"reflet node --name {NODE} --run")
         table = LiveTable(("POD", "STATE", "WHAT THE AGENT SAYS"), widths=(15, 26, 30))
 
         def settled() -> bool:
@@ -135,57 +167,57 @@ class _Story:
 
     async def _what_a_container_gets(self) -> None:
         title("What the container of pod shop gets, and where it comes from")
+        typed("reflet env pod/shop")
         inputs = await self._inputs_of("shop")
-        environment = inputs.environment("web")
-        own = {
-            name: variable
-            for name, variable in environment.variables.items()
-            if not isinstance(variable.origin, ServiceOrigin)
-        }
-        shown = structs.replace(environment, variables=own)
-        print_environment(shown, reveal=False, no_headers=False)
-        others = len(environment.variables) - len(own)
-        click.echo(f"… and {others} that every container gets, of the service kubernetes\n")
+        print_environment(inputs.environment("web"), reveal=False, no_headers=False, services=False)
+        click.echo()
+        typed("reflet files pod/shop")
         print_files(list(inputs.volumes().values()), no_headers=False)
 
     async def _changes_arrive(self) -> None:
         title("A ConfigMap and a Secret change, and so do the files of the running pod")
+        typed(_patching("configmap special-config", '{"data":{"SPECIAL_LEVEL":"most"}}'))
         delay = await self._set_level("most")
-        click.echo(f"configmap/special-config   very → most: in the file {_shown(delay)} later")
+        claim(f"configmap/special-config  very → most: in the file {_shown(delay)} later")
         old, new = "1f2d1e2e67df", "correct horse"
+        typed(_patching("secret mysecret", '{"stringData":{"PASSWORD":…}}'))
         began = await self._patch(Secret, "mysecret", {"stringData": {"PASSWORD": new}})
         delay = await self._arrival("secret", "credentials", "PASSWORD", new, began)
         masks = f"{mask(len(old))} → {mask(len(new))}"
-        click.echo(f"secret/mysecret            {masks}: in the file {_shown(delay)} later")
-        click.echo("\nThe kubelet takes up to a minute and more: it looks, we are told.")
+        claim(f"secret/mysecret  {masks}: in the file {_shown(delay)} later")
+        aside("The kubelet polls, about once a minute; Reflet watches.")
 
     async def _the_connection_breaks(self) -> None:
-        title("The server goes away, and comes back without its history")
-        await self._server.restart(AWAY)
+        title("The API server stops, and comes back without its history")
+        typed(f"reflet serve -f demo.yaml   # stopped, and started again {AWAY:g} s later")
+        with progress("the server is away", patience=0):
+            await self._server.restart(AWAY)
         self._server.state.storage.expire_history()
-        click.echo(f"every connection broke, and nobody answered for {AWAY:g} s")
+        claim(f"every connection broke, and nobody answered for {AWAY:g} s")
         statuses = self._pods["shop"].status.container_statuses
-        click.echo(f"the process ran on: {statuses[0].restart_count} restarts, files untouched")
-        delay = await self._set_level("back again", counted=False)
-        click.echo(f"most → back again: in the file {_shown(delay)} after the server was back")
-        click.echo(
-            "\nOne stream looks for the server, for all of them. Caches of client-go are\n"
-            "stale for seconds after such a second, and for a minute and a half after 40."
-        )
+        claim(f"the process ran on: {statuses[0].restart_count} restarts, files untouched")
+        with progress("waiting for the first change after it", patience=0):
+            delay = await self._set_level("back again", counted=False)
+        claim(f"most → back again: in the file {_shown(delay)} after the server was back")
+        aside("After such an outage, the caches of client-go are stale for seconds.")
 
     async def _why_one_does_not_start(self) -> None:
-        title("reflet why dapi-test-pod")
-        inputs = await self._inputs_of("dapi-test-pod", events=True)
+        title("Why dapi-test-pod does not start, and how it does")
+        typed("reflet why pod/dapi-test-pod")
+        with progress("asking the server", patience=0):
+            inputs = await self._inputs_of("dapi-test-pod", events=True)
         for line in report(diagnose(ClusterState(pods=(inputs,)))):
             click.echo(line)
         click.echo()
+        typed(_patching("configmap special-config", '{"data":{"special.how":"very"}}'))
         began = await self._patch(ConfigMap, "special-config", {"data": {"special.how": "very"}})
-        await self._until(
-            lambda: self._pods["dapi-test-pod"].status.phase == "Succeeded",
-            "dapi-test-pod did not start",
-        )
+        with progress("waiting for the pod", patience=0):
+            await self._until(
+                lambda: self._pods["dapi-test-pod"].status.phase == "Succeeded",
+                "dapi-test-pod did not start",
+            )
         delay = time.monotonic() - began
-        click.echo(f"The key was added, and the pod ran by itself {_shown(delay)} later.")
+        claim(f"the key was added, and the pod ran by itself {_shown(delay)} later")
 
     # Steps
 
@@ -246,25 +278,32 @@ def _shown(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def _end(story: _Story, seconds: float) -> None:
-    title(f"That was it, in {seconds:.0f} s")
+def _patching(target: str, patch: str) -> str:
+    return f"kubectl patch {target} -p '{patch}'"
+
+
+def _end(story: _Story) -> None:
+    title("That was it")
     slowest = _shown(max(story.delays))
-    click.echo(
-        f"Three pods ran as processes; {len(story.delays)} changes reached their files within\n"
-        f"{slowest}; an outage cost nothing; no value of a Secret was shown.\n"
-    )
-    click.echo("Next, on your own cluster or files (-f):")
-    click.echo("  reflet env deploy/NAME          what its containers get, and from where")
-    click.echo("  reflet why POD                  why it does not start")
-    click.echo("  reflet run deploy/NAME -- CMD   run CMD here with its configuration, live")
+    claim("three pods ran as processes")
+    claim(f"{len(story.delays)} changes reached their files within {slowest}")
+    claim("an outage of the server cost nothing")
+    claim("no value of a Secret was shown")
+    click.echo("\nNext, on your own cluster, or with -f on your files:")
+    for command, purpose in NEXT.items():
+        click.echo(f"  {paint(f'{command:<30}', 'name')}  {purpose}")
+    click.echo(f"Documentation: {HOME}")
 
 
-async def _linger(server: DevServer) -> None:
+async def _linger(server: DevServer, agent: NodeAgent) -> None:
     """Stay until told to go."""
     click.echo("\nStill running; Ctrl-C ends it.  In another terminal:")
     click.echo(f"  export KUBECONFIG={server.kubeconfig_path}")
     click.echo("  kubectl get pods -o wide        kubectl describe pod dapi-test-pod")
     click.echo("  reflet explain pod/shop         kubectl edit configmap special-config")
+    if agent.page is not None:
+        token = await asyncio.to_thread(agent.page.token_file.read_text)
+        click.echo(f"The live page of this node: {agent.page.url}#token={token.strip()}")
     ended = asyncio.Event()
     when_told_to_stop(lambda _: ended.set())
     await ended.wait()
@@ -275,7 +314,22 @@ async def _linger(server: DevServer) -> None:
 
 def title(text: str) -> None:
     """Begin a scene."""
-    click.echo(f"\n{styled(f'── {text}', bold=True)}\n")
+    click.echo(f"\n{paint(f'── {text}', 'title')}\n")
+
+
+def typed(command: str) -> None:
+    """Show the command that makes what follows."""
+    click.echo(paint("$ ", "dim") + paint(command, "name"))
+
+
+def claim(text: str) -> None:
+    """Say what has come true."""
+    click.echo(f"{paint('✓', 'good')} {text}")
+
+
+def aside(text: str) -> None:
+    """Say what else is worth knowing."""
+    click.echo(f"\n{paint(text, 'dim')}")
 
 
 class LiveTable:
@@ -315,4 +369,10 @@ class LiveTable:
             text = visible(cell)
             padded.append(text + " " * max(width - width_of(text), 0))
         # A line that wraps would be two, and the next drawing would begin too low.
-        return clipped((" " * GAP).join(padded).rstrip(), columns())
+        line = clipped((" " * GAP).join(padded).rstrip(), columns())
+        if cells == self._headings:
+            return paint(line, "title")
+        begin = self._widths[0] + GAP
+        end = begin + self._widths[1]
+        means = _STATES.get(cells[1], "wrong")
+        return line[:begin] + paint(line[begin:end], means) + line[end:]

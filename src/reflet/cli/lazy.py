@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reflet.api import options, resources
     from reflet.api.selectors import labels
     from reflet.api.yaml import text as yaml_text
-    from reflet.cli import demo_story, event_loop, stop_signals
+    from reflet.cli import demo_story, event_loop, machine_checks, stop_signals
     from reflet.cli.options import missing_targets, project_file, tab_words
     from reflet.cli.output import (
         change_output,
@@ -36,9 +36,11 @@ if TYPE_CHECKING:
         environment_output,
         explain_output,
         following,
+        lint_excerpts,
         lint_exchange,
         lint_output,
         problem_output,
+        runtime_output,
         server_objects,
         stale_output,
         stale_watching,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     )
     from reflet.client import client
     from reflet.controllers import rollout_restarts
+    from reflet.cri import cri_client, cri_runtime, endpoints
     from reflet.devserver import server as devserver
     from reflet.devserver.verbs import loading
     from reflet.gotext import durations, times
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     from reflet.node.pods import admission
     from reflet.node.server import serving_certificates
     from reflet.play import play
+    from reflet.pleg import evented, relist, status_cache
     from reflet.podconfig import (
         gather,
         gather_existence,
@@ -85,7 +89,7 @@ if TYPE_CHECKING:
         gather_why_targets,
     )
     from reflet.podconfig.many_pods import gather_diff, gather_staleness, gather_unused
-    from reflet.processes import process_table, program
+    from reflet.processes import isolation_check, process_table, program
     from reflet.resolution import places, pod_inputs, references, templates
     from reflet.runtime import descriptors, structured_logs
     from reflet.sidecar import log_lines, running_sidecar, sidecar_settings
@@ -95,10 +99,12 @@ if TYPE_CHECKING:
         container_configuration,
         run_options,
         running,
+        service_forwards,
         supervisor,
     )
     from reflet.transport.config import kubeconfig
     from reflet.ui import board, cluster_board, file_board, page, report
+    from reflet.volumes import mounts
 
 _HOMES: Final = {
     name: f"{package}.{name}"
@@ -107,15 +113,16 @@ _HOMES: Final = {
         "reflet": "cluster",
         "reflet.api": "options resources",
         "reflet.api.selectors": "labels",
-        "reflet.cli": "demo_story event_loop stop_signals",
+        "reflet.cli": "demo_story event_loop machine_checks stop_signals",
         "reflet.cli.options": "missing_targets project_file tab_words",
         "reflet.cli.output": (
-            "change_output diff_output environment_output explain_output following lint_exchange "
-            "lint_output problem_output server_objects stale_output stale_watching volume_files "
-            "why_output"
+            "change_output diff_output environment_output explain_output following lint_excerpts "
+            "lint_exchange lint_output problem_output runtime_output server_objects stale_output "
+            "stale_watching volume_files why_output"
         ),
         "reflet.client": "client",
         "reflet.controllers": "rollout_restarts",
+        "reflet.cri": "cri_client cri_runtime endpoints",
         "reflet.devserver.verbs": "loading",
         "reflet.gotext": "durations times",
         "reflet.informer.reflector": "reflector",
@@ -130,20 +137,22 @@ _HOMES: Final = {
         "reflet.node.pods": "admission",
         "reflet.node.server": "serving_certificates",
         "reflet.play": "play",
+        "reflet.pleg": "evented relist status_cache",
         "reflet.podconfig": (
             "gather gather_existence gather_files gather_lint gather_objects gather_users "
             "gather_why gather_why_files gather_why_targets"
         ),
         "reflet.podconfig.many_pods": "gather_diff gather_staleness gather_unused",
-        "reflet.processes": "process_table program",
+        "reflet.processes": "isolation_check process_table program",
         "reflet.resolution": "places pod_inputs references templates",
         "reflet.runtime": "descriptors structured_logs",
         "reflet.sidecar": "log_lines running_sidecar sidecar_settings",
         "reflet.supervisor": (
             "configuration_changes configuration_sources container_configuration "
-            "run_options running supervisor"
+            "run_options running service_forwards supervisor"
         ),
         "reflet.transport.config": "kubeconfig",
+        "reflet.volumes": "mounts",
         "reflet.ui": "board cluster_board file_board page report",
     }.items()
     for name in names.split()

@@ -20,7 +20,9 @@ import click
 
 from reflet._version import __version__
 from reflet.cli import lazy
-from reflet.cli.output.output import noted_exit_code, visible
+from reflet.cli.command import GroupWithHelpPage
+from reflet.cli.output import palette
+from reflet.cli.output.output import HOME, noted_exit_code, say
 from reflet.errors import (
     ApiError,
     ConfigurationError,
@@ -32,39 +34,58 @@ from reflet.errors import (
     TransportError,
     Unauthorized,
 )
+from reflet.runtime.platforms import require_processes
 
-COMMANDS: Final = {
-    "api-resources": "list the kinds that the server serves",
-    "completion": "print the script that lets a shell complete commands and flags",
-    "crd": "write Python classes from CustomResourceDefinitions",
-    "demo": "show what Reflet does, with no cluster, in a few seconds",
-    "diff": "show what changes for the processes of pods: environment and files",
-    "env": "show the environment that a container gets, and where it comes from",
-    "explain": "explain every variable and file of a pod, and what a change needs",
-    "files": "list or write the files of a pod's volumes",
-    "get": "show objects, as the server has them now",
-    "lint": "find in files what would fail at rollout",
-    "node": "look after the pods of a node, as the kubelet does, with processes for containers",
-    "rbac": "print the least rights that reading a pod's configuration takes",
-    "refs": "list the ConfigMaps and Secrets that a pod names, and where",
-    "run": "run a process with the environment and files of a pod's container, live",
-    "serve": "serve a Kubernetes API from this process, for development and tests",
-    "sidecar": "keep labelled ConfigMaps and Secrets as files, and reload after a change",
-    "stale": "show which running containers still hold an old value",
-    "ui": "show on a live page who gets which configuration, and what is not current",
-    "unused": "show ConfigMaps, Secrets and single keys that nothing uses",
-    "used-by": "show who uses a ConfigMap or Secret, and who needs a restart",
-    "version": "show the versions of Reflet and of the server",
-    "watch": "show objects as they change, whatever happens to the server",
-    "why": "say why pods and workloads do not run, and what to do",
+GROUPS: Final = {
+    "Look": {
+        "env": "show the environment of a container, and its sources",
+        "files": "list or write the files of a pod's volumes",
+        "explain": "explain every variable and file of a pod",
+        "refs": "list the ConfigMaps and Secrets that a pod names",
+        "get": "show objects, as the server has them now",
+        "ps": "show what runs on this machine, and what happens to it",
+        "watch": "show objects as they change, through every outage",
+    },
+    "Diagnose": {
+        "why": "explain why pods and workloads do not run, and what to do",
+        "lint": "find in files what would fail at rollout",
+        "diff": "show what changes in the environment and files of pods",
+        "stale": "show which running containers still hold an old value",
+        "used-by": "show who uses a ConfigMap or Secret, and who needs a restart",
+        "unused": "show ConfigMaps, Secrets and keys that nothing uses",
+        "rbac": "print the least rights that reading a pod's settings needs",
+    },
+    "Run": {
+        "run": "run a process with the environment and files of a container",
+        "node": "run the pods of a node as processes, as a kubelet does",
+        "sidecar": "write labelled ConfigMaps and Secrets to files, and reload",
+    },
+    "Develop": {
+        "demo": "show what Reflet does in a few seconds, without a cluster",
+        "serve": "serve a Kubernetes API for development and tests",
+        "ui": "show a live page of who gets which configuration",
+        "crd": "write Python classes from CustomResourceDefinitions",
+    },
+    "Other": {
+        "api-resources": "list the kinds that the server has",
+        "doctor": "show what works on this machine, and how to get the rest",
+        "completion": "print the script that completes commands in a shell",
+        "version": "show the versions of Reflet and of the server",
+    },
 }
+"""Every command, with its purpose: short enough for one line of a usual terminal."""
+
+COMMANDS: Final = {name: purpose for group in GROUPS.values() for name, purpose in group.items()}
+
+NEED_PROCESSES: Final = frozenset({"demo", "node", "ps", "run", "serve", "sidecar", "ui"})
+"""Commands that start processes, or keep files and sockets as Linux and macOS do."""
 
 FINDINGS, USAGE, UNREACHABLE, FORBIDDEN = 1, 2, 3, 4
 INTERRUPTED: Final = 130
 YOUNG_OBJECTS: Final = 50_000  # that are made before the first look for cycles among them
 
 
-class LazyCommands(click.Group):
+class LazyCommands(GroupWithHelpPage):
     """A group that imports a command's module when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's shape
@@ -79,6 +100,8 @@ class LazyCommands(click.Group):
         """Import the module of one command."""
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name in NEED_PROCESSES:
+            require_processes(f"reflet {cmd_name}")
         name = cmd_name.replace("-", "_")
         command = getattr(importlib.import_module(f"reflet.cli.commands.{name}"), name)
         if not isinstance(command, click.Command):
@@ -117,8 +140,11 @@ class LazyCommands(click.Group):
         **extra: Any,
     ) -> click.Context:
         """Parse the flags; ``--help`` prints while they are parsed."""
+        palette.choose("auto")
         with _until_nobody_reads(None):
-            return super().make_context(info_name, args, parent, **extra)
+            return super().make_context(
+                info_name, args, parent, **{"color": palette.decided(), **extra}
+            )
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -131,19 +157,24 @@ class LazyCommands(click.Group):
         formatter: click.HelpFormatter,
     ) -> None:
         """List the commands from the table above, without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(f"{name:<{widest}}", said) for name, said in commands.items()])
 
 
 @click.group(
     cls=LazyCommands,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=f"Flags and examples: reflet COMMAND --help.  Documentation: {HOME}",
 )
 @click.version_option(__version__, prog_name="reflet", message="%(prog)s %(version)s")
 @click.pass_context
 def reflet(ctx: click.Context) -> None:
-    """The configuration that Kubernetes would give a pod, for any process, kept fresh."""
+    """Gives any process the environment and files of a pod, and explains both.
+
+    Start with: reflet demo
+    """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -165,25 +196,25 @@ def run(argv: list[str]) -> int:
     """Run one command line; the answer is the exit code.
 
     0 is success, 1 findings or a refusal by the server, 2 a mistake in flags, files or names,
-    3 a server that cannot be reached or does not know us, 4 one that does not allow it.
+    3 a server that cannot be reached or answers 401 Unauthorized, 4 one that answers 403 Forbidden.
     """
     try:
         code = reflet.main(args=argv[1:], prog_name=program_name(argv[0]), standalone_mode=False)
     except click.ClickException as error:
-        _say(error.format_message(), hint=_usage_hint(error))
+        _fail(f"{error.format_message()}{_usage_hint(error)}")
         return USAGE
     except click.exceptions.Abort:
         return INTERRUPTED
     except KeyboardInterrupt:
         return INTERRUPTED
     except RefletError as error:
-        _say(message_of(error))
+        _fail(message_of(error))
         return exit_code(error)
     except OSError as error:
         # Most often the disk that the output goes to is full.
         _drop_output()
         words = error.strerror or str(error)
-        _say(f"{error.filename}: {words}" if error.filename else words)
+        _fail(f"{error.filename}: {words}" if error.filename else words)
         return FINDINGS
     return code if isinstance(code, int) else 0
 
@@ -196,7 +227,7 @@ def program_name(path: str) -> str:
 def message_of(error: RefletError) -> str:
     """What is said about an error: its own words, and what to do where they do not tell."""
     if isinstance(error, Unauthorized):
-        return f"{error}: the server does not know you: check your credentials, or log in again"
+        return f"{error} (HTTP 401): check your credentials, or log in again"
     return str(error)
 
 
@@ -215,8 +246,8 @@ def exit_code(error: RefletError) -> int:
             return FINDINGS
 
 
-def _say(message: str, *, hint: str = "") -> None:
-    click.echo(f"error: {visible(' '.join(message.split()))}{hint}", err=True)
+def _fail(message: str) -> None:
+    say(message, level="error")
 
 
 @contextmanager

@@ -7,7 +7,10 @@ import signal
 from collections.abc import Callable
 from typing import Final
 
-STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Windows has no terminal that hangs up.
+STOP_SIGNALS: Final[tuple[signal.Signals, ...]] = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 def when_told_to_stop(act: Callable[[signal.Signals], object]) -> None:
@@ -15,5 +18,5 @@ def when_told_to_stop(act: Callable[[signal.Signals], object]) -> None:
     loop = asyncio.get_running_loop()
     for number in STOP_SIGNALS:
         # Whoever wrote nohup before the command wants it to outlive the terminal.
-        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+        if number.name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN:
             loop.add_signal_handler(number, act, number)

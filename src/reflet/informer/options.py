@@ -58,7 +58,7 @@ class ReflectorOptions(TypedDict, total=False):
     since: str
     """A ``resourceVersion`` that is known: the first state is asked to be at least that new."""
     awaited: Callable[[], bool]
-    """Whether somebody waits for the objects right now: who does is served first."""
+    """Whether somebody waits for the objects right now: such a reflector goes first."""
 
 
 class InformerOptions(ReflectorOptions, Generic[T], total=False):
@@ -71,7 +71,7 @@ class InformerOptions(ReflectorOptions, Generic[T], total=False):
     queue: QueueKind
     """The order in which deltas reach the store."""
     resync_every: float
-    """Seconds after which handlers are told everything again; 0 is never."""
+    """Seconds after which handlers are called with every object again; 0 is never."""
     backlog_limit: int
     """Changes that may wait for one handler before those of one key merge."""
     on_error: Callable[[Exception], None] | None
@@ -81,7 +81,7 @@ class InformerOptions(ReflectorOptions, Generic[T], total=False):
     clock: Clock | None
     """Where time comes from."""
     metrics: Metrics
-    """Where numbers go."""
+    """Where metrics go."""
 
 
 class MirrorOptions(InformerOptions[T], Generic[T], total=False):

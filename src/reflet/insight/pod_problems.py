@@ -13,6 +13,7 @@ from reflet.api.core.config import Secret
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.errors import RefletError
+from reflet.resolution.environment import references_are_certain
 from reflet.resolution.expansion import expanded_size, references_in
 from reflet.resolution.file_contents import VolumeContents
 from reflet.resolution.places import Place, PlacedContainer, containers_of
@@ -21,7 +22,6 @@ from reflet.resolution.problems import (
     InvalidSubPath,
     MissingObject,
     MissingSubPathVariables,
-    NoClient,
     ObjectProblem,
     OversizedEnvironment,
     Problem,
@@ -136,17 +136,11 @@ class _Search:
         environment = self._inputs.environment(placed.container.name)
         self._environments[placed.container.name] = environment
         too_large = any(isinstance(each, OversizedEnvironment) for each in environment.problems)
-        # What a reference finds cannot be told while a whole object is missing.
-        certain = not too_large and not any(map(_lacks_a_whole_object, environment.problems))
-        # Nor what it finds of a variable that is set by an object or key that is missing.
-        declared = {variable.name for variable in placed.container.env if variable.value_from}
-        self._add(
-            problem
-            for problem in environment.problems
-            if not isinstance(problem, UnresolvedReference)
-            or (certain and (problem.defined_later or problem.name not in declared))
-        )
+        certain = references_are_certain(environment.problems)
+        self._add(environment.problems)
         if certain:
+            # A variable from an object or key that is missing is that problem, and no other.
+            declared = {variable.name for variable in placed.container.env if variable.value_from}
             self._add(_of_arguments(placed, environment, declared))
         if not too_large:
             self._add(_of_size(placed, environment))
@@ -179,14 +173,6 @@ class _Search:
             return False
         files = map(clean, contents.files)
         return not any(file == path or file.startswith(f"{path}/") for file in files)
-
-
-def _lacks_a_whole_object(problem: Problem) -> bool:
-    return (
-        isinstance(problem, MissingObject | UnreadableObject | NoClient)
-        and problem.blocking
-        and ".envFrom[" in problem.place.path
-    )
 
 
 def _of_arguments(

@@ -61,6 +61,26 @@ class Rule(Frozen, frozen=True, kw_only=True):
         return document
 
 
+FORWARDING: Final = (
+    Rule(
+        resources=(SERVICES.plural,),
+        verbs=("get",),
+        why="--forward: a Service that a variable names; which ones is known only then",
+    ),
+    Rule(
+        resources=(PODS.plural,),
+        verbs=("list", "watch"),
+        why="--forward: the ready pods behind a Service are chosen by labels",
+    ),
+    Rule(
+        resources=("pods/portforward",),
+        verbs=("get", "create"),
+        why="--forward: connections to them; a server asks for get, create or both by its version",
+    ),
+)
+"""What ``reflet run --forward`` needs besides, in each namespace with such Services."""
+
+
 class Grant(Frozen, frozen=True, kw_only=True):
     """The rules for one namespace; those without a namespace hold in the whole cluster."""
 
@@ -105,12 +125,14 @@ def grants_for(
     name: str = "",
     verbs: Sequence[str] = USUAL_VERBS,
     subjects: Iterable[Subject] = (),
+    forward: bool = False,
 ) -> tuple[Grant, ...]:
     """Return the roles that let their subjects read what the pods need, and nothing else.
 
     ``verbs`` are those for ConfigMaps and Secrets; with list and watch, the pod or workload that
     names them may be followed, too, as ``reflet run`` does.  Service accounts without a namespace
-    are those of the first pod's.  Without a name, that of the first pod is used.
+    are those of the first pod's.  Without a name, that of the first pod is used.  With *forward*,
+    Services of the pods' namespaces may be forwarded, as ``reflet run --forward`` does.
     """
     every = list(pods)
     if not every:
@@ -120,7 +142,10 @@ def grants_for(
     rules: dict[str, list[Rule]] = {}
     for namespace in dict.fromkeys(each.namespace for each in every):
         here = [each for each in every if each.namespace == namespace]
-        rules[namespace] = list(_namespace_rules(here, tuple(verbs)))
+        rules[namespace] = [
+            *_namespace_rules(here, tuple(verbs)),
+            *(FORWARDING if forward else ()),
+        ]
     everybodys_namespace, everybodys_name = EVERYBODYS_SERVICE
     if not any("services" in rule.resources for rule in rules.get(everybodys_namespace, ())):
         rules.setdefault(everybodys_namespace, []).append(

@@ -181,7 +181,9 @@ def _node_of(pod: Pod, applied: AppliedManifests) -> tuple[NodeInHand, tuple[str
     if name:
         return next((node for node in nodes if node.metadata.name == name), UNKNOWN_NODE), ()
     if len(nodes) == 1:
-        said = f"the pod has no node; its limits are told as if it were on {nodes[0].metadata.name}"
+        said = (
+            f"the pod has no node; its limits are shown as if it were on {nodes[0].metadata.name}"
+        )
         return nodes[0], (said,)
     return UNKNOWN_NODE, ()
 

@@ -9,6 +9,7 @@ from typing import Any, final
 import msgspec
 
 from reflet.api.core.services import Service
+from reflet.api.frozen import EMPTY
 from reflet.errors import ConfigurationError, NotFound, RefletError
 from reflet.insight.lint.ignore_comments import Comments, ignored_lines
 from reflet.insight.lint.subjects import Subject, Subjects, TwiceThere
@@ -22,12 +23,13 @@ from reflet.manifests.files import Sources, SourceText
 class LintSubjects(msgspec.Struct, frozen=True):
     """The objects of files, remarks on those that are left out, and what comments ignore.
 
-    ``comments`` has an entry for each file that was read.
+    ``comments`` and ``texts`` have an entry for each file that was read.
     """
 
     subjects: Subjects
     remarks: list[str]
     comments: Comments
+    texts: Mapping[str, bytes] = EMPTY
     documented: DocumentedObjects = DocumentedObjects()
 
 
@@ -45,7 +47,10 @@ def lint_subjects_from_files(
     """
     comments: dict[str, Mapping[int, frozenset[str]]] = {}
 
+    texts: dict[str, bytes] = {}
+
     def read(text: SourceText) -> None:
+        texts[text.name] = text.content
         comments[text.name] = ignored_lines(text.content)
         if on_file is not None:
             on_file(1)
@@ -62,7 +67,7 @@ def lint_subjects_from_files(
     folders = [path for path in Sources.of(sources).paths if Path(path).is_dir()]
     documented = DocumentedObjects(folders)
     subjects = subjects_of(applied, documented)
-    return LintSubjects(subjects, [*applied.left_out, *remarks], comments, documented)
+    return LintSubjects(subjects, [*applied.left_out, *remarks], comments, texts, documented)
 
 
 def subjects_of(applied: AppliedManifests, documented: DocumentedObjects | None = None) -> Subjects:

@@ -11,7 +11,7 @@ The kubelet has no such limit; there the container runtime fails later.
 Upstream: pkg/kubelet/kubelet_pods.go, makeEnvironmentVariables
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, final
 
 from reflet.api.core.config import ConfigMap, Secret
@@ -27,12 +27,16 @@ from reflet.resolution.places import Place, PlacedContainer, container_named
 from reflet.resolution.problems import (
     AmbiguousServiceVariable,
     InvalidVariableName,
+    MissingObject,
+    NoClient,
     OversizedEnvironment,
     OversizedValue,
+    Problem,
     ServiceLinksUnset,
     ServicesNotRead,
     ServicesUnreadable,
     SkippedNames,
+    UnreadableObject,
     UnresolvedReference,
     ZeroInValue,
     first_error,
@@ -94,7 +98,7 @@ def resolve_environment(
     for index, variable in enumerate(placed.container.env):
         building.add_variable(index, variable)
     variables = building.variables()
-    problems = tuple(sources.problems)
+    problems = tuple(_without_guesses(sources.problems, placed))
     return Environment(
         namespace=pod.metadata.namespace,
         pod=pod.metadata.name,
@@ -103,6 +107,34 @@ def resolve_environment(
         problems=problems,
         error=first_error(problems),
     )
+
+
+def references_are_certain(problems: Iterable[Problem]) -> bool:
+    """Whether it is known what ``$(NAME)`` finds in an environment with these problems.
+
+    It is not while a whole object is missing, which may set any variable, nor when variables were
+    left out for their size.
+    """
+    return not any(
+        isinstance(each, OversizedEnvironment)
+        or (
+            isinstance(each, MissingObject | UnreadableObject | NoClient)
+            and each.blocking
+            and ".envFrom[" in each.place.path
+        )
+        for each in problems
+    )
+
+
+def _without_guesses(problems: Sequence[Problem], placed: PlacedContainer) -> Iterator[Problem]:
+    """Leave out references to what a missing object or key may set: that is the one problem."""
+    certain = references_are_certain(problems)
+    declared = {variable.name for variable in placed.container.env if variable.value_from}
+    for each in problems:
+        if not isinstance(each, UnresolvedReference) or (
+            certain and (each.defined_later or each.name not in declared)
+        ):
+            yield each
 
 
 @final

@@ -10,16 +10,14 @@ import asyncio
 import os
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Self
 
 from reflet.processes.child import Child
-from reflet.processes.process_table import ProcessIdentity
+from reflet.processes.process_table import ProcessIdentity, processes_called
 from reflet.processes.program import NOT_EXECUTABLE, NotStarted, Program, start_process
 from reflet.runtime.clock import Clock
 from reflet.runtime.waits import came_within
 
-PROC: Final = Path("/proc")
 MOST_OUTPUT: Final = 64 * 1024  # bytes of each stream that are kept
 
 
@@ -79,7 +77,7 @@ def _started(command: tuple[str, ...], streams: tuple[_Pipe, _Pipe], clock: Cloc
     )
     identity = ProcessIdentity.of(pid)
     if identity is None:
-        raise ProcessLookupError(f"the process {pid}, just started, is not in /proc")
+        raise ProcessLookupError(f"the process {pid}, just started, is not in the process table")
     return Child(identity, keeps_group=True, clock=clock)
 
 
@@ -87,7 +85,7 @@ class _Pipe:
     """What somebody says into *inner*, as far as it is kept; he may go on after we are gone."""
 
     def __enter__(self) -> Self:
-        self._outer, self.inner = os.pipe2(os.O_CLOEXEC)
+        self._outer, self.inner = os.pipe()
         os.set_blocking(self._outer, False)
         self._kept = bytearray()
         self._is_open = True
@@ -123,20 +121,6 @@ class _Pipe:
 
     def _stop(self) -> None:
         asyncio.get_running_loop().remove_reader(self._outer)
-
-
-def processes_called(wanted: str) -> list[int]:
-    """The processes with a number, or a name: of the program, or of its file."""
-    found: list[int] = []
-    for entry in PROC.iterdir():
-        if not entry.name.isdecimal() or entry.name == str(os.getpid()):
-            continue
-        with suppress(OSError):
-            name = (entry / "comm").read_text(errors="replace").strip()
-            file = (entry / "cmdline").read_bytes().partition(b"\0")[0].rpartition(b"/")[2]
-            if wanted in {entry.name, name, file.decode(errors="replace")}:
-                found.append(int(entry.name))
-    return sorted(found)
 
 
 def signal_processes(wanted: str, number: int) -> list[int]:

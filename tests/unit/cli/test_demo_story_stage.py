@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import sys
 
+import click
 import pytest
 
-from reflet.cli.demo_story import LiveTable, title
+from reflet.cli.demo_story import NEXT, LiveTable, claim, title, typed
+from reflet.cli.main import reflet
 
 
 def table() -> LiveTable:
@@ -24,6 +26,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     monkeypatch.setattr(sys, "stdout", made)
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
     return made
 
 
@@ -83,3 +86,32 @@ def test_a_title_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
     title("A scene")
 
     assert capsys.readouterr().out == "\n── A scene\n\n"
+
+
+def test_a_scene_shows_its_command_and_a_tick_for_each_claim(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    typed("reflet env pod/shop")
+    claim("it came true")
+
+    assert capsys.readouterr().out == "$ reflet env pod/shop\n✓ it came true\n"
+
+
+def test_states_have_the_colour_of_what_they_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = terminal(monkeypatch)
+    monkeypatch.delenv("NO_COLOR")
+
+    table().show({"web": ("Running",), "api": ("Error",)})
+
+    assert click.style("Running", fg="green") in screen.getvalue()
+    assert click.style("Error", fg="red", bold=True) in screen.getvalue()
+
+
+@pytest.mark.parametrize("line", NEXT)
+def test_what_to_do_next_can_be_typed(line: str) -> None:
+    _, name, *arguments = line.split()
+    context = click.Context(reflet, **reflet.context_settings)
+    command = reflet.get_command(context, name)
+    assert command is not None
+
+    assert command.make_context(name, arguments) is not None

@@ -51,6 +51,22 @@ def test_nothing_else_is_allowed() -> None:
     }
 
 
+def test_forwarding_needs_services_pods_and_their_ports() -> None:
+    found = [
+        (rule.resources[0], rule.verbs)
+        for grant in grants_for([source(SIMPLE)], forward=True)
+        if grant.namespace == "shop"
+        for rule in grant.rules
+        if not rule.names
+    ]
+
+    assert found == [
+        ("services", ("get",)),
+        ("pods", ("list", "watch")),
+        ("pods/portforward", ("get", "create")),
+    ]
+
+
 def test_verbs_can_be_fewer() -> None:
     assert rules(SIMPLE, verbs=("get",))["shop", "secrets"].verbs == ("get",)
 

@@ -56,7 +56,7 @@ def test_the_only_node_stands_for_one_that_is_not_chosen_yet_and_it_is_said(tmp_
     inputs = gathered(tmp_path, pod(LIMIT) + NODE)
 
     assert inputs.environment("web").values == {"CPU": "4"}
-    assert inputs.remarks == ("the pod has no node; its limits are told as if it were on node-1",)
+    assert inputs.remarks == ("the pod has no node; its limits are shown as if it were on node-1",)
 
 
 def test_without_a_node_what_only_a_node_knows_is_not_known(tmp_path: Path) -> None:

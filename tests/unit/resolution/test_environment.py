@@ -137,6 +137,23 @@ def test_a_reference_to_nothing_or_to_something_later_is_told() -> None:
     assert told == [("A", "B", True), ("A", "A", False), ("B", "X", False)]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"envFrom": [{"secretRef": {"name": "absent"}}]},
+        {"env": [{"name": "X", "valueFrom": {"secretKeyRef": {"name": "absent", "key": "x"}}}]},
+    ],
+)
+def test_a_reference_that_a_missing_object_or_key_may_set_is_no_problem_of_its_own(
+    source: dict[str, Any],
+) -> None:
+    container = {**source, "env": [*source.get("env", ()), {"name": "A", "value": "$(X)"}]}
+
+    problems = environment_of(pod_with(container)).problems
+
+    assert [type(problem).__name__ for problem in problems] == ["MissingObject"]
+
+
 def test_a_reference_to_itself_sees_the_earlier_value() -> None:
     pod = pod_with(with_values(("PATH", "$(PATH):/b"), envFrom=[SETTINGS]))
 

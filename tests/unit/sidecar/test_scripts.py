@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from reflet.processes.process_table import processes_called
 from reflet.runtime.clock import SystemClock
 from reflet.sidecar.scripts import (
     MOST_OUTPUT,
     ScriptEnd,
     ScriptTimedOut,
-    processes_called,
     run_script,
     signal_processes,
 )

@@ -53,6 +53,21 @@ class HostAlias(Frozen, frozen=True, kw_only=True):
     hostnames: tuple[str, ...] = ()
 
 
+class PodDNSConfigOption(Frozen, frozen=True, kw_only=True):
+    """An option of the pod's resolver."""
+
+    name: str = ""
+    value: str | None = None
+
+
+class PodDNSConfig(Frozen, frozen=True, kw_only=True):
+    """What the pod's ``resolv.conf`` has besides what its dnsPolicy gives."""
+
+    nameservers: tuple[str, ...] = ()
+    searches: tuple[str, ...] = ()
+    options: tuple[PodDNSConfigOption, ...] = ()
+
+
 class PodReadinessGate(Frozen, frozen=True, kw_only=True):
     """A condition, set by others, without which the pod is not ready."""
 
@@ -112,6 +127,7 @@ class PodSpec(Frozen, frozen=True, kw_only=True):
     termination_grace_period_seconds: int | None = None
     active_deadline_seconds: int | None = None
     dns_policy: str = ""
+    dns_config: PodDNSConfig | None = None
     node_selector: Mapping[str, str] = EMPTY
     affinity: Affinity | None = None
     service_account_name: str = ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import print_document, print_table, visible
 
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 HEADINGS = ("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
 
 
-@click.command("api-resources")
+@command(
+    "api-resources",
+    examples={
+        "reflet api-resources": "every kind",
+        "reflet api-resources --api-group apps -o name": "the names of one group",
+    },
+)
 @click.option("--api-group", default=None, help="Only this group; an empty text is the core group.")
 @click.option(
     "--namespaced", type=bool, default=None, help="Only those with, or without, namespaces."
@@ -26,7 +33,7 @@ HEADINGS = ("NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND")
 @click.option(
     "-o", "--output", type=click.Choice(["table", "name", "json", "yaml"]), default="table"
 )
-@click.option("--no-headers", is_flag=True, help="Leave out the headings.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
 @connection_options
 def api_resources(
     api_group: str | None,
@@ -35,7 +42,7 @@ def api_resources(
     no_headers: bool,
     connection: Callable[[], ConnectionSettings],
 ) -> None:
-    """List the kinds that the server serves."""
+    """List the kinds that the server has."""
     served = [
         resource
         for resource in lazy.event_loop.run(_ask(connection()))

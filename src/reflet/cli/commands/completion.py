@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.main import reflet
 
 if TYPE_CHECKING:
@@ -55,15 +56,19 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
 
-@click.command()
+@command(
+    examples={
+        "source <(reflet completion bash)": "bash",
+        "source <(reflet completion zsh)": "zsh",
+        "reflet completion fish | source": "fish",
+    }
+)
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print the script that lets a shell complete commands and flags.
+    """Print the script that completes commands in a shell.
 
-    \b
-    bash  source <(reflet completion bash)
-    zsh   source <(reflet completion zsh)
-    fish  reflet completion fish | source
+    It completes flags, names of objects, namespaces and files as well.  To have it in every
+    shell, put the line into the shell's start-up file.
     """
     click.echo(_completer(shell).source(), nl=False)
 

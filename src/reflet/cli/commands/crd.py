@@ -5,15 +5,20 @@ from __future__ import annotations
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import GroupWithHelpPage, WithHelpPage
 from reflet.cli.options.arguments import FILE_NAME
 
 
-@click.group(no_args_is_help=True)
+@click.group(cls=GroupWithHelpPage, no_args_is_help=True)
 def crd() -> None:
     """Write Python classes from CustomResourceDefinitions."""
 
 
-@crd.command(name="to-python")
+@crd.command(
+    name="to-python",
+    cls=WithHelpPage,
+    examples={"reflet crd to-python -f widgets.yaml > widgets.py": "classes of one definition"},
+)
 @click.option(
     "-f",
     "--filename",
@@ -28,15 +33,14 @@ def crd() -> None:
     "--version",
     default="",
     metavar="VERSION",
-    help="Only this version; all that are served when not given.",
+    help="Only this version.  [default: all that are served]",
 )
 def to_python(paths: tuple[str, ...], version: str) -> None:
     """Write structs for the objects of CustomResourceDefinitions.
 
-    What is printed is a Python module.  Its classes are kinds for cluster.resource and
-    cluster.mirror: objects are decoded straight to them, and checked against them before they are
-    written.  The class of the objects is named after their kind; with several versions, after
-    both: WidgetV1beta1.
+    The output is a Python module.  Its classes are kinds for cluster.resource and cluster.mirror:
+    objects are decoded to them, and checked against them before they are written.  A class has
+    the name of its kind; with several versions, of both: WidgetV1beta1.
     """
     names: list[str] = []
     classes = []

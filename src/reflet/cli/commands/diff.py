@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.arguments import FILE_NAME, KubeconfigName, NamespaceName, ObjectWord
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Pods = dict[PodName, PodInputs]
 
 FORMS: Final = ("text", "json", "yaml", "markdown", "github")
-READ_THESE: Final = "Compare with these files, YAML or JSON; may be repeated."
+READ_THESE: Final = "Compare with these files, YAML or JSON; repeatable."
 
 
 class Elsewhere(NamedTuple):
@@ -40,7 +41,18 @@ class Elsewhere(NamedTuple):
     files: Sources
 
 
-@click.command()
+@command(
+    examples={
+        "reflet diff -f deploy/": "the cluster now, and with these files applied",
+        "reflet diff deploy/web -f deploy/": "only this workload",
+        "reflet diff -f deploy/ --rev main": "the files at a revision, and now",
+        "reflet diff -f deploy/ --rev v1..v2": "the files at two revisions",
+        "reflet diff -k dev --to-kustomize prod": "two sets of files",
+        "reflet diff deploy/web --to-context prod": "two clusters",
+        "reflet diff deploy/web --to-namespace stage": "two namespaces",
+        "reflet diff pod/web-1 pod/web-2": "two pods",
+    }
+)
 @click.argument("arguments", nargs=-1, metavar="[TYPE/NAME [TYPE/NAME]]", type=ObjectWord("pods"))
 @file_options(READ_THESE)
 @click.option(
@@ -55,7 +67,7 @@ class Elsewhere(NamedTuple):
     multiple=True,
     type=FILE_NAME,
     metavar="FILE|FOLDER",
-    help="The other side: these files; may be repeated.",
+    help="The other side: these files; repeatable.",
 )
 @click.option(
     "--to-kustomize",
@@ -86,7 +98,7 @@ class Elsewhere(NamedTuple):
 )
 @click.option("-o", "--output", type=click.Choice(FORMS), default="text", show_default=True)
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
-@click.option("--services", is_flag=True, help="Compare the variables of services, too.")
+@click.option("--services", is_flag=True, help="Compare the variables of services as well.")
 @verbose_option
 @connection_options
 def diff(
@@ -104,21 +116,13 @@ def diff(
     verbose: bool,
     connection: ConnectionChoice,
 ) -> int:
-    """Show what changes for the processes of pods: environment and files.
+    """Show what changes in the environment and files of pods.
 
-    \b
-    reflet diff -f deploy/                         the cluster, and with these files applied
-    reflet diff deploy/web -f deploy/              only this workload
-    reflet diff -f deploy/ --rev main              the files in a revision, and now
-    reflet diff -f deploy/ --rev v1..v2            the files in two revisions
-    reflet diff -k dev --to-kustomize prod         two sets of files
-    reflet diff deploy/web --to-context prod       two clusters
-    reflet diff deploy/web --to-namespace stage    two namespaces
-    reflet diff pod/web-1 pod/web-2                two pods
+    What is equal is only counted.  Values of Secrets are masked, equal values with the same
+    mark; --reveal shows them.  -o markdown is a comment for a pull request, -o github annotates a
+    workflow run.
 
-    What is equal is only counted.  Values of Secrets are masked unless --reveal is given, with
-    a mark that is the same for equal values.  -o markdown is a comment for a pull request,
-    -o github annotates a run of a workflow.  Exit code 1: something differs, 0: nothing does.
+    Exit code 1: something differs.
     """
     targets = _targets(arguments)
     other = Elsewhere(
@@ -149,6 +153,11 @@ def diff(
 
 
 def _targets(arguments: Sequence[str]) -> tuple[str, ...]:
+    for each in arguments:
+        if each.endswith((".yaml", ".yml", ".json")):  # as diff has it, but files have flags here
+            raise click.UsageError(
+                f"{each} is a file: name files with -f, those of the other side with --to-filename"
+            )
     if len(arguments) == 2 and not all("/" in each for each in arguments):
         if not any("/" in each for each in arguments):
             return (pod_target(arguments),)
@@ -248,6 +257,10 @@ async def _two(
             try:
                 inputs = await lazy.gather.pod_inputs(cluster, target, needs=lazy.gather_diff.NEEDS)
             except NotFound as error:
+                if await lazy.missing_targets.has_no_namespace(cluster):
+                    raise ConfigurationError(
+                        f"namespace {cluster.namespace} does not exist"
+                    ) from error
                 if missing or one != another:
                     named = lazy.missing_targets.missing_target
                     raise await named(cluster, target) from error

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.pod_options import PodChoice, choose_container, pod_options, tell_default
 from reflet.cli.options.remark_options import verbose_option
-from reflet.cli.output.output import ends_with, print_document, visible_lines
+from reflet.cli.output.output import ends_with, print_document, say, visible_lines
 
 if TYPE_CHECKING:
     from reflet.api.core.pods import Pod
@@ -21,18 +22,24 @@ if TYPE_CHECKING:
 FORMS: Final = ("table", "wide", "json", "yaml", "dotenv", "sh", "docker")
 
 
-@click.command()
+@command(
+    examples={
+        "reflet env deploy/web": "the environment of a pod of this Deployment",
+        "reflet env -f web.yaml -c web": "of files, as if they were applied",
+        "reflet env pod/web-1 -o dotenv > .env": "for programs that read dotenv files",
+    },
+)
 @pod_options
-@click.option("-c", "--container", default="", help="Container; kubectl's choice if not given.")
+@click.option("-c", "--container", default="", help="Container.  [default: as kubectl chooses]")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
-@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
 @click.option(
     "--skip-invalid-names",
     is_flag=True,
-    help="Skip keys that are no names for variables, as Kubernetes 1.19 did.",
+    help="Skip keys that cannot be names of variables, as Kubernetes 1.19 did.",
 )
-@click.option("--services", is_flag=True, help="List the variables of services, too.")
+@click.option("--services", is_flag=True, help="List the variables of services as well.")
 @verbose_option
 def env(
     choice: PodChoice,
@@ -44,13 +51,16 @@ def env(
     no_headers: bool,
     skip_invalid_names: bool,
 ) -> int:
-    """Show the environment that a container gets, and where it comes from.
+    """Show the environment of a container, and its sources.
 
-    The pod is one of the cluster, or with -f one of the files, read as if they were applied; a
-    workload means the pod of its template.  Values of Secrets are masked unless --reveal is
-    given; dotenv, sh and docker leave them out.  The table has one row for the variables of all
-    services unless --services is given, and is cut to fit a terminal unless it is wide; the other
-    forms hold everything.  Exit code 1: the kubelet would not start the container.
+    The pod is one of the cluster, or with -f one of the files, read as if they were applied.  A
+    workload stands for a pod of its template.
+
+    Values of Secrets are masked; --reveal shows them.  Without it, dotenv, sh and docker leave
+    them out.  The table has one row for the variables of all services, which --services lists,
+    and is cut to fit the terminal unless it is wide.  Problems are on stderr, below the table.
+
+    Exit code 1: the kubelet would not start the container.
     """
     inputs = choice.gather(_needs(container, choice.target))
     inputs = dataclasses.replace(inputs, skip_invalid_names=skip_invalid_names)
@@ -65,8 +75,7 @@ def env(
         document = shown.environment_document(inputs, environment, fixes, reveal=reveal)
         print_document(document, output)
         return code
-    problems = said.notices_of(environment.problems, fixes=fixes)
-    said.tell_few([*said.surroundings(inputs), *problems], verbose=verbose)
+    said.tell_few(said.surroundings(inputs), verbose=verbose)
     if output in {"table", "wide"}:
         shown.print_environment(
             environment,
@@ -77,8 +86,11 @@ def env(
         )
     elif environment.error is None:  # nobody is given half an environment
         _print_file(shown.written(environment, output, reveal=reveal))
+    if not environment.variables and not environment.problems:
+        say(f"container {chosen} has no variables")
+    said.tell_few(said.notices_of(environment.problems, fixes=fixes), verbose=verbose)
     if environment.error is not None:
-        said.tell("error", f"container {chosen} would not start: {environment.error}")
+        said.tell("error", f"container {chosen} would not start")
     return code
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.pod_options import PodChoice, pod_options
 from reflet.cli.options.remark_options import verbose_option
 from reflet.cli.output.output import ends_with, print_document
@@ -19,21 +20,28 @@ if TYPE_CHECKING:
 FORMS: Final = ("tree", "json", "yaml")
 
 
-@click.command()
+@command(
+    examples={
+        "reflet explain deploy/web": "a tree of all containers and volumes",
+        "reflet explain -f web.yaml -c web": "one container of a file",
+    },
+)
 @pod_options
-@click.option("-c", "--container", default="", help="Only this container; all when not given.")
+@click.option("-c", "--container", default="", help="Only this container.  [default: all]")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="tree", show_default=True)
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
-@click.option("--services", is_flag=True, help="List the variables of services, too.")
+@click.option("--services", is_flag=True, help="List the variables of services as well.")
 @verbose_option
 def explain(
     choice: PodChoice, container: str, output: str, reveal: bool, services: bool, verbose: bool
 ) -> int:
-    """Explain every variable and file of a pod, and what a change needs.
+    """Explain every variable and file of a pod.
 
-    Each comes with its value, its source, what it shadows, how $(NAME) was expanded, and
-    whether a change of the source needs a restart.  The tree has one branch for the variables of
-    all services unless --services is given.  Exit code 1: something would not start.
+    For each: its value, its source, what it shadows, how $(NAME) was expanded, and whether a
+    change of the source needs a restart.  One branch stands for the variables of all services,
+    which --services lists.
+
+    Exit code 1: something would not start.
     """
     inputs = choice.gather(_needs(container))
     result = lazy.explain.explain(inputs, container)

@@ -8,6 +8,7 @@ from typing import Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.pod_options import PodChoice, pod_options
 from reflet.cli.options.remark_options import verbose_option
 from reflet.cli.output.output import ends_with, visible
@@ -15,7 +16,13 @@ from reflet.cli.output.output import ends_with, visible
 FORMS: Final = ("table", "wide", "json", "yaml")
 
 
-@click.command()
+@command(
+    examples={
+        "reflet files deploy/web": "path, mode, size and source of each file",
+        "reflet files -f web.yaml --to files": "write them below the folder files",
+        "reflet files deploy/web --to files --watch": "and keep them up to date",
+    },
+)
 @pod_options
 @click.option("--volume", "names", multiple=True, metavar="NAME", help="Only these volumes.")
 @click.option(
@@ -24,9 +31,9 @@ FORMS: Final = ("table", "wide", "json", "yaml")
     type=click.Path(file_okay=False, path_type=Path),
     help="Write the files below this folder, as VOLUME/PATH.",
 )
-@click.option("--watch", is_flag=True, help="With --to: keep the files fresh until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="With --to: keep the files up to date until Ctrl-C.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
 @verbose_option
 def files(
     choice: PodChoice,
@@ -39,11 +46,11 @@ def files(
 ) -> int:
     """List or write the files of a pod's volumes.
 
-    Volumes are those that hold configuration: configMap, secret, downwardAPI and projected.
-    The list has the volume that admission adds to the pods of a workload, for the token of its
-    service account.  Files are written as the kubelet writes them, so that readers see old or
-    new ones and nothing in between.  Exit code 1: the kubelet would refuse a volume; nothing is
-    written then.
+    The volumes are those with configuration: configMap, secret, downwardAPI and projected.  The
+    list includes the volume that admission adds for the token of the service account.  Files are
+    written as the kubelet writes them: a reader sees all old or all new ones.
+
+    Exit code 1: the kubelet would refuse a volume; then nothing is written.
     """
     if watch and folder is None:
         raise click.UsageError("--watch keeps files fresh: say where with --to")

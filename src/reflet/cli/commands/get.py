@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import print_table, visible
@@ -31,13 +32,19 @@ T = TypeVar("T")
 FORMS = ("table", "wide", "json", "yaml", "name")
 
 
-@click.command()
+@command(
+    examples={
+        "reflet get pods": "as kubectl get pods",
+        "reflet get cm,secret -A": "several types, in all namespaces",
+        "reflet get secret/db -o yaml": "values are masked without --reveal",
+    },
+)
 @click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME…]", type=ObjectWord("any"))
 @click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
 @click.option("-l", "--selector", default="", help="Only objects with these labels: a=b,c!=d.")
 @click.option("--field-selector", default="", help="Only objects with these fields: type=Opaque.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
 @click.option(
     "--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in JSON and YAML."
@@ -57,8 +64,8 @@ def get(
     """Show objects, as the server has them now.
 
     TYPE is a plural, singular or short name (configmaps, cm), with its group where needed
-    (deployments.apps).  Values of Secrets are masked unless --reveal is given, and who manages
-    which field is left out of JSON and YAML unless --show-managed-fields is.
+    (deployments.apps).  Values of Secrets are masked; --reveal shows them.  JSON and YAML leave
+    out managedFields; --show-managed-fields keeps them.
     """
     wanted = parse_targets(targets)
     named = any(target.name for target in wanted)

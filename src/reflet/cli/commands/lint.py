@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.arguments import FILE_NAME
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
@@ -31,9 +32,15 @@ FORMS: Final = ("text", "json", "yaml", "sarif", "junit", "github", "gitlab")
 FINDINGS, FORBIDDEN = 1, 4
 
 
-@click.command()
+@command(
+    examples={
+        "reflet lint deploy/": "all manifests below a folder",
+        "reflet lint deploy/ --against cluster": "compare with what the cluster has",
+        "reflet lint deploy/ -o github": "annotations for a pull request",
+    },
+)
 @click.argument("arguments", nargs=-1, type=FILE_NAME, metavar="[FILE|FOLDER|-]...")
-@file_options("Check these files, YAML or JSON, as those without -f; may be repeated.")
+@file_options("Check these files, YAML or JSON; the same as without -f; repeatable.")
 @click.option(
     "--against",
     type=click.Choice(("cluster", "none")),
@@ -46,10 +53,10 @@ FINDINGS, FORBIDDEN = 1, 4
     type=click.Choice(("fail", "note")),
     default="fail",
     show_default=True,
-    help="What comes of objects in the cluster that may not be read: exit code 4, or a note.",
+    help="Objects of the cluster that may not be read: exit code 4, or only a note.",
 )
 @click.option("-o", "--output", type=click.Choice(FORMS), default="text", show_default=True)
-@click.option("--rules", "list_rules", is_flag=True, help="List the rules and end.")
+@click.option("--rules", "list_rules", is_flag=True, help="List the rules and exit.")
 @lint_options
 @connection_options
 def lint(
@@ -65,12 +72,13 @@ def lint(
     """Find in files what would fail at rollout.
 
     The files are read as if they were applied.  With --against cluster, objects that are not in
-    the files are looked up, and immutable ones are compared.  Exit code 1: there are
-    errors; with --strict, or warnings.
+    the files are looked up in the cluster, and immutable objects are compared.
 
-    A finding is suppressed by the annotation reflet.dev/ignore: RULE,… of its object or pod
-    template, by the comment # reflet.dev/ignore: RULE,… on its line or above it, or in
-    .reflet.yaml, where most of these flags can be written for the whole repository.
+    To suppress a finding: the annotation reflet.dev/ignore: RULE,… on its object or pod
+    template, the comment # reflet.dev/ignore: RULE,… on its line or the one above, or
+    .reflet.yaml, which can set most of these flags for the whole repository.
+
+    Exit code 1: there are errors; with --strict, errors or warnings.
     """
     if list_rules:
         _print_rules(output)

@@ -16,28 +16,35 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command, connection_option
 from reflet.cli.options.arguments import host_and_port
 
 if TYPE_CHECKING:
     import asyncio
 
     from reflet.node.agent import NodeAgent
-    from reflet.node.options import NodeOptions, SecurePort
+    from reflet.node.options import CriOptions, NodeOptions, SecurePort
     from reflet.node.pods.admission import IdGrants, RunAs
     from reflet.transport.config.settings import ConnectionSettings
 
 STRATEGIES = ("watch", "auto", "cache", "get")
 LONGEST_NAME = 63  # the name is a label of the Node, too
 NO_ISOLATION = """\
-WARNING: --no-isolation: containers are plain processes of this machine.  Whoever may create a pod
-  reads every file that the pod's user may read, sees and signals that user's processes, those of
-  other pods included, and can leave processes behind that outlive the pod.
-  Where that user is the agent's own, it also has the agent's token and every Secret that this may
+WARNING: --no-isolation: containers are plain processes of this machine.  Everybody who may create a
+  pod can read every file that the pod's user can read, see and signal that user's processes,
+  those of other pods included, and leave processes behind that outlive the pod.
+  If that user is the agent's own, this includes the agent's token and every Secret that it may
   read."""
 
 
-@click.command()
-@click.option("--name", default="", help="Name of the node; the host's name when not given.")
+@command(
+    examples={
+        "reflet node": "write the files of the pods on this node; run nothing",
+        "reflet node --run --user nobody": "run their containers as processes",
+        "reflet node --pods-from pods/ --run --no-register": "run the manifests of a folder",
+    }
+)
+@click.option("--name", default="", help="Name of the node.  [default: the host's name]")
 @click.option(
     "--pods-from",
     default="api",
@@ -46,7 +53,7 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
     help="The pods bound to the node, or those of a folder of manifests.",
 )
 @click.option(
-    "-l", "--selector", default="", help="Also take unbound pods with these labels: binds them."
+    "-l", "--selector", default="", help="Also bind and run unbound pods with these labels."
 )
 @click.option(
     "--strategy",
@@ -56,26 +63,30 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
     help="How ConfigMaps and Secrets are kept fresh.",
 )
 @click.option(
-    "--run", "run_commands", is_flag=True, help="Run the pods' commands; without it, none are."
+    "--run",
+    "run_commands",
+    is_flag=True,
+    help="Run the commands of containers; without it, none run.",
 )
 @click.option(
     "--user",
     default="",
     metavar="USER[:GROUP]",
-    help="Whom containers run as that do not say; needed with --run as root.",
+    help="User for containers without runAsUser; required with --run as root.",
 )
 @click.option(
     "--allow-users",
     multiple=True,
     metavar="RANGE|USER",
-    help="Users that pods may name besides, each with its group, as 5000-5999; in no range is a "
-    "user of this machine; repeatable.",
+    help="More users that pods may name, each with its group, as 5000-5999; a range never includes "
+    "a user of this machine; repeatable.",
 )
 @click.option(
     "--allow-groups",
     multiple=True,
     metavar="RANGE|GROUP",
-    help="Groups that pods may name besides; in no range is a group of this machine; repeatable.",
+    help="More groups that pods may name; a range never includes a group of this machine; "
+    "repeatable.",
 )
 @click.option(
     "--allow-host-path",
@@ -88,8 +99,8 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
     "--isolation/--no-isolation",
     default=True,
     show_default=True,
-    help="Give containers namespaces and a file system of their own; without, they see this "
-    "machine as their user does.",
+    help="Give containers their own namespaces and file system; without, they see what their user "
+    "sees on this machine.",
 )
 @click.option(
     "--share",
@@ -97,6 +108,38 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
     metavar="PATH[:rw]",
     help="Path of this machine that containers see, read-only unless :rw; repeatable.  "
     "'none' leaves out /usr, /etc/ssl and the like, which are shared otherwise.",
+)
+@click.option(
+    "--runtime",
+    type=click.Choice(("process", "cri")),
+    default="process",
+    show_default=True,
+    help="What runs containers: processes of this machine, or a container runtime by CRI.",
+)
+@click.option(
+    "--runtime-endpoint",
+    default="",
+    metavar="unix://PATH",
+    help="Socket of the container runtime.  [default: that of containerd, CRI-O or cri-dockerd]",
+)
+@click.option(
+    "--image-service-endpoint",
+    default="",
+    metavar="unix://PATH",
+    help="Socket that images are pulled by.  [default: --runtime-endpoint]",
+)
+@click.option(
+    "--cluster-dns",
+    multiple=True,
+    metavar="IP",
+    help="Server of the cluster's names, for pods in containers; repeatable.",
+)
+@click.option(
+    "--cluster-domain",
+    default="cluster.local",
+    show_default=True,
+    metavar="DOMAIN",
+    help="Where the cluster's names end.",
 )
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="Only these pods; repeatable.")
 @click.option(
@@ -123,13 +166,13 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
     "--client-ca-file",
     default="",
     metavar="FILE",
-    help="Whoever shows a client certificate of these authorities is known by it.",
+    help="CAs whose client certificates are accepted; never a public CA.",
 )
 @click.option(
     "--secure-address",
     default="",
     metavar="HOST:PORT",
-    help="Where everything is answered over TLS, to those whom the API server lets.  "
+    help="Where everything is served over TLS, to clients that the API server authorizes.  "
     "[default: 0.0.0.0:10250, with a certificate]",
 )
 @click.option(
@@ -140,41 +183,45 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Whoeve
 )
 @click.option("--node-address", default="", metavar="IP", help="Address of the node and its pods.")
 @click.option(
-    "--register/--no-register", default=True, show_default=True, help="Be a Node on the server."
+    "--register/--no-register",
+    default=True,
+    show_default=True,
+    help="Register as a Node on the server.",
 )
 @click.option(
     "--when-stopped",
     type=click.Choice(("end", "keep")),
     default="end",
     show_default=True,
-    help="What becomes of containers when this ends; keep leaves them to the next agent.",
+    help="Containers when this ends: end them, or keep them running for the next agent.",
 )
 @click.option(
     "--skip-invalid-names",
     is_flag=True,
-    help="Skip keys that are no names for variables, with an event, as Kubernetes 1.19 did.",
+    help="Skip keys that cannot be names of variables, with an event, as Kubernetes 1.19 did.",
 )
 @click.option(
     "--log-format", type=click.Choice(("text", "json")), default="text", show_default=True
 )
 @click.option("--log-level", type=click.Choice(("debug", "info", "warning")), default="info")
-@click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig file to use.")
-@click.option("--context", default="", help="Kubeconfig context to use.")
-@click.option("-s", "--server", default="", metavar="URL", help="Address of the API server.")
-@click.option(
+@connection_option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig file to use.")
+@connection_option("--context", default="", help="Kubeconfig context to use.")
+@connection_option("-s", "--server", default="", metavar="URL", help="Address of the API server.")
+@connection_option(
     "--certificate-authority", default="", metavar="FILE", help="File with the CA's certificates."
 )
 def node(log_format: str, log_level: str, **given: Any) -> None:
-    """Look after the pods of a node, as the kubelet does, with processes for containers.
+    """Run the pods of a node as processes, as a kubelet does.
 
-    Resolves each pod's environment and volumes, writes its files and refreshes them the moment
-    an object changes, and with --run starts the containers' commands as processes of this
-    machine: init containers in order, restarts with back-off, grace periods.  Statuses and events
-    go to the API server.
+    Each pod's environment and volumes are resolved, and its files are written and updated when an
+    object changes.  With --run, the commands of its containers are started as processes of this
+    machine: init containers in order, restarts with back-off, grace periods.  Status and events
+    are reported to the API server.
 
-    Whoever may create pods for this node may, with --run, run commands on this machine.  There
-    are no images: a container has namespaces and a file system of its own, made from this
-    machine's programs and the pod's volumes, but no network and no limits of its own.
+    With --run, everybody who may create pods for this node may run commands on this machine.
+    There are no images: a container has its own namespaces and file system, made from this
+    machine's programs and the pod's volumes, but neither network nor limits of its own.
+    With --runtime cri, a container runtime runs the pods, with images, networks and limits.
     """
     options = _options(given)
     # What is wrong with them is said before anything is done.
@@ -199,7 +246,8 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         root=(given["root"] or lazy.node_options.usual_root(os.geteuid(), os.environ)).absolute(),
         pods_from=pods_from,
         strategy=given["strategy"],
-        run=given["run_commands"],
+        run=given["run_commands"] or given["runtime"] == "cri",
+        runtime=_runtime(given),
         user=_user(given["user"]),
         grants=_grants(given["allow_users"], given["allow_groups"]),
         host_paths=tuple(str(path.absolute()) for path in given["host_paths"]),
@@ -214,6 +262,43 @@ def _options(given: dict[str, Any]) -> NodeOptions:
         register=given["register"],
         keep_running=given["when_stopped"] == "keep",
         skip_invalid_names=given["skip_invalid_names"],
+    )
+
+
+PROCESS_FLAGS = {
+    "user": "--user",
+    "allow_users": "--allow-users",
+    "allow_groups": "--allow-groups",
+    "share": "--share",
+}
+CRI_FLAGS = {
+    "runtime_endpoint": "--runtime-endpoint",
+    "image_service_endpoint": "--image-service-endpoint",
+    "cluster_dns": "--cluster-dns",
+}
+
+
+def _runtime(given: dict[str, Any]) -> CriOptions | None:
+    """What runs containers; None for processes."""
+    is_cri = given["runtime"] == "cri"
+    unfit = PROCESS_FLAGS if is_cri else CRI_FLAGS
+    for name, flag in unfit.items():
+        if given[name]:
+            other = "process" if is_cri else "cri"
+            raise click.UsageError(f"{flag}: only with --runtime {other}")
+    if not is_cri:
+        return None
+    if not given["isolation"]:
+        raise click.UsageError("--no-isolation: only with --runtime process")
+    endpoints = lazy.endpoints
+    endpoint = given["runtime_endpoint"] or endpoints.find_endpoint()
+    for each in (endpoint, given["image_service_endpoint"] or endpoint):
+        endpoints.socket_path(each)
+    return lazy.node_options.CriOptions(
+        endpoint=endpoint,
+        image_endpoint=given["image_service_endpoint"],
+        cluster_dns=tuple(_ip(each, "--cluster-dns") for each in given["cluster_dns"]),
+        cluster_domain=given["cluster_domain"].strip("."),
     )
 
 
@@ -259,11 +344,14 @@ def _grants(users: tuple[str, ...], groups: tuple[str, ...]) -> IdGrants:
 
 
 def _address(text: str) -> str:
-    if text:
-        try:
-            ipaddress.ip_address(text)
-        except ValueError:
-            raise click.UsageError(f"--node-address: {text!r} is no IP address") from None
+    return _ip(text, "--node-address") if text else text
+
+
+def _ip(text: str, flag: str) -> str:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        raise click.UsageError(f"{flag}: {text!r} is no IP address") from None
     return text
 
 

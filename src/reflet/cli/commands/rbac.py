@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.pod_options import PodChoice, pod_options
 from reflet.cli.output.output import USUAL_COLUMNS, print_json, wrapped
 from reflet.errors import ConfigurationError
@@ -26,54 +27,70 @@ EXPLANATION: Final = "reflet.dev/explanation"
 _SUBJECTS: Final = "user:NAME, group:NAME, serviceaccount:NAME or serviceaccount:NAMESPACE:NAME"
 
 
-@click.command()
+@command(
+    examples={
+        "reflet rbac deploy/web": "a Role for reading what the pod needs",
+        "reflet rbac deploy/web --subject user:jane": "and a RoleBinding",
+        "reflet rbac -f deploy/": "for all pods of the files",
+    }
+)
 @pod_options
 @click.option(
     "--sidecar",
     is_flag=True,
-    help="What the sidecars of the pod need; without a pod, one with this command's variables.",
+    help="What the pod's sidecars need; without a pod, one with this command's variables.",
+)
+@click.option(
+    "--forward",
+    is_flag=True,
+    help="What reflet run --forward needs, too: Services, and ports of the pods behind them.",
 )
 @click.option(
     "--subject",
     "subjects",
     multiple=True,
     metavar="KIND:NAME",
-    help=f"Bind the rights too, to {_SUBJECTS}; may be repeated.",
+    help=f"Bind the rights to {_SUBJECTS}; repeatable.",
 )
 @click.option(
     "--verbs",
     show_default=f"{','.join(VERBS)}; for a sidecar what it needs",
-    help="What may be done with ConfigMaps and Secrets; get is enough to read them once.",
+    help="Verbs for ConfigMaps and Secrets; get is enough to read them once.",
 )
-@click.option("--name", default="", help="Name of the roles; reflet-NAME when not given.")
+@click.option("--name", default="", help="Name of the roles.  [default: reflet-NAME]")
 @click.option(
     "-o", "--output", type=click.Choice(("yaml", "json")), default="yaml", show_default=True
 )
 def rbac(
     choice: PodChoice,
     sidecar: bool,
+    forward: bool,
     subjects: tuple[str, ...],
     verbs: str | None,
     name: str,
     output: str,
 ) -> None:
-    """Print the least rights that reading a pod's configuration takes.
+    """Print the least rights that reading a pod's settings needs.
 
-    A Role, with --subject bound to somebody, allows to read exactly what the pod needs:
-    ConfigMaps and Secrets by name.  With -f and without a target, one Role for each namespace
-    covers all pods of the files.
+    The Role allows reading exactly the ConfigMaps and Secrets that the pod needs, by name;
+    --subject adds a RoleBinding.  With -f and without a target, one Role for each namespace covers
+    all pods of the files.
 
-    With --sidecar it is what k8s-sidecar or reflet sidecar needs that runs in the pod: a Role for
-    each of its namespaces, or a ClusterRole for all.  Without a pod and without -f, the variables
-    are those of this command: LABEL, FOLDER, NAMESPACE, RESOURCE, RESOURCE_NAME.
+    With --sidecar, it is what the k8s-sidecar or reflet sidecar in the pod needs: a Role for each
+    of its namespaces, or a ClusterRole for all.  Without a pod and without -f, the sidecar is
+    described by variables of this command: LABEL, FOLDER, NAMESPACE, RESOURCE, RESOURCE_NAME.
     """
     wanted = () if verbs is None else _verbs(verbs)
     bound = [_subject(text) for text in subjects]
+    if sidecar and forward:
+        raise click.UsageError("--forward is about reflet run: leave it out, or --sidecar")
     if sidecar:
         grants = _sidecar_grants(choice, name, wanted, bound)
     else:
         pods = _pods(choice, lazy.pod_inputs.ONLY_THE_POD)
-        grants = lazy.rbac.grants_for(pods, name=name, verbs=wanted or VERBS, subjects=bound)
+        grants = lazy.rbac.grants_for(
+            pods, name=name, verbs=wanted or VERBS, subjects=bound, forward=forward
+        )
     if output == "json":
         items = [document for grant in grants for document in _explained(grant)]
         print_json({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items})

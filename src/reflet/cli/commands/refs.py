@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.pod_options import PodChoice, pod_options
 from reflet.cli.options.remark_options import verbose_option
 from reflet.cli.output.output import API_VERSION, print_document, print_table, visible
@@ -22,18 +23,23 @@ HEADINGS: Final = ("OBJECT", "KEYS", "USED BY")
 FORMS: Final = ("table", "json", "yaml")
 
 
-@click.command()
+@command(
+    examples={
+        "reflet refs deploy/web": "objects, keys, and where each is used",
+        "reflet refs -f web.yaml -o json": "for programs",
+    },
+)
 @pod_options
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
 @verbose_option
 def refs(choice: PodChoice, output: str, no_headers: bool, verbose: bool) -> None:
-    """List the ConfigMaps and Secrets that a pod names, and where.
+    """List the ConfigMaps and Secrets that a pod names.
 
-    What a sidecar of the pod picks up by label is listed as the selection that it is.  Only the
-    pod itself is read, and what tells a sidecar its selection: whether the objects exist is not
-    looked at, and a pod of files that the server would refuse for something else is answered
-    too, with a warning.
+    Each is listed with its keys and where it is used.  For a sidecar that selects objects by
+    label, the selector is listed.  Only the pod is read, and what configures a sidecar; whether
+    the objects exist is not checked.  A pod of a file that the server would refuse is listed as
+    well, with a warning.
     """
     inputs = choice.gather(lazy.sidecars.POD_AND_SIDECARS, refused=True)
     pods: list[PodLike] = [inputs.pod, *(placed.template for placed in inputs.other_templates)]

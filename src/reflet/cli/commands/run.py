@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import WithHelpPage, command
 from reflet.cli.main import message_of
 from reflet.cli.options.pod_options import PodChoice, choose_container, pod_options, tell_default
 from reflet.cli.options.remark_options import verbose_option
-from reflet.cli.output.output import visible
+from reflet.cli.output.output import say
 from reflet.errors import RefletError
+from reflet.runtime.platforms import require_namespaces
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -24,21 +27,26 @@ if TYPE_CHECKING:
     from reflet.resolution.pod_inputs import PodInputs
     from reflet.supervisor.configuration_sources import ConfigurationSource
     from reflet.supervisor.run_options import RunOptions
+    from reflet.supervisor.service_forwards import ForwardChoice
 
 OUR_FAILURE: Final = 125
 USUAL_WAIT: Final = 10.0
 """Seconds that missing objects of a cluster may take to come; in files nothing comes by waiting."""
 
+EVERY_SERVICE: Final = "--forward"
+
 Say = Callable[[str], None]
 
 
-class RunCommand(click.Command):
+class RunCommand(WithHelpPage):
     """A command whose arguments behind ``--`` are another command, and whose failures are 125."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take the other command off before anything is parsed."""
         split = args.index("--") if "--" in args else len(args)
-        rest = super().parse_args(ctx, args[:split])
+        # --forward alone means every Service; it must not swallow the word behind it.
+        ours = [f"{word}=" if word == EVERY_SERVICE else word for word in args[:split]]
+        rest = super().parse_args(ctx, ours)
         ctx.params["command"] = tuple(args[split + 1 :])
         return rest
 
@@ -64,7 +72,10 @@ class RunCommand(click.Command):
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            raise _failed(f"{error.format_message()} (see reflet run --help)") from error
+            words = error.format_message()
+            if "" in ctx.params["forward"] and len(ctx.params["arguments"]) > 1:
+                words += "; a Service to forward stands behind an equals sign: --forward=NAME"
+            raise _failed(f"{words} (see reflet run --help)") from error
         except RefletError as error:
             raise _failed(message_of(error)) from error
         except OSError as error:
@@ -72,22 +83,30 @@ class RunCommand(click.Command):
             raise _failed(f"{error.filename}: {words}" if error.filename else words) from error
 
 
-@click.command(cls=RunCommand)
+@command(
+    cls=RunCommand,
+    examples={
+        "reflet run deploy/web -- python app.py": "with the configuration of the Deployment",
+        "reflet run -f web.yaml -- env": "of a file; see what a process would get",
+        "reflet run deploy/web --inherit HOME -- sh": "a shell, with a local variable as well",
+        "reflet run deploy/web --forward -- ./web": "and the Services that variables name",
+    },
+)
 @pod_options
-@click.option("-c", "--container", default="", help="Container; kubectl's choice if not given.")
+@click.option("-c", "--container", default="", help="Container.  [default: as kubectl chooses]")
 @click.option(
     "--on-change",
     default="restart",
     show_default=True,
     metavar="restart|signal:NAME|none",
-    help="What a change does: restart if it needs one, send a signal, or only refresh the files.",
+    help="After a change: restart if needed, send a signal, or only update the files.",
 )
 @click.option(
     "--restart",
     type=click.Choice(["never", "on-failure", "always"]),
     default="never",
     show_default=True,
-    help="Start it again when it ends by itself, with the kubelet's back-off.",
+    help="Start it again after it ends, with the kubelet's back-off.",
 )
 @click.option(
     "--inherit",
@@ -96,11 +115,11 @@ class RunCommand(click.Command):
     help="Local variables to pass on where the pod sets none, as HOME or AWS_*; repeatable.",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a variable.")
-@click.option("--unset", multiple=True, metavar="NAME", help="Take a variable away.")
+@click.option("--unset", multiple=True, metavar="NAME", help="Remove a variable.")
 @click.option(
     "--root",
     type=click.Path(file_okay=False, path_type=Path),
-    help="New or empty folder for the files; without it, a private one in memory.",
+    help="New or empty folder for the files.  [default: a private one in memory]",
 )
 @click.option(
     "--isolate", is_flag=True, help="Show the files at their real paths, to the process alone."
@@ -111,19 +130,26 @@ class RunCommand(click.Command):
     default=0.3,
     show_default=True,
     metavar="SECONDS",
-    help="How long it must be quiet before a change is acted on.",
+    help="Quiet time after a change before it is acted on.",
 )
 @click.option(
     "--wait",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="How long missing objects may take to come: 10, and 0 with -f.",
+    help="How long to wait for missing objects.  [default: 10, and 0 with -f]",
 )
 @click.option(
     "--tokens",
     is_flag=True,
-    help="Ask for service account tokens, too, that of every pod included; takes the right to "
+    help="Request service account tokens as well, with the one of every pod; needs the right to "
     "create them.",
+)
+@click.option(
+    EVERY_SERVICE,
+    multiple=True,
+    metavar="[=SERVICE[:PORT]]",
+    help="Make the Services that variables name reachable from here, by port-forward, or one "
+    "Service; repeatable.",
 )
 @verbose_option
 def run(
@@ -139,23 +165,37 @@ def run(
     debounce: float,
     wait: float | None,
     tokens: bool,
+    forward: tuple[str, ...],
     verbose: bool,
     command: tuple[str, ...],
 ) -> int:
-    """Run a process with the environment and files of a pod's container, live.
+    """Run a process with the environment and files of a container.
 
-    The pod is one of the cluster, or with -f one of the files, read as if they were applied; a
-    workload means the pod of its template.  Reading rights are enough, nothing is installed.
-    Without COMMAND, the container's own command runs.
+    The pod is one of the cluster, or with -f one of the files, read as if they were applied.  A
+    workload stands for a pod of its template.  Rights to read are enough; nothing is installed in
+    the cluster.  Without COMMAND, the container's own command runs.
 
     The environment is the pod's, and PATH; --inherit adds local variables.  The files are under
-    $REFLET_ROOT, each at its mount path, and are gone at the end.  When a ConfigMap or Secret
-    changes, the files follow at once, and what the process got at its start brings a restart,
-    with the pod's grace period.  What changed is told by name on stderr.
+    $REFLET_ROOT, each at its mount path, and are removed at the end.  When a ConfigMap or Secret
+    changes, the files are updated at once; if a variable or a subPath file changed, the process
+    is restarted with the pod's grace period.  Changes are reported on stderr by name, never with
+    values.
 
-    Signals are passed on.  Exit code: that of the process, 128 and its number for a signal, 127
-    for a command that is not found, 126 for one that cannot be run, 125 for any other failure.
+    With --forward, the Services that variables name become reachable: each gets ports on a loopback
+    address, which replace its name in the variables, and connections go to one of its ready pods
+    by port-forward.  --forward=db:5432 chooses one Service, or one port of it.  Files and
+    arguments are not changed.
+
+    Signals are passed on.  Exit code: that of the process; 128 and its number for a signal; 127
+    when the command is not found, 126 when it cannot be run, 125 for any other failure.
     """
+    if isolate:
+        require_namespaces("--isolate")
+    if forward and choice.files:
+        raise click.UsageError(
+            "--forward needs the pods of a cluster, and -f reads files alone: leave out one of them"
+        )
+    choices = [lazy.service_forwards.ForwardChoice.parse(text) for text in forward if text]
     usual = 0.0 if choice.files else USUAL_WAIT
     options = lazy.run_options.RunOptions(
         command=command,
@@ -181,7 +221,7 @@ def run(
     said = lazy.problem_output
     for notice in said.few(said.surroundings(inputs), verbose=verbose):
         _say(f"{notice.level}: {notice.text}")
-    opening = _source(choice, inputs, chosen, tokens=tokens)
+    opening = _source(choice, inputs, chosen, tokens=tokens, forward=forward, choices=choices)
     return _run(choice, inputs, opening, options, container=chosen)
 
 
@@ -212,7 +252,8 @@ def _run(
     container: str,
 ) -> int:
     try:
-        return lazy.event_loop.run(lazy.running.run_process(opening, options, say=_say))
+        running = lazy.running.run_process(opening, options, say=_say, announce=_announce)
+        return lazy.event_loop.run(running)
     except lazy.program.NotStarted as error:
         # What the user typed may be shown, what was expanded may not.
         name = f"{options.command[0]}: " if options.command else ""
@@ -221,22 +262,39 @@ def _run(
         again = f" {choice.files.flags}" if choice.files else ""
         raise _failed(
             f"container {container} would not start: {error} "
-            f"(reflet why {inputs.target}{again} tells more)"
+            f"(for more: reflet why {inputs.target}{again})"
         ) from error
 
 
 def _source(
-    choice: PodChoice, inputs: PodInputs, container: str, *, tokens: bool
+    choice: PodChoice,
+    inputs: PodInputs,
+    container: str,
+    *,
+    tokens: bool,
+    forward: Sequence[str],
+    choices: Sequence[ForwardChoice],
 ) -> AbstractAsyncContextManager[ConfigurationSource]:
     sources = lazy.configuration_sources
-    if not choice.files:
-        cluster = lazy.cluster.Cluster(choice.connection())
-        return sources.cluster_configuration(cluster, inputs, container, say=_say, tokens=tokens)
-    return nullcontext(
-        sources.files_configuration(
-            inputs, container, files=choice.files, read_again=choice.read_files, say=_say
+    if choice.files:
+        return nullcontext(
+            sources.files_configuration(
+                inputs, container, files=choice.files, read_again=choice.read_files, say=_say
+            )
         )
+    cluster = lazy.cluster.Cluster(choice.connection())
+    opening = sources.cluster_configuration(cluster, inputs, container, say=_say, tokens=tokens)
+    if not forward:
+        return opening
+    forwards = lazy.service_forwards.ServiceForwards(
+        cluster,
+        inputs.namespace,
+        every="" in forward,
+        chosen=choices,
+        known=() if isinstance(inputs.services, RefletError) else inputs.services or (),
+        say=_say,
     )
+    return lazy.service_forwards.forwarded_configuration(opening, forwards, say=_say)
 
 
 def _failed(message: str, code: int = OUR_FAILURE) -> click.exceptions.Exit:
@@ -244,5 +302,11 @@ def _failed(message: str, code: int = OUR_FAILURE) -> click.exceptions.Exit:
     return click.exceptions.Exit(code)
 
 
+def _announce(text: str) -> None:
+    """Say what the process starts with, to people only: a log is the process's own."""
+    if sys.stderr.isatty():
+        say(text, prefix="reflet: ", meaning="dim")
+
+
 def _say(text: str) -> None:
-    click.echo(f"reflet: {visible(' '.join(text.split()))}", err=True)
+    say(text, prefix="reflet: ")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.file_options import file_options
 
 if TYPE_CHECKING:
@@ -17,15 +18,21 @@ if TYPE_CHECKING:
     from reflet.manifests.files import Sources
 
 
-@click.command()
+@command(
+    examples={
+        "reflet serve": "an empty API server on a free port",
+        "reflet serve -f deploy/ --play all": "with objects, and controllers that act",
+        "reflet serve --data-dir data --port 6443": "keep everything between runs",
+    }
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 takes a free one.")
 @click.option(
     "--data-dir",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep everything here; without it, everything is gone at the end.",
+    help="Keep everything in this folder; without it, everything is gone at the end.",
 )
-@file_options("Objects to begin with, YAML or JSON; may be repeated.")
+@file_options("Objects to begin with, YAML or JSON; repeatable.")
 @click.option(
     "--kubeconfig-out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -35,20 +42,20 @@ if TYPE_CHECKING:
     "--tls/--no-tls",
     default=True,
     show_default=True,
-    help="HTTPS with an own CA; plain HTTP asks this machine's programs for no token.",
+    help="HTTPS with its own CA; with --no-tls, programs on this machine need no token.",
 )
 @click.option(
     "--play",
     default="",
     metavar="NAMES",
-    help="Let things happen: names of controllers with commas between them, or all.",
+    help="Controllers to run, separated by commas, or all.",
 )
 @click.option(
     "--play-nodes",
     type=click.IntRange(0),
     default=1,
     show_default=True,
-    help="How many pretend nodes there are to play on.",
+    help="With --play: how many simulated nodes there are.",
 )
 def serve(
     host: str,
@@ -60,13 +67,14 @@ def serve(
     play: str,
     play_nodes: int,
 ) -> None:
-    """Serve a Kubernetes API from this process, for development and tests.
+    """Serve a Kubernetes API for development and tests.
 
-    Good enough for kubectl and the usual clients.  Objects are stored, and nothing happens to them
-    unless --play says who acts: nodes, pods, replicasets, deployments, statefulsets, daemonsets,
-    jobs, endpoints, volumes, serviceaccounts, garbage, namespaces, or all.  Of folders,
-    kustomizations and charts, objects that the server has no kind for or refuses are told of and
-    left out.  Never for production.
+    It works with kubectl and the usual clients, and is never for production.  Objects are stored,
+    and no controllers run without --play: nodes, pods, replicasets, deployments, statefulsets,
+    daemonsets, jobs, endpoints, volumes, serviceaccounts, garbage, namespaces, or all.
+
+    Objects of folders, kustomizations and charts that have an unknown kind or are refused are
+    reported and left out.
     """
     server = lazy.devserver.DevServer(
         host=host,

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.main import exit_code, message_of
 from reflet.errors import RefletError
 from reflet.sidecar.sidecar_variables import VARIABLES
@@ -16,8 +17,8 @@ from reflet.sidecar.sidecar_variables import VARIABLES
 TRUE: Final = "true"
 
 
-def _flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Give *command* a flag for each variable that may be one."""
+def _flags(function: Callable[..., None]) -> Callable[..., None]:
+    """Give *function* a flag for each variable that may be one."""
     for variable in reversed(tuple(VARIABLES.values())):
         if not variable.on_command_line:
             continue
@@ -28,18 +29,22 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
             option = click.option(*names, is_flag=True, flag_value=TRUE, default=None, help=words)
         else:
             option = click.option(*names, default=None, help=words)
-        command = option(command)
-    return command
+        function = option(function)
+    return function
 
 
-@click.command(short_help="keep labelled ConfigMaps and Secrets as files in a folder, and reload")
+@command(
+    examples={
+        "reflet sidecar --label dashboard --folder /tmp/dashboards": "labelled objects as files",
+    }
+)
 @_flags
 @click.pass_context
 def sidecar(context: click.Context, /, **given: Any) -> None:
-    """Keep labelled ConfigMaps and Secrets as files, and reload after a change.
+    """Write labelled ConfigMaps and Secrets to files, and reload.
 
-    Takes the place of kiwigrid/k8s-sidecar: every variable of it means the same here.  A flag is a
-    variable in lower case, and wins over it.
+    A replacement for kiwigrid/k8s-sidecar with the same variables.  Each flag is a variable in
+    lower case, and takes precedence over it.
     """
     settings = lazy.sidecar_settings.read_settings(
         os.environ, {name: text for name, text in given.items() if text is not None}

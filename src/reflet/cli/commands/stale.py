@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.arguments import ObjectWord, host_and_port, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.pod_options import pod_target
@@ -26,16 +27,27 @@ if TYPE_CHECKING:
 FORMS: Final = ("table", "wide", "json", "yaml", "prometheus")
 
 
-@click.command()
+@command(
+    examples={
+        "reflet stale": "stale containers of this namespace",
+        "reflet stale -A --watch": "report what becomes stale, everywhere",
+        "reflet stale deploy/web --restart": "restart it if it is stale; asks first",
+    }
+)
 @click.argument(
     "arguments", nargs=-1, metavar="[TYPE/NAME... | TYPE NAME... | POD]", type=ObjectWord("pods")
 )
 @click.option("-A", "--all-namespaces", is_flag=True, help="Pods of all namespaces.")
 @click.option("-l", "--selector", default="", help="Only pods with these labels: a=b,c!=d.")
-@click.option("--all", "everything", is_flag=True, help="Show what is current or not known, too.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Show containers that are current or not known as well.",
+)
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
-@click.option("--watch", is_flag=True, help="Go on, and say what becomes stale, until Ctrl-C.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
+@click.option("--watch", is_flag=True, help="Report what becomes stale, until Ctrl-C.")
 @click.option(
     "--metrics-address",
     default="",
@@ -58,16 +70,18 @@ def stale(
 ) -> int | None:
     """Show which running containers still hold an old value.
 
-    A variable, and a file that is mounted with subPath, has the value of when its container
-    started; other files of volumes follow by themselves.  What a watch of ours saw is observed.
-    The rest is inferred from managedFields and start times: then "is current" is certain, and
-    "may be stale" says that whoever owns the key has written since the container started, this
-    key or another one.
+    Variables, and files mounted with subPath, keep the value from when their container started;
+    other files of volumes are updated.  With --watch, changes are observed.  Otherwise they are
+    inferred from managedFields and start times: "is current" is then certain, and "may be stale"
+    means that the owner of the key wrote to the object after the container started, this key or
+    another one.
 
-    --restart replaces the pods of the workloads that are stale, or may be, as kubectl rollout
-    restart does: it shows them, tries without effect, asks, and rolls one after the other.
-    -o prometheus prints the metric reflet_stale_containers, for a file that a node exporter
-    reads; --watch --metrics-address serves it.  Exit code 1: something is stale, or may be.
+    --restart restarts the workloads that are or may be stale, as kubectl rollout restart does:
+    it lists them, tries a dry run, asks, and restarts one after the other.  -o prometheus prints
+    the metric reflet_stale_containers for the textfile collector of a node exporter;
+    --watch --metrics-address serves it.
+
+    Exit code 1: something is or may be stale.
     """
     targets = _targets(arguments)
     if targets and all_namespaces:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options_of_namespaces
 from reflet.cli.options.file_options import file_options
 from reflet.cli.output.progress import progress
@@ -30,19 +31,24 @@ FILES_EVERY: Final = 1.0  # seconds between two looks at files
 FIRST_ANSWER: Final = 60.0  # seconds for the first lists
 
 
-@click.command()
+@command(
+    examples={
+        "reflet ui --open": "this namespace, in a browser",
+        "reflet ui -f deploy/": "files, as if they were applied",
+        "reflet ui --once > report.html": "a report, as one file",
+    }
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="All namespaces.")
-@file_options("Show these objects, as if they were applied, and ask no server; may be repeated.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; a free one if 0.")
+@file_options("Show these objects, as if they were applied, and ask no server; repeatable.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 takes a free one.")
 @click.option("--open/--no-open", "opens", default=False, help="Open the page in a browser.")
-@click.option("--once", is_flag=True, help="Write the page as it is now, and end.")
+@click.option("--once", is_flag=True, help="Write the page as it is now, and exit.")
 @click.option(
     "-o",
     "--output",
     type=click.Choice(FORMS),
-    default="html",
-    show_default=True,
-    help="With --once: a file that any browser shows by itself, or the document behind it.",
+    help="With --once: a file that any browser shows by itself, or the document behind it.  "
+    "[default: html]",
 )
 @connection_options_of_namespaces
 def ui(
@@ -51,27 +57,29 @@ def ui(
     port: int,
     opens: bool,
     once: bool,
-    output: str,
+    output: str | None,
     connection: ConnectionChoice,
 ) -> None:
-    """Show on a live page who gets which configuration, and what is not current.
+    """Show a live page of who gets which configuration.
 
-    Three columns: keys of ConfigMaps and Secrets, the way in which each arrives (variables,
-    files, subPath files, pull secrets), and containers.  Every line says whether the container
-    has the present value, gets it by itself, needs a restart for it, or cannot have it; below is
-    what to do.  Pods of a workload of which the same is to be said are one row.
+    Three columns: keys of ConfigMaps and Secrets, how each arrives (variables, files, subPath
+    files, pull secrets), and containers.  Each line shows whether the container has the current
+    value, will get it, needs a restart for it, or cannot have it; below is what to do.  Equal pods
+    of a workload share a row.
 
-    The page is for this machine alone: it is served on loopback, to whoever has the address that
-    is printed, which ends in a token.  Values of Secrets never leave the command, which reads and
-    changes nothing.  --once writes a report instead.
+    The page is served on loopback only, and the printed address ends in a token that it needs.
+    Values of Secrets never leave the command, and nothing is changed.  --once writes a report
+    instead.
     """
     if once and opens:
         raise click.UsageError("--once writes a file: there is nothing to open")
+    if output and not once:
+        raise click.UsageError("-o is for --once, which writes a report: add it, or leave out -o")
     if files and (all_namespaces or len(connection.namespaces) > 1):
         raise click.UsageError("files are of one namespace: leave out -A, and -n but for one")
     if all_namespaces and connection.namespaces:
         raise click.UsageError("-A is all namespaces: leave out -A, or -n")
-    form = output if once else ""
+    form = (output or FORMS[0]) if once else ""
     if files:
         lazy.event_loop.run(
             _of_files(files, connection.namespace, form=form, port=port, opens=opens)

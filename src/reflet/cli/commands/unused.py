@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
 from reflet.cli.options.project_options import project_options
@@ -39,17 +40,25 @@ DAY: Final = 86400.0
 MOST_KINDS: Final = 8  # named in one note
 
 
-@click.command()
+@command(
+    examples={
+        "reflet unused": "of this namespace",
+        "reflet unused -A --older-than 30d": "of all namespaces, older than a month",
+        "reflet unused -f deploy/ --show-reason": "of files, with the reason for each",
+    }
+)
 @click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
-@file_options("Look in these files, and ask no server; may be repeated.")
+@file_options("Look in these files, and ask no server; repeatable.")
 @click.option(
     "--older-than", default="", metavar="TIME", help="Only what is older than this: 30d, 12h."
 )
 @click.option("--no-keys", is_flag=True, help="Whole objects only.")
-@click.option("--mentioned", is_flag=True, help="Show what is only mentioned by name, too.")
-@click.option("--show-reason", is_flag=True, help="Say why each is taken for unused.")
+@click.option(
+    "--mentioned", is_flag=True, help="Show objects that are only mentioned by name as well."
+)
+@click.option("--show-reason", is_flag=True, help="Show why each counts as unused.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
 @project_options
 @connection_options
 def unused(
@@ -64,16 +73,18 @@ def unused(
     project: ProjectFile,
     connection: ConnectionChoice,
 ) -> int:
-    """Show ConfigMaps, Secrets and single keys that nothing uses.
+    """Show ConfigMaps, Secrets and keys that nothing uses.
 
-    Users are those of used-by: pods that run, templates, service accounts, Ingresses, volumes
-    and objects of operators; of custom kinds that are not known, the usual names of fields.
-    What controllers own or make is left out, and so are tokens, releases of Helm, and objects
-    whose name some argument, variable or annotation holds, unless --mentioned is given.  With
-    -A, kube-system and its like are left out: name them with -n.
+    Users are those of used-by: pods, templates, service accounts, Ingresses, volumes and objects
+    of operators; unknown custom kinds are searched by the usual names of fields.  Left out are
+    objects that controllers own or make, tokens, Helm releases, and objects whose name appears in
+    an argument, variable or annotation; --mentioned shows the latter.  With -A, kube-system and
+    the like are left out; -n names them.
 
-    Somebody may read an object by the API without any of this saying so: look before you
-    delete.  Exit code 1: something is unused.
+    A program may read an object through the API, which no manifest shows: check before you
+    delete.
+
+    Exit code 1: something is unused.
     """
     limit = _seconds(older_than)
     more = project.tables().references
@@ -203,7 +214,7 @@ def _totals(parts: Sequence[UnusedPart], hidden: int, found: Inventory, looked: 
     whole = sum(part.keys is None for part in parts)
     keys = sum(len(part.keys) for part in parts if part.keys is not None)
     counts = [counted(whole, "object"), *([counted(keys, "key") + " of others"] if keys else [])]
-    of = f"{counted(looked, 'object')} and {counted(found.users, 'possible user')} looked at"
+    of = f"{counted(looked, 'object')} and {counted(found.users, 'possible user')} checked"
     size = _size_text(sum(part.size for part in parts))
     said = f"{' and '.join(counts)} unused, {size}: {of}" if parts else f"nothing is unused: {of}"
     return said + (f"; {hidden} more only mentioned by name (--mentioned)" if hidden else "")

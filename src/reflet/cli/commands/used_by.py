@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reflet.cli.options.project_file import ProjectFile
+    from reflet.cli.output.palette import Meaning
     from reflet.insight.pod_uses import Use
     from reflet.insight.possible_users import PossibleUsers
     from reflet.insight.used_by import UsedBy, User
@@ -34,10 +36,17 @@ if TYPE_CHECKING:
 
 HEADINGS: Final = ("USER", "KEYS", "CHANGE")
 EVERY_KEY: Final = "*"
+_CHANGES: Final[dict[str, Meaning]] = {"live": "good", "restart": "caution"}
 FORMS: Final = ("table", "wide", "json", "yaml")
 
 
-@click.command()
+@command(
+    examples={
+        "reflet used-by cm/settings": "users, keys, and what a change needs",
+        "reflet used-by secret/db --key password": "users of one key",
+        "reflet used-by cm/settings -f deploy/": "users in files",
+    }
+)
 @click.argument(
     "arguments", nargs=-1, metavar="TYPE/NAME | TYPE NAME", type=ObjectWord("configuration")
 )
@@ -45,9 +54,9 @@ FORMS: Final = ("table", "wide", "json", "yaml")
     "-A", "--all-namespaces", is_flag=True, help="Objects of that name in all namespaces."
 )
 @click.option("--key", default="", help="Only users of this key.")
-@file_options("Look for users in these files, and ask no server; may be repeated.")
+@file_options("Look for users in these files, and ask no server; repeatable.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
 @project_options
 @connection_options
 def used_by(
@@ -62,12 +71,12 @@ def used_by(
 ) -> int:
     """Show who uses a ConfigMap or Secret, and who needs a restart.
 
-    Pods, templates of workloads, custom ones too, and what the reference table knows count:
-    service accounts, Ingresses, Gateways, volumes, objects of operators; so do sidecars that
-    pick it up by its labels.  CHANGE says when a user sees a change: live, after a restart, at
-    the next pull of an image or mount of a volume.  A container that mounts with subPath needs
-    a restart.  Exit code 1: the server does not have the object, or the key; who names it is
-    shown all the same.
+    Users are pods, templates of workloads, custom ones included, and what the reference table
+    lists: service accounts, Ingresses, Gateways, volumes, objects of operators; also sidecars
+    that select the object by label.  CHANGE is when a user gets a change: live, after a restart,
+    or when an image is pulled or a volume mounted next.  Mounts with subPath need a restart.
+
+    Exit code 1: the object or the key does not exist; its users are shown all the same.
     """
     target = _one_target(arguments)
     kind = _config_kind(target.type)
@@ -144,8 +153,8 @@ def _print_nobody(what: str, found: PossibleUsers) -> None:
     pods, workloads, others = found.looked_at()
     looked = _counts((pods, "pod"), (workloads, "workload"), (others, "other object"))
     one = pods + workloads + others == 1
-    said = f"nobody uses {what}: {looked or 'no pod and no workload'} {'was' if one else 'were'}"
-    for line in paragraph(f"{said} looked at"):
+    said = f"nothing uses {what}: {looked or 'no pod and no workload'} {'was' if one else 'were'}"
+    for line in paragraph(f"{said} checked"):
         click.echo(line)
     by_name = found.searched_by_name()
     if by_name:
@@ -208,10 +217,18 @@ def _print(
     ]
     headings = ("NAMESPACE", *HEADINGS) if everywhere else HEADINGS
     flexible = (headings.index("KEYS"), headings.index("USER"))
-    print_fitting_table(headings, rows, flexible=flexible, no_headers=no_headers, wide=wide)
+    print_fitting_table(
+        headings, rows, flexible=flexible, no_headers=no_headers, wide=wide, meaning=_cell_meaning
+    )
     click.echo()
     for line in paragraph(_totals_text(what, answers)):
         click.echo(line)
+
+
+def _cell_meaning(heading: str, cell: str) -> Meaning | None:
+    if heading == "CHANGE":
+        return _CHANGES.get(cell)
+    return "name" if heading == "USER" and not cell.startswith(" ") else None
 
 
 def _rows(user: User, namespace: str) -> Iterator[list[str]]:

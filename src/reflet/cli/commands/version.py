@@ -9,6 +9,7 @@ import click
 
 from reflet._version import __version__
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.connection_options import connection_options
 from reflet.cli.output.output import print_document, visible
 
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
     from reflet.transport.config.settings import ConnectionSettings
 
 
-@click.command()
+@command(
+    examples={
+        "reflet version": "here and on the server",
+        "reflet version --client": "asks no server",
+    }
+)
 @click.option("--client", is_flag=True, help="Only Reflet's own version; asks no server.")
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text")
 @connection_options

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack
 from datetime import datetime
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
 from reflet.cli.options.connection_options import connection_options
-from reflet.cli.output.output import visible
+from reflet.cli.output.output import columns, say
 from reflet.cli.output.progress import progress
 
 if TYPE_CHECKING:
@@ -25,13 +25,19 @@ if TYPE_CHECKING:
 FORMS = ("table", "json", "yaml", "jsonl")
 
 
-@click.command()
+@command(
+    examples={
+        "reflet watch cm": "ConfigMaps of this namespace",
+        "reflet watch pods -A -l app=web": "some pods of all namespaces",
+        "reflet watch secret/db -o jsonl": "one object, for programs; it may come later",
+    },
+)
 @click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME]", type=ObjectWord("any"))
 @click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
 @click.option("-l", "--selector", default="", help="Only objects with these labels: a=b,c!=d.")
 @click.option("--field-selector", default="", help="Only objects with these fields: type=Opaque.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Leave out the headings of tables.")
+@click.option("--no-headers", is_flag=True, help="Print no headings.")
 @click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
 @click.option(
     "--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in JSON and YAML."
@@ -48,17 +54,17 @@ def watch(
     show_managed_fields: bool,
     connection: Callable[[], ConnectionSettings],
 ) -> None:
-    """Show objects as they change, whatever happens to the server.
+    """Show objects as they change, through every outage.
 
-    The objects that are there come first, as ADDED, then one SYNCED line, then whatever is
-    ADDED, UPDATED and DELETED until interrupted.  After an interruption no object is shown again
-    unless it changed, and what was deleted meanwhile is shown as DELETED.  When the server is
-    lost and when it is back is said on stderr.  An object that does not exist yet is awaited.
+    First come the existing objects, as ADDED, then one line SYNCED, then every change as ADDED,
+    UPDATED or DELETED until Ctrl-C.  After an outage, objects that did not change are not
+    repeated, and objects that were deleted meanwhile are shown as DELETED.  Loss and return of
+    the server are reported on stderr.
 
     TYPE is a plural, singular or short name (configmaps, cm), with its group where needed
-    (deployments.apps).  Forms other than table are documents {"type": TYPE, "object": OBJECT},
-    the object of SYNCED is null; jsonl has one in each line.  Values of Secrets are masked
-    unless --reveal is given, and managedFields are left out unless --show-managed-fields is.
+    (deployments.apps).  The other forms are documents {"type": TYPE, "object": OBJECT}; the object
+    of SYNCED is null; jsonl has one document per line.  Values of Secrets are masked; --reveal
+    shows them.  managedFields are left out; --show-managed-fields keeps them.
     """
     wanted = parse_targets(targets)
     if len(wanted) > 1:
@@ -81,7 +87,7 @@ def watch(
         return lazy.change_output.TableOutput(
             with_namespace=with_namespace,
             no_headers=no_headers,
-            columns=shutil.get_terminal_size().columns,
+            columns=columns(),
             now=lambda: datetime.now().astimezone(),
         )
 
@@ -118,11 +124,11 @@ async def _watch(
         # Until there is something to read: then the line goes away for good.
         waiting = stack.enter_context(ExitStack())
         waiting.enter_context(progress(f"listing {target.type}"))
-        write, say = (_after(waiting, tell) for tell in (_write, _say))
+        write, report = (_after(waiting, tell) for tell in (_write, _say))
         cluster = await stack.enter_async_context(lazy.cluster.Cluster(settings))
-        resource = await lazy.following.find_patiently(cluster, target.type, say=say)
+        resource = await lazy.following.find_patiently(cluster, target.type, say=report)
         namespace = lazy.client.ALL_NAMESPACES if everywhere else None
-        following = lazy.following.Following(resource, form(resource), write=write, say=say)
+        following = lazy.following.Following(resource, form(resource), write=write, say=report)
         reflector = lazy.reflector.Reflector(
             cluster.resource(resource, namespace=namespace, raw=True),
             following,
@@ -148,4 +154,4 @@ def _write(text: str) -> None:
 
 
 def _say(text: str) -> None:
-    click.echo(visible(" ".join(text.split())), err=True)
+    say(text, meaning="good" if text == lazy.following.IS_BACK else None)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import command
 from reflet.cli.options.remark_options import verbose_option
 from reflet.cli.options.why_options import WhyChoice, why_options
 from reflet.cli.output.output import ends_with, print_document
 
 
-@click.command()
+@command(
+    examples={
+        "reflet why": "everything that is wrong in this namespace",
+        "reflet why deploy/web": "one workload, with its pods",
+        "reflet why -f web.yaml": "files, before they are applied",
+    },
+)
 @why_options
 @click.option(
     "-o", "--output", type=click.Choice(("text", "json", "yaml")), default="text", show_default=True
@@ -18,20 +25,20 @@ from reflet.cli.output.output import ends_with, print_document
 @click.option(
     "--skip-invalid-names",
     is_flag=True,
-    help="Skip keys that are no names for variables, as Kubernetes 1.19 did.",
+    help="Skip keys that cannot be names of variables, as Kubernetes 1.19 did.",
 )
 @verbose_option
 def why(choice: WhyChoice, output: str, skip_invalid_names: bool, verbose: bool) -> int:
-    """Say why pods and workloads do not run, and what to do.
+    """Explain why pods and workloads do not run, and what to do.
 
-    Without a name, everything in the namespace is looked at, with -A in all of them.  From a
-    workload it goes down to ReplicaSets, Jobs and pods: conditions, refusals of the API server,
-    nodes, volumes, images, crashes, probes, and every ConfigMap, Secret, variable and file of the
-    configuration.  Equal reasons are one, worst first.  With -f the files are read as if they were
-    applied.
+    Without a name, everything in the namespace is examined, with -A in all namespaces.  A
+    workload is followed to its ReplicaSets, Jobs and pods: conditions, refusals of the API
+    server, nodes, volumes, images, crashes, probes, and every ConfigMap, Secret, variable and file
+    of the configuration.  Equal reasons are reported once, the worst first.  With -f, files are
+    read as if they were applied.
 
-    Exit code 1: something is wrong.  What is scaled to 0, suspended, complete or only just
-    starting is not, nor is a pull secret that is missing while images are pulled.
+    Exit code 1: something is wrong.  Workloads that are scaled to 0, suspended, complete or just
+    starting are not wrong, nor is a missing pull secret while images are pulled.
     """
     state = choice.gather(skip_invalid_names=skip_invalid_names)
     diagnosis = lazy.diagnosis.diagnose(state)

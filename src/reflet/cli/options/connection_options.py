@@ -6,9 +6,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
-import click
-
 from reflet.cli import lazy
+from reflet.cli.command import connection_option
 from reflet.cli.options.arguments import FILE_NAME, KubeconfigName, NamespaceName
 
 if TYPE_CHECKING:
@@ -24,11 +23,18 @@ KUBECONFIG_SECTIONS: Final[dict[str, Section]] = {
 }
 
 _OPTIONS = (
-    click.option(
+    connection_option(
+        "-n",
+        "--namespace",
+        default="",
+        type=NamespaceName(),
+        help="Namespace.  [default: the context's]",
+    ),
+    connection_option(
         "--kubeconfig", default="", type=FILE_NAME, metavar="FILE", help="Kubeconfig file to use."
     ),
     *(
-        click.option(
+        connection_option(
             f"--{what}",
             default="",
             type=KubeconfigName(section),
@@ -36,50 +42,45 @@ _OPTIONS = (
         )
         for what, section in KUBECONFIG_SECTIONS.items()
     ),
-    click.option("-s", "--server", default="", metavar="URL", help="Address of the API server."),
-    click.option(
+    connection_option(
+        "-s", "--server", default="", metavar="URL", help="Address of the API server."
+    ),
+    connection_option(
         "--token",
         default="",
         metavar="TOKEN",
         help="Bearer token; other users of this machine can see it while the command runs.",
     ),
-    click.option("--as", "as_user", default="", metavar="USER", help="User to act as."),
-    click.option(
+    connection_option("--as", "as_user", default="", metavar="USER", help="User to act as."),
+    connection_option(
         "--as-group",
         "as_groups",
         multiple=True,
         metavar="GROUP",
         help="Group to act as; repeatable.",
     ),
-    click.option("--as-uid", default="", metavar="UID", help="UID to act as."),
-    click.option(
+    connection_option("--as-uid", default="", metavar="UID", help="UID to act as."),
+    connection_option(
         "--certificate-authority",
         default="",
         type=FILE_NAME,
         metavar="FILE",
         help="File with the CA's certificates.",
     ),
-    click.option(
+    connection_option(
         "--insecure-skip-tls-verify", is_flag=True, help="Trust any server: for tests only."
     ),
-    click.option(
+    connection_option(
         "--tls-server-name",
         default="",
         metavar="NAME",
         help="Name to expect in the server's certificate.",
     ),
-    click.option(
+    connection_option(
         "--request-timeout",
         default="",
         metavar="TIME",
         help="Longest time for one request, as 10s or 1m; 0 for none.",
-    ),
-    click.option(
-        "-n",
-        "--namespace",
-        default="",
-        type=NamespaceName(),
-        help="Namespace; the context's when not given.",
     ),
 )
 _NAMES = (
@@ -136,15 +137,15 @@ def connection_options(command: Command) -> Command:
 
 def connection_options_of_namespaces(command: Command) -> Command:
     """The same for a command that takes ``-n`` more than once."""
-    return _with_options(command, (*_OPTIONS[:-1], _NAMESPACES))
+    return _with_options(command, (_NAMESPACES, *_OPTIONS[1:]))
 
 
-_NAMESPACES = click.option(
+_NAMESPACES = connection_option(
     "-n",
     "--namespace",
     multiple=True,
     type=NamespaceName(),
-    help="Namespace; the context's when not given; repeatable.",
+    help="Namespace; repeatable.  [default: the context's]",
 )
 
 

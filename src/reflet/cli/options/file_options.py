@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import file_option
 from reflet.cli.options.arguments import FILE_NAME, Text
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-READ_THESE: Final = "Read these objects, YAML or JSON, and ask no server; may be repeated."
+READ_THESE: Final = "Read these objects, YAML or JSON, and ask no server; repeatable."
 
 
 class Switch(Text):
@@ -37,7 +38,7 @@ def file_options(
     *helm_set* are the names of the flag for Helm's settings, where ``--set`` is taken.
     """
     options = (
-        click.option(
+        file_option(
             "-f",
             "--filename",
             "paths",
@@ -46,51 +47,51 @@ def file_options(
             metavar="FILE|FOLDER|-",
             help=purpose,
         ),
-        click.option(
+        file_option(
             "-k",
             "--kustomize",
             "kustomizations",
             multiple=True,
             type=FILE_NAME,
             metavar="FOLDER",
-            help="Read what kustomize, or kubectl kustomize, makes of this folder.",
+            help="Read the output of kustomize, or kubectl kustomize, for this folder.",
         ),
-        click.option(
+        file_option(
             "--helm",
             "charts",
             multiple=True,
             type=FILE_NAME,
             metavar="CHART",
-            help="Read what helm template makes of this chart.",
+            help="Read the output of helm template for this chart.",
         ),
-        click.option(
+        file_option(
             "--values",
             "values_files",
             multiple=True,
             type=FILE_NAME,
             metavar="FILE",
-            help="With --helm: a file of values.",
+            help="With --helm: a file with values.",
         ),
-        click.option(
+        file_option(
             *helm_set,
             "chart_settings",
             multiple=True,
             metavar="KEY=VALUE",
             help="With --helm: a value.",
         ),
-        click.option(
+        file_option(
             "--include",
             multiple=True,
             metavar="GLOB",
-            help="Of folders, only files like this: *.yaml, deploy/*.",
+            help="In folders, only these files: *.yaml, deploy/*.",
         ),
-        click.option(
+        file_option(
             "--exclude",
             multiple=True,
             metavar="GLOB",
-            help="Of folders, no files like this: testdata, *.tmpl.yaml.",
+            help="In folders, not these files: testdata, *.tmpl.yaml.",
         ),
-        click.option(
+        file_option(
             "-R",
             "--recursive",
             is_flag=False,
@@ -98,7 +99,7 @@ def file_options(
             default="true",
             type=Switch(),
             metavar="BOOLEAN",
-            help="-R=false: do not enter the folders of a folder.",
+            help="-R=false: do not read subfolders.",
         ),
     )
 

@@ -33,21 +33,21 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 MOST_NAMED: Final = 8  # unused suppressions in one line
 
 _OPTIONS = (
-    click.option("--select", multiple=True, metavar="RULE", help="Only these rules; ALL for all."),
+    click.option("--select", multiple=True, metavar="RULE", help="Only these rules, or ALL."),
     click.option("--ignore", multiple=True, metavar="RULE", help="Not these rules."),
-    click.option("--strict/--no-strict", default=None, help="Warnings fail too."),
+    click.option("--strict/--no-strict", default=None, help="Fail on warnings as well."),
     click.option(
         "--assume",
         multiple=True,
         metavar="TYPE/NAME[:KEY]",
-        help="Take it to exist, as secret/db, cm/web-*:color or shop/sa/web; may be repeated.",
+        help="Assume that it exists: secret/db, cm/web-*:color or shop/sa/web; repeatable.",
     ),
     click.option(
         "--baseline",
         default="",
         type=FILE_NAME,
         metavar="FILE",
-        help="Findings that are known, so that only others fail.",
+        help="Known findings, which do not fail.",
     ),
     click.option(
         "--write-baseline",
@@ -56,7 +56,7 @@ _OPTIONS = (
         default=None,
         type=FILE_NAME,
         metavar="[FILE]",
-        help="Write all findings there, or to that of --baseline, so that they are known.",
+        help="Write all findings to this file, or that of --baseline.",
     ),
 )
 _NAMES = ("select", "ignore", "strict", "assume", "baseline", "write_baseline")
@@ -168,6 +168,7 @@ class LintChoice:
             objects=len(gathered.subjects),
             failing=self.failing,
             complete=complete,
+            excerpts=lazy.lint_excerpts.Excerpts(gathered.texts, gathered.subjects, found),
         )
         return report if baseline is None else self._judged(report, baseline)
 

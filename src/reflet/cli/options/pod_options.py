@@ -15,7 +15,7 @@ from reflet.cli import lazy
 from reflet.cli.options.arguments import ObjectWord
 from reflet.cli.options.connection_options import ConnectionChoice, connection_options
 from reflet.cli.options.file_options import file_options
-from reflet.cli.output.output import visible
+from reflet.cli.output.output import say
 from reflet.cli.output.progress import progress
 from reflet.errors import ConfigurationError, NotFound
 
@@ -209,4 +209,4 @@ def tell_default(pod: Pod, chosen: str) -> None:
     names += [f"{container.name} (init)" for container in spec.init_containers]
     names += [f"{container.name} (ephem)" for container in spec.ephemeral_containers]
     if len(names) > 1:
-        click.echo(visible(f'Defaulted container "{chosen}" out of: {", ".join(names)}'), err=True)
+        say(f'Defaulted container "{chosen}" out of: {", ".join(names)}', meaning="dim")

@@ -26,15 +26,15 @@ def project_options(command: Command) -> Command:
         project = chosen_project(config, no_config=no_config)
         return command(*arguments, project=project, **values)
 
-    decorated: Any = click.option(
-        "--no-config", is_flag=True, help="Do without the project's file."
-    )(with_project)
+    decorated: Any = click.option("--no-config", is_flag=True, help="Ignore the project's file.")(
+        with_project
+    )
     decorated = click.option(
         "--config",
         default="",
         type=FILE_NAME,
         metavar="FILE",
-        help="The project's file; without this, .reflet.yaml here or above, up to the repository.",
+        help="The project's file.  [default: the nearest .reflet.yaml, up to the repository]",
     )(decorated)
     result: Command = decorated
     return result

@@ -5,6 +5,6 @@ from __future__ import annotations
 import click
 
 verbose_option = click.option(
-    "-v", "--verbose", is_flag=True, help="Say every remark and warning, not only a few."
+    "-v", "--verbose", is_flag=True, help="Show every remark and warning, not only a few."
 )
 """Gives a command ``verbose``, for ``problem_output.tell_few``."""

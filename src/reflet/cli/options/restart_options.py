@@ -27,10 +27,8 @@ FIELD_MANAGER: Final = "reflet-stale"
 PATIENCE: Final = 600.0  # seconds for one rollout
 
 _OPTIONS = (
-    click.option(
-        "--restart", is_flag=True, help="Replace the pods of what is stale, or may be; asks first."
-    ),
-    click.option("--dry-run", is_flag=True, help="With --restart: only say what would be done."),
+    click.option("--restart", is_flag=True, help="Restart what is or may be stale; asks first."),
+    click.option("--dry-run", is_flag=True, help="With --restart: only show what would be done."),
     click.option("-y", "--yes", is_flag=True, help="With --restart: do not ask."),
     click.option(
         "--parallel",
@@ -38,7 +36,7 @@ _OPTIONS = (
         default=1,
         show_default=True,
         metavar="N",
-        help="With --restart: workloads that are rolled at a time.",
+        help="With --restart: how many workloads at a time.",
     ),
     click.option(
         "--timeout",
@@ -136,7 +134,7 @@ async def _why_not(cluster: Cluster, workload: WorkloadStaleness) -> str:
         if shared.use.state is lazy.held_values.HeldState.MISSING:
             return f"its pods would not start again: {shared.use.judgement.reason}"
     if workload.kind == "Pod":
-        return "nobody makes this pod again"
+        return "no controller makes this pod again"
     resource = rollouts.ROLLED_KINDS.get(workload.kind)
     if resource is None:
         return f"a {workload.kind} does not replace its pods by itself"

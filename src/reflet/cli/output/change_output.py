@@ -17,6 +17,7 @@ from reflet.api.json_reader import FAILURES, refuse
 from reflet.api.unstructured import AnyObject
 from reflet.api.yaml.text import write_yaml
 from reflet.cli.output.output import GAP, visible, width_of
+from reflet.cli.output.palette import Meaning, paint
 from reflet.cli.output.server_objects import json_line, json_text, shown
 from reflet.informer.handlers.changes import Change
 
@@ -24,6 +25,14 @@ WIDEST_NAMESPACE: Final = 20
 WIDEST_NAME: Final = 40
 """Columns: a longer name moves the rest of its own line, and of no other."""
 NARROWEST_DETAILS: Final = 20
+
+_MEANINGS: Final[Mapping[str, Meaning]] = {
+    "TYPE": "title",
+    "ADDED": "good",
+    "UPDATED": "caution",
+    "DELETED": "wrong",
+    "SYNCED": "dim",
+}
 
 TYPE_WIDTH: Final = len("UPDATED")
 TIME_WIDTH: Final = len("00:00:00")
@@ -98,7 +107,8 @@ class TableOutput:
         begin = GAP.join(cells)
         room = self._columns - width_of(begin) - len(GAP)
         facts = _shortened(visible(facts), max(room, NARROWEST_DETAILS))
-        return f"{begin}{GAP}{facts}".rstrip() + "\n"
+        line = f"{begin}{GAP}{facts}".rstrip()
+        return paint(line[:TYPE_WIDTH], _MEANINGS.get(kind)) + line[TYPE_WIDTH:] + "\n"
 
 
 class DocumentOutput:

@@ -10,14 +10,15 @@ import difflib
 import hmac
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from reflet.cli.output.environment_output import NOT_KNOWN, origin_text
 from reflet.cli.output.masking import mask
-from reflet.cli.output.output import API_VERSION, clipped, counted, styled, visible
+from reflet.cli.output.output import API_VERSION, clipped, counted, visible
+from reflet.cli.output.palette import Meaning, paint
 from reflet.cli.output.volume_files import mode_text
 from reflet.insight.pod_diff import ContainerDiff, Item, ItemChange, PodDiff
 
@@ -25,6 +26,7 @@ MOST_LINES: Final = 12  # of a file's difference, unless more are asked for
 MOST_NAMED: Final = 3  # changes in one sentence
 WIDEST: Final = 60  # columns of a value in a line
 ARROW: Final = "→"
+SIGNS: Final[Mapping[str, Meaning]] = {"+": "good", "-": "wrong", "~": "caution"}
 
 _MARKDOWN: Final = re.compile(r"[\\`*_{}\[\]<>#|@~!&]")
 
@@ -44,7 +46,7 @@ class DiffOutput:
         for diff in diffs:
             if not diff:
                 continue
-            yield styled(visible(f"{diff.title}: {_needs(diff)}"), bold=True)
+            yield paint(visible(f"{diff.title}: {_needs(diff)}"), "title")
             for container in diff.containers:
                 if container:
                     yield from self._container(container)
@@ -59,7 +61,7 @@ class DiffOutput:
         yield visible(f"  container {diff.container}{only} ({stays} stay as they are)")
         for label, error in (("before", diff.error_before), ("after", diff.error_after)):
             if diff.error_before != diff.error_after and error:
-                yield visible(f"    {label}, it would not start: {error}")
+                yield paint(visible(f"    {label}, it would not start: {error}"), "wrong")
         for change in diff.variables:
             yield self._line(change)
         for change in diff.files:
@@ -75,10 +77,8 @@ class DiffOutput:
             sign, value = "-", self.shown(before)
         else:
             sign, value = "~", self.values_text(change)
-        colour = {"+": "green", "-": "red", "~": "yellow"}[sign]
-        return styled(visible(f"    {sign} {change.name}  {value}"), fg=colour) + visible(
-            f"  ({source})"
-        )
+        line = paint(visible(f"    {sign} {change.name}  {value}"), SIGNS[sign])
+        return line + paint(visible(f"  ({source})"), "dim")
 
     def values_text(self, change: ItemChange) -> str:
         """Return what a value was and what it becomes: ``info → debug``."""
@@ -120,7 +120,7 @@ class DiffOutput:
             difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
         )[2:]
         kept = every if self._verbose else every[:MOST_LINES]
-        yield from (visible(f"        {line}") for line in kept)
+        yield from (paint(visible(f"        {line}"), SIGNS.get(line[:1])) for line in kept)
         if len(every) > len(kept):
             yield f"        … {counted(len(every) - len(kept), 'more line')}: -v shows them"
 

@@ -17,6 +17,7 @@ import msgspec
 
 from reflet.cli.output.masking import mask
 from reflet.cli.output.output import API_VERSION, counted, print_fitting_table
+from reflet.cli.output.palette import Meaning
 from reflet.cli.output.problem_output import problem_document, surroundings_documents
 from reflet.errors import RefletError
 from reflet.resolution.origins import (
@@ -52,7 +53,7 @@ def print_environment(
     services: bool = True,
     wide: bool = False,
 ) -> None:
-    """Print the variables, their values and where they come from.
+    """Print the variables, their values and where they come from; nothing when there are none.
 
     Without *services*, one row stands for the variables of all services.
     """
@@ -65,7 +66,22 @@ def print_environment(
     ]
     if folded:
         rows.append((*counts_of_services(folded), f"({SERVICES_HINT})"))
-    print_fitting_table(HEADINGS, rows, flexible=(2, 0, 1), no_headers=no_headers, wide=wide)
+    if rows:
+        print_fitting_table(
+            HEADINGS,
+            rows,
+            flexible=(2, 0, 1),
+            no_headers=no_headers,
+            wide=wide,
+            meaning=cell_meaning,
+        )
+
+
+def cell_meaning(heading: str, cell: str) -> Meaning | None:
+    """Say what a cell means: names stand out, sources and masks do not."""
+    if heading in {"NAME", "PATH"}:
+        return "name"
+    return "dim" if heading == "FROM" or cell.startswith("‹") else None
 
 
 def is_of_service(variable: Variable) -> bool:

@@ -15,7 +15,8 @@ from reflet.cli.output.environment_output import (
     origin_text,
     value_text,
 )
-from reflet.cli.output.output import API_VERSION, USUAL_COLUMNS, clipped, visible, wrapped
+from reflet.cli.output.output import API_VERSION, clipped, text_columns, visible, wrapped
+from reflet.cli.output.palette import LEVELS, Meaning, paint
 from reflet.cli.output.problem_output import problem_document, surroundings_documents
 from reflet.insight.explain import (
     ExplainedContainer,
@@ -29,7 +30,7 @@ from reflet.insight.explain import (
 from reflet.resolution import origins
 from reflet.resolution.origins import Origin, ValueOrigin
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.problems import Problem
+from reflet.resolution.problems import Problem, UnresolvedReference
 from reflet.resolution.variables import Environment
 
 MOST_OF_A_VALUE: Final = 60  # columns
@@ -38,11 +39,11 @@ MOST_OF_A_VALUE: Final = 60  # columns
 def tree_of(
     inputs: PodInputs, result: ExplainedPod, *, reveal: bool, services: bool = True
 ) -> Iterator[str]:
-    """Yield the lines of the tree, none longer than a usual terminal where it can be helped.
+    """Yield the lines of the tree, none longer than the terminal where it can be helped.
 
     Without *services*, one branch stands for the variables of all services.
     """
-    yield visible(f"{inputs.target} in {inputs.pod.metadata.namespace}")
+    yield paint(visible(f"{inputs.target} in {inputs.pod.metadata.namespace}"), "title")
     branches = [
         *(_container_branch(each, reveal=reveal, services=services) for each in result.containers),
         *(_volume_branch(each) for each in result.volumes),
@@ -50,25 +51,33 @@ def tree_of(
     yield from _drawn(branches)
 
 
-Branch = tuple[str, list[str], list[Any]]
-"""A heading, the lines below it, and the branches below these."""
+Line = tuple[str, Meaning | None]
+Branch = tuple[str, list[Line], list[Any]]
+"""A heading, the lines below it with what each means, and the branches below these."""
 
 
 def _drawn(branches: list[Branch], indent: str = "") -> Iterator[str]:
     for index, (heading, lines, below) in enumerate(branches):
         last = index == len(branches) - 1
-        yield indent + ("└─ " if last else "├─ ") + visible(heading)
+        name, rest = _split(visible(heading))
+        yield paint(indent + ("└─ " if last else "├─ "), "dim") + paint(name, "name") + rest
         inner = indent + ("   " if last else "│  ")
         stem = inner + ("│ " if below else "  ")
-        for line in lines:
-            yield from _wrapped(line, stem)
+        for line, meaning in lines:
+            yield from _wrapped(line, stem, meaning)
         yield from _drawn(below, inner)
 
 
-def _wrapped(text: str, indent: str) -> Iterator[str]:
-    room = max(USUAL_COLUMNS - len(indent), 20)
+def _split(heading: str) -> tuple[str, str]:
+    """Cut a heading between the name and what is said of it: ``LEVEL`` and `` = debug``."""
+    end = min((found for mark in (" = ", ",") if (found := heading.find(mark)) > 0), default=None)
+    return (heading, "") if end is None else (heading[:end], heading[end:])
+
+
+def _wrapped(text: str, indent: str, meaning: Meaning | None) -> Iterator[str]:
+    room = max(text_columns() - len(indent), 20)
     for number, line in enumerate(wrapped(text, room - 2) or [""]):
-        yield f"{indent}{'  ' if number else ''}{line}".rstrip()
+        yield paint(indent, "dim") + ("  " if number else "") + paint(line, meaning)
 
 
 def _container_branch(container: ExplainedContainer, *, reveal: bool, services: bool) -> Branch:
@@ -85,7 +94,7 @@ def _container_branch(container: ExplainedContainer, *, reveal: bool, services: 
         if services or not is_of_service(each.variable)
     ]
     if folded and not services:
-        below.append((" ".join(counts_of_services(folded)), [SERVICES_HINT], []))
+        below.append((" ".join(counts_of_services(folded)), [(SERVICES_HINT, "dim")], []))
     missing = dict.fromkeys(
         problem.place.variable
         for problem in environment.problems
@@ -95,7 +104,7 @@ def _container_branch(container: ExplainedContainer, *, reveal: bool, services: 
         (f"{name} is not set", _problem_lines(environment.problems, name), []) for name in missing
     ]
     if not below:
-        lines.append("no variables")
+        lines.append(("no variables", "dim"))
     return f"{kind} {environment.container}", lines, below
 
 
@@ -104,18 +113,23 @@ def _variable_branch(
 ) -> Branch:
     variable = explained.variable
     value = clipped(visible(value_text(variable.assignment, reveal=reveal)), MOST_OF_A_VALUE)
-    lines = [f"from {_variable_source(variable.origin)}"]
+    lines: list[Line] = [(f"from {_variable_source(variable.origin)}", "dim")]
+    unresolved = {
+        problem.name
+        for problem in environment.problems
+        if isinstance(problem, UnresolvedReference) and problem.place.variable == variable.name
+    }
     for expansion in explained.expansions:
-        if expansion.assignment is None:
-            lines.append(f"$({expansion.name}) stays as it is")
-        else:
+        if expansion.assignment is not None:
             seen = clipped(value_text(expansion.assignment, reveal=reveal), MOST_OF_A_VALUE)
-            lines.append(
-                f"$({expansion.name}) is {seen}, from {source_text(expansion.assignment.origin)}"
-            )
+            source = source_text(expansion.assignment.origin)
+            lines.append((f"$({expansion.name}) is {seen}, from {source}", "dim"))
+        elif expansion.name not in unresolved:  # else there is a warning
+            unknown = f"$({expansion.name}) is not known while an object or key is missing"
+            lines.append((unknown, "caution"))
     for shadowed in variable.shadows:
         hidden = clipped(value_text(shadowed, reveal=reveal), MOST_OF_A_VALUE)
-        lines.append(f"shadows {hidden}, from {_variable_source(shadowed.origin)}")
+        lines.append((f"shadows {hidden}, from {_variable_source(shadowed.origin)}", "dim"))
     lines += _problem_lines(environment.problems, variable.name)
     lines.append(_variable_change(variable.origin, immutable=explained.immutable))
     return f"{variable.name} = {value}", lines, []
@@ -130,12 +144,12 @@ def _variable_source(origin: Origin) -> str:
     return f"{text}, by envFrom" + (f" with prefix {prefix}" if prefix else "")
 
 
-def _variable_change(origin: Origin, *, immutable: bool) -> str:
+def _variable_change(origin: Origin, *, immutable: bool) -> Line:
     if immutable:
-        return "cannot change: the object is immutable"
+        return "cannot change: the object is immutable", "dim"
     if isinstance(origin, ValueOrigin) and not origin.substitutions:
-        return "a change makes a new pod"
-    return "a change needs a restart"
+        return "a change makes a new pod", "caution"
+    return "a change needs a restart", "caution"
 
 
 def _volume_branch(volume: ExplainedVolume) -> Branch:
@@ -143,32 +157,31 @@ def _volume_branch(volume: ExplainedVolume) -> Branch:
     lines = _error_lines("would not be set up", contents.error)
     lines += [_problem_line(problem) for problem in contents.problems]
     if not volume.files:
-        lines.append("no files")
+        lines.append(("no files", "dim"))
     return f"volume {contents.volume}", lines, [_file_branch(each) for each in volume.files]
 
 
 def _file_branch(explained: ExplainedFile) -> Branch:
     file = explained.file
     size = f"{len(file.data)} B" if file.known else "not known yet"
-    lines = [f"from {source_text(file.origin)}"]
-    lines += [f"shadows {source_text(origin)}" for origin in file.shadows]
-    lines += [
-        f"container {sight.container} sees {sight.path}; {_file_change(explained, sight)}"
-        for sight in explained.sights
-    ]
+    lines: list[Line] = [(f"from {source_text(file.origin)}", "dim")]
+    lines += [(f"shadows {source_text(origin)}", "dim") for origin in file.shadows]
+    for sight in explained.sights:
+        change, meaning = _file_change(explained, sight)
+        lines.append((f"container {sight.container} sees {sight.path}; {change}", meaning))
     if not explained.sights:
-        lines.append("no container sees it")
+        lines.append(("no container sees it", "caution"))
     return f"{explained.path}, mode {file.mode:04o}, {size}", lines, []
 
 
-def _file_change(explained: ExplainedFile, sight: Sight) -> str:
+def _file_change(explained: ExplainedFile, sight: Sight) -> Line:
     if explained.immutable:
-        return "cannot change: the object is immutable"
+        return "cannot change: the object is immutable", "dim"
     if sight.sub_path:
-        return "never follows a change: it is mounted by subPath"
+        return "never follows a change: it is mounted by subPath", "caution"
     if sight.follows is Follows.LIVE:
-        return "a change needs no restart"
-    return "cannot change while the pod lives"
+        return "a change needs no restart", "good"
+    return "cannot change while the pod lives", "dim"
 
 
 def source_text(origin: Origin) -> str:
@@ -188,16 +201,17 @@ def source_text(origin: Origin) -> str:
             return origin_text(origin)
 
 
-def _error_lines(what: str, error: str | None) -> list[str]:
-    return [] if error is None else [f"{what}: {error}"]
+def _error_lines(what: str, error: str | None) -> list[Line]:
+    return [] if error is None else [(f"{what}: {error}", "wrong")]
 
 
-def _problem_lines(problems: tuple[Problem, ...], variable: str) -> list[str]:
+def _problem_lines(problems: tuple[Problem, ...], variable: str) -> list[Line]:
     return [_problem_line(problem) for problem in problems if problem.place.variable == variable]
 
 
-def _problem_line(problem: Problem) -> str:
-    return f"{'error' if problem.blocking else 'warning'}: {problem.message}"
+def _problem_line(problem: Problem) -> Line:
+    level = "error" if problem.blocking else "warning"
+    return f"{level}: {problem.message}", LEVELS[level]
 
 
 # For programs

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 from xml.etree import ElementTree
 
 from reflet._version import __version__
 from reflet.cli.output.lint_output import LintReport, source_of
+from reflet.cli.output.output import HOME, page_address
 from reflet.insight.lint.fingerprints import VERSION
 from reflet.insight.lint.rules import RULES, Finding, Severity
 from reflet.insight.lint.suppressions import Suppressed
 
-HOME: Final = "https://reflet.dev"
 SARIF_VERSION: Final = "2.1.0"
 SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -52,7 +52,7 @@ def sarif_document(report: LintReport) -> dict[str, Any]:
                         "name": rule.name,
                         "shortDescription": {"text": rule.summary},
                         "help": {"text": f"{rule.summary}: docs/{rule.page}"},
-                        "helpUri": f"{HOME}/{rule.page.removesuffix('.md')}.html",
+                        "helpUri": page_address(rule.page),
                         "defaultConfiguration": {
                             "enabled": rule.usual,
                             "level": rule.severity.value,
@@ -115,7 +115,7 @@ def _message(finding: Finding) -> str:
 
 
 def _uri(file: str) -> str:
-    path = PurePath(file)
+    path = Path(file)
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 

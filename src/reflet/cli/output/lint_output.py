@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
-from reflet.cli.output.output import API_VERSION, counted, paragraph, styled, visible
+from reflet.cli.output.lint_excerpts import MARGIN, Excerpts
+from reflet.cli.output.output import API_VERSION, counted, page_address, paragraph, visible
+from reflet.cli.output.palette import LEVELS, paint
 from reflet.insight.lint.rules import RULES, Finding, Severity
 from reflet.insight.lint.suppressions import Suppressed
 from reflet.manifests.rendering import RENDERED
 
-_COLOURS: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _GITHUB_LEVELS: Final = {
     Severity.ERROR: "error",
     Severity.WARNING: "warning",
@@ -38,6 +39,7 @@ class LintReport:
     objects: int = 0
     failing: frozenset[Severity] = frozenset({Severity.ERROR})
     complete: bool = True
+    excerpts: Excerpts = field(default_factory=Excerpts)
 
     def fails(self, finding: Finding) -> bool:
         """Say whether a finding makes the run fail."""
@@ -45,22 +47,30 @@ class LintReport:
 
 
 def text_lines(report: LintReport) -> Iterator[str]:
-    """Yield a paragraph for each finding, and how many there are."""
+    """Yield a paragraph for each finding, with its line of the file, and how many there are."""
     for finding in report.findings:
-        level = styled(finding.severity.value, fg=_COLOURS[finding.severity], bold=True)
+        meaning = LEVELS[finding.severity.value]
         # A line that begins with :: is a command to GitHub's runners.
         apart = "./" if finding.file.startswith("::") else ""
-        place = styled(visible(f"{apart}{finding.file}:{finding.line}"), bold=True)
-        yield f"{place}: {level} {finding.rule.id} {finding.rule.name}"
-        yield from paragraph(finding.message, first="    ")
+        place = paint(visible(f"{apart}{finding.file}:{finding.line}"), "title")
+        rule = paint(f"{finding.rule.id} {finding.rule.name}", "name")
+        yield f"{place}: {paint(finding.severity.value, meaning)} {rule}"
+        yield from report.excerpts.lines(finding, meaning)
+        yield from paragraph(finding.message, first=MARGIN)
+        facts = []
         if finding.said and finding.said not in finding.message:
-            yield from paragraph(finding.said, first=f"    {finding.by}: ")
+            facts.append((f"{finding.by}:", finding.said))
         if finding.fix:
-            yield from paragraph(finding.fix, first="    fix: ")
-    if report.findings:
+            facts.append(("fix:", finding.fix))
+        for label, text in facts:
+            lines = paragraph(text, first=f"{MARGIN}{label} ")
+            yield from (paint(line, "good" if label == "fix:" else "dim") for line in lines)
+        yield paint(f"{MARGIN}see: {page_address(finding.rule.page)}", "dim")
         yield ""
     numbers = _counts(report.findings) or "no findings"
-    yield f"{numbers} in {counted(report.objects, 'object')}{_left_out(report)}"
+    said = f"{numbers} in {counted(report.objects, 'object')}{_left_out(report)}"
+    failing = any(map(report.fails, report.findings))
+    yield paint(said, "wrong" if failing else None if report.findings else "good")
 
 
 def _counts(findings: Sequence[Finding]) -> str:

@@ -1,29 +1,36 @@
-"""What every command prints with: tables and paragraphs for people, YAML and JSON for programs.
+"""What every command prints with: tables, texts and messages for people, documents for programs.
 
-Nothing that is printed has power over a terminal, and there is colour for people only.
+Nothing that is printed has power over a terminal.  On a terminal no line of a text is longer than
+the terminal or ``LONGEST_LINE``, on stdout as on stderr, and none is broken inside a word.  In a
+pipe a report has lines of a usual terminal, and a message is one line.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TextIO
 
 import click
 
 from reflet.api.yaml.scalars import CONTROLS
 from reflet.cli import lazy
+from reflet.cli.output.palette import LEVELS, Meaning, decided, paint
+
+HOME: Final = "https://reflet.dev"
+"""Where the documentation is."""
 
 API_VERSION: Final = "reflet.dev/v1alpha1"
 """Of the documents that commands print for programs."""
 
 GAP: Final = "   "
 USUAL_COLUMNS: Final = 80
+LONGEST_LINE: Final = 100  # columns of a text, however wide the terminal is
 READABLE: Final = 20  # columns that a column keeps while another can give way
 NARROWEST: Final = 12  # columns that a column keeps, whatever the others take
 NARROWEST_REPORT: Final = 40  # columns; below that, the terminal may wrap as it likes
@@ -37,12 +44,20 @@ _GLUE: Final = "\0"  # where a line is not broken; no visible text has one
 
 _EXIT_CODE: Final = "reflet.cli.exit_code"
 
+CellMeaning = Callable[[str, str], Meaning | None]
+"""What a cell of a table means, by the heading of its column and its text."""
+
 
 def print_table(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], *, no_headers: bool
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    no_headers: bool,
+    meaning: CellMeaning | None = None,
 ) -> None:
     """Print columns as wide as their widest cell, the last one open; nothing is cut."""
-    _print_lines(_cells(headings, rows, no_headers=no_headers))
+    lines = _cells(headings, rows, no_headers=no_headers)
+    _print_lines(lines, headings, no_headers=no_headers, meaning=meaning)
 
 
 def print_fitting_table(
@@ -52,6 +67,7 @@ def print_fitting_table(
     flexible: Sequence[int],
     no_headers: bool,
     wide: bool = False,
+    meaning: CellMeaning | None = None,
 ) -> None:
     """Print a table that fits the terminal; in a pipe, and with *wide*, nothing is cut.
 
@@ -60,14 +76,14 @@ def print_fitting_table(
     that is cut ends in an ellipsis.
     """
     lines = _cells(headings, rows, no_headers=no_headers)
-    if wide or not sys.stdout.isatty():
-        _print_lines(lines)
-        return
-    room = columns() - len(GAP) * (len(headings) - 1)
-    widths = _fitting(_widths(lines), room, flexible)
-    _print_lines(
-        [[clipped(cell, width) for cell, width in zip(line, widths, strict=True)] for line in lines]
-    )
+    if not wide and sys.stdout.isatty():
+        room = columns() - len(GAP) * (len(headings) - 1)
+        widths = _fitting(_widths(lines), room, flexible)
+        lines = [
+            [clipped(cell, width) for cell, width in zip(line, widths, strict=True)]
+            for line in lines
+        ]
+    _print_lines(lines, headings, no_headers=no_headers, meaning=meaning)
 
 
 def _cells(
@@ -102,18 +118,22 @@ def _fitting(widths: Sequence[int], room: int, flexible: Sequence[int]) -> list[
     return result
 
 
-def _print_lines(lines: Sequence[Sequence[str]]) -> None:
+def _print_lines(
+    lines: Sequence[Sequence[str]],
+    headings: Sequence[str],
+    *,
+    no_headers: bool,
+    meaning: CellMeaning | None,
+) -> None:
     widths = _widths(lines)
-    text = "".join(
-        harmless(
-            GAP.join(
-                cell + " " * (width - width_of(cell))
-                for cell, width in zip(line, widths, strict=True)
-            ).rstrip()
-        )
-        + "\n"
-        for line in lines
-    )
+    text = ""
+    for number, line in enumerate(lines):
+        is_heading = number == 0 and not no_headers
+        cells = []
+        for heading, cell, width in zip(headings, line, widths, strict=True):
+            means = "title" if is_heading else meaning(heading, cell) if meaning else None
+            cells.append(paint(cell, means) + " " * (width - width_of(cell)))
+        text += f"{harmless(GAP.join(cells).rstrip())}\n"
     click.echo(text, nl=False)
 
 
@@ -130,16 +150,47 @@ def clipped(text: str, columns: int) -> str:
     return f"{shown}…"
 
 
-def columns() -> int:
-    """How wide a line may be: as wide as the terminal, or as is usual."""
-    if not sys.stdout.isatty():
+def columns(stream: TextIO | None = None) -> int:
+    """How wide a line may be: as wide as the terminal of the stream, or as is usual."""
+    stream = sys.stdout if stream is None else stream
+    if not stream.isatty():
         return USUAL_COLUMNS
-    return shutil.get_terminal_size((USUAL_COLUMNS, 24)).columns
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told) > 0:
+        return int(told)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or USUAL_COLUMNS
+    except (OSError, ValueError):  # a terminal that does not say
+        return USUAL_COLUMNS
 
 
-def obeys_escapes(stream: TextIO) -> bool:
-    """Whether this is a terminal that knows colours and a cursor."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+def text_columns(stream: TextIO | None = None) -> int:
+    """How wide a line of a text may be."""
+    return max(NARROWEST_REPORT, min(LONGEST_LINE, columns(stream)))
+
+
+def say(text: str, *, prefix: str = "", level: str = "", meaning: Meaning | None = None) -> None:
+    """Print a message on stderr, in the colour of its *meaning*.
+
+    *prefix* stands before it, and its *level*: ``error``, ``warning`` or ``note``.  Without one it
+    is the word with which the text begins.
+    """
+    text = " ".join(text.split())
+    if not level:
+        word, colon, rest = text.partition(": ")
+        if colon and word in LEVELS:
+            level, text = word, rest
+    label = f"{level}: " if level else ""
+    first = prefix + label
+    if sys.stderr.isatty():
+        width = text_columns(sys.stderr)
+        lines = wrapped(text, width, first=first, indent=" " * len(first)) or [first]
+    else:
+        lines = [f"{first}{visible(text)}"]
+    shown = [paint(line[len(first) :], meaning, err=True) for line in lines]
+    begin = paint(prefix, "name", err=True) + paint(label, LEVELS.get(level), err=True)
+    rest_of_it = "".join(f"\n{' ' * len(first)}{line}" for line in shown[1:])
+    click.echo(f"{begin}{shown[0]}{rest_of_it}", err=True, color=decided())
 
 
 def visible(text: str) -> str:
@@ -200,6 +251,11 @@ def print_yaml(document: Any) -> None:
     click.echo(lazy.yaml_text.write_yaml(document), nl=False)
 
 
+def page_address(page: str) -> str:
+    """Return where a page of the documentation is, by its file below ``docs``."""
+    return f"{HOME}/{page.removesuffix('.md')}.html"
+
+
 def ends_with(code: int) -> int:
     """Note the exit code of the command that runs, and return it.
 
@@ -231,13 +287,6 @@ def width_of(text: str) -> int:
     )
 
 
-def styled(text: str, **style: Any) -> str:
-    """The text in colour, if it goes to a terminal that has any and NO_COLOR does not forbid it."""
-    if obeys_escapes(sys.stdout) and not os.environ.get("NO_COLOR"):
-        return click.style(text, **style)
-    return text
-
-
 def paragraph(text: str, *, first: str = "", indent: int = 0) -> list[str]:
     """Wrap a text; *first* stands before its first line, and all others are indented.
 
@@ -245,7 +294,7 @@ def paragraph(text: str, *, first: str = "", indent: int = 0) -> list[str]:
     """
     lines = wrapped(
         " ".join(text.split()),
-        max(NARROWEST_REPORT, min(USUAL_COLUMNS, columns())),
+        text_columns(),
         first=first,
         indent=" " * (indent or len(first)),
     )
@@ -265,11 +314,21 @@ def wrapped(text: str, width: int, *, first: str = "", indent: str = "") -> list
     return [line.replace(_GLUE, " ") for line in lines]
 
 
-def labelled(rows: Sequence[tuple[str, str]], *, indent: int = 0) -> Iterator[str]:
-    """Yield the lines of several paragraphs, each with a label in a column of its own."""
+def labelled(
+    rows: Sequence[tuple[str, str]],
+    *,
+    indent: int = 0,
+    meanings: Mapping[str, Meaning] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Yield the lines of several paragraphs, each with a label in a column of its own.
+
+    *meanings* are those of the texts, by label.
+    """
     width = max((len(label) for label, _ in rows), default=0)
+    begin = indent + width + 2
     for label, text in rows:
-        yield from paragraph(text, first=f"{' ' * indent}{label:<{width}}  ")
+        for line in paragraph(text, first=f"{' ' * indent}{label:<{width}}  "):
+            yield paint(line[:begin], "dim") + paint(line[begin:], meanings.get(label))
 
 
 def counted(number: int, noun: str) -> str:

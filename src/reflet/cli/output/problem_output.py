@@ -5,16 +5,14 @@ People get a few lines before the answer, and are told how to see the others.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-import click
 import msgspec
 
-from reflet.cli.output.output import counted, obeys_escapes, visible
+from reflet.cli.output.output import counted, say
+from reflet.cli.output.palette import LEVELS
 from reflet.insight.fixes import Advice
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import Problem
@@ -22,31 +20,26 @@ from reflet.resolution.variables import Environment
 
 MOST_LINES: Final = 6  # of warnings and notes, before the answer
 
-_COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
-
 
 class Notice(NamedTuple):
-    """One thing to say: its level, which is that of ``tell``, its line, and the lines below it."""
+    """One message: its level, which is that of ``tell``, its text, and labelled texts below it."""
 
     level: str
     text: str
-    details: tuple[str, ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
 
 
 def tell(level: str, text: str) -> None:
-    """Say one line on stderr; *level* is ``error``, ``warning`` or ``note``."""
-    word = f"{level}:"
-    if obeys_escapes(sys.stderr) and not os.environ.get("NO_COLOR"):
-        word = click.style(word, fg=_COLOURS[level], bold=True)
-    click.echo(f"{word} {visible(' '.join(text.split()))}", err=True)
+    """Print a message on stderr; *level* is ``error``, ``warning`` or ``note``."""
+    say(text, level=level)
 
 
 def tell_few(notices: Iterable[Notice], *, verbose: bool) -> None:
     """Say what ``few`` leaves of the notices, on stderr."""
     for notice in few(notices, verbose=verbose):
         tell(notice.level, notice.text)
-        for line in notice.details:
-            click.echo(f"  {visible(line)}", err=True)
+        for label, text in notice.details:
+            say(f"{label}: {text}", prefix="  ", meaning="good" if label == "fix" else "dim")
 
 
 def few(notices: Iterable[Notice], *, verbose: bool) -> list[Notice]:
@@ -58,7 +51,7 @@ def few(notices: Iterable[Notice], *, verbose: bool) -> list[Notice]:
     times = Counter(notices)
     room = MOST_LINES
     said: set[Notice] = set()
-    for notice in sorted(times, key=lambda each: list(_COLOURS).index(each.level)):
+    for notice in sorted(times, key=lambda each: list(LEVELS).index(each.level)):
         lines = 1 + len(notice.details)
         if notice.level != "error" and not verbose:
             if lines > room:
@@ -92,9 +85,9 @@ def notices_of(problems: Sequence[Problem], *, fixes: Sequence[str]) -> list[Not
     for problem, fix in zip(problems, fixes, strict=True):
         details = []
         if problem.kubelet and problem.kubelet != problem.message:
-            details.append(f"kubelet: {problem.kubelet}")
+            details.append(("kubelet", problem.kubelet))
         if fix:
-            details.append(f"fix: {fix}")
+            details.append(("fix", fix))
         level = "error" if problem.blocking else "warning"
         notices.append(Notice(level, f"{problem.place}: {problem.message}", tuple(details)))
     return notices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import click
@@ -14,6 +14,7 @@ from reflet.cli.output.output import (
     print_fitting_table,
     visible,
 )
+from reflet.cli.output.palette import Meaning
 from reflet.gotext.times import time_text
 from reflet.insight.stale.held_values import Arrival, Certainty, HeldState
 from reflet.insight.stale.stale_workloads import SharedUse, WorkloadStaleness
@@ -26,6 +27,13 @@ MEANING: Final = "Running containers that hold, or may hold, a value that has ch
 SHOWN: Final = (HeldState.NEEDS_RESTART, HeldState.MISSING, HeldState.ON_ITS_WAY)
 """What people are shown unless they ask for everything."""
 
+_VERDICTS: Final[Mapping[str, Meaning]] = {
+    "is current": "good",
+    "follows by itself": "good",
+    "is stale": "caution",
+    "may be stale": "caution",
+    "source is gone": "wrong",
+}
 _ARRIVALS: Final = {Arrival.VARIABLE: "env", Arrival.FILE: "file", Arrival.SUB_PATH: "subPath"}
 
 
@@ -49,10 +57,25 @@ def print_stale(
     if rows:
         headings = ("NAMESPACE", *HEADINGS) if everywhere else HEADINGS
         flexible = tuple(headings.index(each) for each in ("WHY", "FROM", "WORKLOAD"))
-        print_fitting_table(headings, rows, flexible=flexible, no_headers=no_headers, wide=wide)
+        print_fitting_table(
+            headings,
+            rows,
+            flexible=flexible,
+            no_headers=no_headers,
+            wide=wide,
+            meaning=_cell_meaning,
+        )
         click.echo()
     for line in paragraph(totals_text(workloads, pods=pods)):
         click.echo(line)
+
+
+def _cell_meaning(heading: str, cell: str) -> Meaning | None:
+    if heading in {"FROM", "WHY"}:
+        return "dim"
+    if heading == "WORKLOAD":
+        return None if cell.startswith(" ") else "name"
+    return _VERDICTS.get(cell)
 
 
 def _rows(workload: WorkloadStaleness) -> Iterator[list[str]]:
@@ -87,7 +110,7 @@ def totals_text(workloads: Sequence[WorkloadStaleness], *, pods: int) -> str:
         sum(each.stale_containers(certainty) for each in stale)
         for certainty in (Certainty.OBSERVED, Certainty.INFERRED)
     )
-    looked = f"{counted(pods, 'running pod')} {'was' if pods == 1 else 'were'} looked at"
+    looked = f"{counted(pods, 'running pod')} {'was' if pods == 1 else 'were'} checked"
     if not stale:
         said = f"nothing is known to be stale: {looked}"
     else:

@@ -11,7 +11,7 @@ from datetime import datetime
 import click
 
 from reflet.api.core.pods import Pod
-from reflet.cli.output.output import visible
+from reflet.cli.output.output import say, visible
 from reflet.cli.output.stale_output import Line, lines_of, metrics_text, totals_text
 from reflet.cluster import Cluster
 from reflet.insight.stale.stale_workloads import RunningPods, stale_workloads
@@ -75,7 +75,7 @@ async def watch_stale(
         words = f"warning: {error}; trying again"
         if words not in said:
             said.add(words)
-            click.echo(visible(words), err=True)
+            say(words)
 
     async with AsyncExitStack() as opened:
         cluster = await opened.enter_async_context(Cluster(settings))

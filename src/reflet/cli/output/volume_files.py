@@ -21,7 +21,7 @@ from msgspec import structs
 
 from reflet.api.core.pods import Pod, PodSpec
 from reflet.cli import lazy
-from reflet.cli.output.environment_output import origin_text
+from reflet.cli.output.environment_output import cell_meaning, origin_text
 from reflet.cli.output.output import print_document, print_fitting_table, visible
 from reflet.cli.output.problem_output import (
     Notice,
@@ -203,7 +203,14 @@ def print_files(volumes: Sequence[VolumeContents], *, no_headers: bool, wide: bo
         if contents.volume == ADDED_VOLUME
     )
     if rows:
-        print_fitting_table(HEADINGS, rows, flexible=(4, 0, 1), no_headers=no_headers, wide=wide)
+        print_fitting_table(
+            HEADINGS,
+            rows,
+            flexible=(4, 0, 1),
+            no_headers=no_headers,
+            wide=wide,
+            meaning=cell_meaning,
+        )
 
 
 def _document(volume: str, path: str, file: FileContent) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from reflet.cli.output.output import API_VERSION, counted, labelled, paragraph, styled
+from reflet.cli.output.output import API_VERSION, counted, labelled, paragraph
+from reflet.cli.output.palette import Meaning, paint
 from reflet.insight.why.diagnosis import Affected, Diagnosis, GroupedReason, RootStand, Unexplained
 from reflet.insight.why.pod_reasons import Stand
 from reflet.insight.why.reasons import ObjectName
@@ -27,7 +28,11 @@ def report(diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the lines of a report about the one object that was asked about."""
     (root,) = diagnosis.roots
     name = root.root
-    yield from paragraph(f"{name.kind} {name.namespace}/{name.name}: {_verdict(diagnosis, root)}")
+    about = f"{name.kind} {name.namespace}/{name.name}: "
+    verdict = paragraph(f"{about}{_verdict(diagnosis, root)}")
+    means: Meaning = "wrong" if diagnosis.wrong else "good"
+    yield paint(verdict[0][: len(about)], "name") + paint(verdict[0][len(about) :], means)
+    yield from (paint(line, means) for line in verdict[1:])
     if len(root.members) > 1:
         rows = [
             (
@@ -95,7 +100,7 @@ def overview(diagnosis: Diagnosis, *, verbose: bool = False) -> Iterator[str]:
     shown = [each for each in diagnosis.reasons if each.wrong or verbose]
     several = len({each.root.namespace for each in diagnosis.roots}) > 1
     if shown:
-        yield from paragraph(_headline(shown))
+        yield from (paint(line, "wrong") for line in paragraph(_headline(shown)))
     for number, reason in enumerate(shown, start=1):
         who = _who(reason.affected, several=several)
         yield from _block(f"{number}. ", f"{who}: {reason.reason.message}", reason)
@@ -105,7 +110,7 @@ def overview(diagnosis: Diagnosis, *, verbose: bool = False) -> Iterator[str]:
     yield from paragraph(_totals_text(diagnosis, len(diagnosis.reasons) - len(shown)))
     if diagnosis.left_out:
         yield ""
-        yield "Not looked at:"
+        yield "Not checked:"
         for line in diagnosis.left_out:
             yield from paragraph(line, first="- ")
 
@@ -139,7 +144,7 @@ def _totals_text(diagnosis: Diagnosis, hidden: int) -> str:
     if workloads:
         fine.append(f"{sum(not each.wrong for each in workloads)} of {counted(number, 'workload')}")
     if not fine:
-        return "nothing to look at"
+        return "nothing to check"
     said = [f"{' and '.join(fine)} {'is' if pods + number == 1 else 'are'} fine"]
     for stand in (Stand.STARTING, Stand.WAITING, Stand.LEFT_BEHIND):
         others = diagnosis.pods(stand)
@@ -159,8 +164,8 @@ def _totals_text(diagnosis: Diagnosis, hidden: int) -> str:
 def _block(first: str, heading: str, reason: GroupedReason) -> Iterator[str]:
     yield ""
     for line in paragraph(heading, first=first):
-        yield styled(line, bold=True)
-    yield from labelled(_facts(reason), indent=len(first))
+        yield paint(line, "title")
+    yield from labelled(_facts(reason), indent=len(first), meanings={"fix": "good"})
 
 
 def _facts(reason: GroupedReason) -> list[tuple[str, str]]:
@@ -240,7 +245,7 @@ def _remainder(diagnosis: Diagnosis, *, several: bool | None = None) -> Iterator
             yield from paragraph(reason.reason.message, first="- ")
     if several is None and diagnosis.left_out:
         yield ""
-        yield "Not looked at:"
+        yield "Not checked:"
         for line in diagnosis.left_out:
             yield from paragraph(line, first="- ")
 

@@ -27,7 +27,9 @@ AT_ONCE: Final = 64 * 1024  # bytes
 MOST_UNSENT: Final = 256 * 1024  # bytes
 LINGER: Final = 1.0  # seconds for the client's own farewell, after the node's
 LOOK_EVERY: Final = 2.0  # seconds between two looks whether the client is still there
-TCP_ESTABLISHED: Final = 1
+# The second are those of macOS.
+TCP_INFO: Final[int] = getattr(socket, "TCP_INFO", 0x106)
+TCP_ESTABLISHED: Final = 1 if hasattr(socket, "TCP_INFO") else 4
 FLAGS: Final = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
 DOORS: Final = {"exec": "exec", "attach": "attach", "portforward": "portForward"}
 PASSED_ON: Final = ("Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Protocol")
@@ -130,8 +132,8 @@ async def _until_left(client: asyncio.Transport, node: asyncio.StreamWriter) -> 
     connection, gone = client.get_extra_info("socket"), 0
     while gone < 2:
         await asyncio.sleep(LOOK_EVERY)
-        state = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
-        gone = 0 if state == TCP_ESTABLISHED else gone + 1
+        is_there = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 1)[0] == TCP_ESTABLISHED
+        gone = 0 if is_there else gone + 1
     reset(node.transport)
 
 

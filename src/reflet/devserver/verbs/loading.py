@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -116,7 +117,7 @@ def _documents(name: str, content: bytes) -> Iterator[LoadedDocument]:
     try:
         for found in _read(name, text.removeprefix("\ufeff")):
             if found.value is not None:
-                yield from _objects(name, found, found.value)
+                yield from _objects(name, found)
     except DecodeError as error:
         raise ConfigurationError(str(error)) from error
 
@@ -133,20 +134,25 @@ def _read(name: str, text: str) -> Iterable[YamlDocument]:
     return documents(text, ManifestDialect(name))
 
 
-def _objects(
-    name: str, found: YamlDocument, document: Any, path: str = ""
-) -> Iterator[LoadedDocument]:
-    def where() -> str:
-        return f"{name}:{found.line_of(path)}"
+def _objects(name: str, found: YamlDocument) -> Iterator[LoadedDocument]:
+    # Not by recursion: Python 3.14 reads lists of lists that are deeper than its own calls may be.
+    waiting: list[tuple[Any, str]] = [(found.value, "")]
+    while waiting:
+        document, path = waiting.pop()
+        where = partial(_place, name, found, path)
+        if not isinstance(document, dict):
+            raise ConfigurationError(f"{where()}: not an object with apiVersion, kind and metadata")
+        items = document.get("items")
+        if str(document.get("kind", "")).endswith("List") and items and isinstance(items, list):
+            waiting += [
+                (item, f"{path}.items[{index}]") for index, item in reversed([*enumerate(items)])
+            ]
+            continue
+        yield LoadedDocument(where, document)
 
-    if not isinstance(document, dict):
-        raise ConfigurationError(f"{where()}: not an object with apiVersion, kind and metadata")
-    items = document.get("items")
-    if str(document.get("kind", "")).endswith("List") and items and isinstance(items, list):
-        for index, item in enumerate(items):
-            yield from _objects(name, found, item, f"{path}.items[{index}]")
-        return
-    yield LoadedDocument(where, document)
+
+def _place(name: str, found: YamlDocument, path: str) -> str:
+    return f"{name}:{found.line_of(path)}"
 
 
 def load(state: State, manifests: Iterable[LoadedDocument]) -> list[str]:

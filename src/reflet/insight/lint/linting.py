@@ -171,7 +171,7 @@ class _FilesThenCluster:
     ) -> ConfigMap | Secret | RefletError:
         key: ObjectKey = (kind, namespace, name)
         if self._objects.are_several(key, self._subject.place):
-            return RefletError(f"which {kind} {name} is meant cannot be told")
+            return RefletError(f"which {kind} {name} is meant is not clear")
         nearest = self._objects.nearest(key, self._subject.place)
         if nearest is None and self._register.is_loosely_there(self._subject, kind, name):
             nearest = self._objects.nearest_of_any_namespace(kind, name, self._subject.place)

@@ -29,7 +29,7 @@ class NodeShutDown(Reason, frozen=True, kw_only=True):
         return f"node {self.node} was shut down, and the pod with it"
 
     def _advice(self, _: ObjectName, /) -> str:
-        return "delete the pod; whoever made it makes another one"
+        return "delete the pod; its controller makes another one"
 
 
 class KubeletRefused(Reason, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class NodeGone(Reason, frozen=True, kw_only=True):
     node: str
 
     def _sentence(self) -> str:
-        return f"node {self.node} does not exist any more, and nobody ends its pods"
+        return f"node {self.node} does not exist any more, and nothing ends its pods"
 
     def _advice(self, example: ObjectName, /) -> str:
         return f"kubectl delete {example} {example.in_namespace} --force"
@@ -105,7 +105,7 @@ class SchedulingGated(Reason, frozen=True, kw_only=True):
         return f"it waits for scheduling gate {', '.join(self.gates)} to be taken off"
 
     def _advice(self, _: ObjectName, /) -> str:
-        return "whoever has set the gate takes it off, a queue most often"
+        return "the controller that set the gate removes it, most often a queue"
 
 
 class ReadinessGateClosed(Reason, frozen=True, kw_only=True):

@@ -187,7 +187,12 @@ class _PodLook(NamedTuple):
     def _failed(self) -> list[Found]:
         status = self.pod.status
         if not status.reason:
-            return [*container_reasons(self.pod, self.whose, self.signals, self.view)]
+            found = [*container_reasons(self.pod, self.whose, self.signals, self.view)]
+            if found or self.signals or self.explained:
+                return found
+            # Whoever writes statuses may set the phase and say no more.
+            words = common_words(status.message, self.pod.metadata.name)
+            return [Found(KubeletRefused(how=status.phase, words=words))]
         # How its containers ended is a consequence.
         every = tuple(self.signals)
         if status.reason == "Evicted":

@@ -17,7 +17,7 @@ from reflet.volumes import folders
 from reflet.volumes.parts import opened_part
 
 TEMPORARY: str = ".tmp"
-_LOOK = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_LOOK = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def usual_modes() -> tuple[int, int]:
@@ -63,7 +63,7 @@ def replace_file(folder: int, name: str, data: bytes, *, mode: int, temporary: s
 def sweep(folder: str, prefix: str) -> None:
     """Remove what writers that were killed left in a folder: names of ours that are temporary."""
     with suppress(OSError), opened(folder) as here:
-        for name in os.listdir(f"/proc/self/fd/{here}"):  # noqa: PTH208 - an open folder's names
+        for name in folders.names_in(here):
             if name.startswith(prefix) and name.endswith(TEMPORARY):
                 with suppress(FileNotFoundError):
                     folders.unlink(here, name)

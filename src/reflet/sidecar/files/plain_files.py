@@ -9,14 +9,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from posixpath import basename, dirname
+from posixpath import basename, dirname, join
 
 from reflet.sidecar.files.folder_writes import opened, opened_beneath, replace_file, usual_modes
 from reflet.sidecar.files.ledger import digest_of
 from reflet.sidecar.sidecar_settings import SidecarSettings
 from reflet.volumes import folders
+from reflet.volumes.case_folding import refuse_twin, stored_name
 
 _Signature = tuple[int, int, int, int]
 
@@ -72,10 +73,19 @@ class PlainFiles:
             return False
         return found is not None and _signature(found) == self._left.get(path)
 
-    def write(self, path: str, data: bytes) -> None:
-        """Put a file there, over whatever is."""
+    def write(self, path: str, data: bytes, *, is_wanted: Callable[[str], bool]) -> None:
+        """Put a file there, over whatever is.
+
+        OSError with EEXIST where that is a file under another name, to the file system the same,
+        whose path *is_wanted*.
+        """
         with self._parent(path, make=True) as here:
             name = basename(path)
+            stored = stored_name(here, name)
+            if stored is not None and stored != name:
+                if is_wanted(join(dirname(path), stored)):
+                    raise refuse_twin(name, stored)
+                folders.unlink(here, stored)  # a key that is now written in another case
             replace_file(here, name, data, mode=self._mode, temporary=self._temporary)
             found = folders.facts(here, name)
         if found is not None:
@@ -87,6 +97,8 @@ class PlainFiles:
         try:
             with self._parent(path) as here:
                 name = basename(path)
+                if stored_name(here, name) != name:
+                    return False  # nothing is there, or another key's file
                 if not _is_removable(here, name, was_ours=was_ours, digests=digests):
                     return False
                 folders.unlink(here, name)

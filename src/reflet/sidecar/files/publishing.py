@@ -201,7 +201,7 @@ class Publisher:
             return False
         form = "binary" if isinstance(claim.content, bytes) else "ascii"
         logger.info("Writing %s (%s)", path, form)
-        self._plain.write(path, data)
+        self._plain.write(path, data, is_wanted=lambda each: self._table.wanted(each) is not None)
         return True
 
     def _removed(self, path: str) -> bool:

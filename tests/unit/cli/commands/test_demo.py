@@ -25,19 +25,18 @@ def _as_before() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-@pytest.mark.parametrize("arguments", [[], ["--keep"]])
+@pytest.mark.parametrize("arguments", [[], ["--keep"], ["--fast"], ["--keep", "--fast"]])
 def test_the_story_is_told(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[bool] = []
+    told: list[tuple[bool, bool]] = []
 
-    async def play(*, keep: bool) -> int:
-        told.append(keep)
+    async def play(*, keep: bool, fast: bool) -> int:
+        told.append((keep, fast))
         return 0
 
     monkeypatch.setattr(story, "play", play)
-    # Through the group: a command keeps the help flags of its first context.
     code = run(["reflet", "demo", *arguments])
 
-    assert (code, told) == (0, [bool(arguments)])
+    assert (code, told) == (0, [("--keep" in arguments, "--fast" in arguments)])
 
 
 @pytest.mark.parametrize(
@@ -48,7 +47,7 @@ def test_a_story_that_is_cut_short_still_cleans_up(
 ) -> None:
     cleaned: list[bool] = []
 
-    async def play(*, keep: bool) -> int:
+    async def play(*, keep: bool, fast: bool) -> int:
         try:
             os.kill(os.getpid(), number)
             await asyncio.sleep(30)

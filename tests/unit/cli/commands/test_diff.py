@@ -234,6 +234,7 @@ def test_two_workloads_of_the_files_are_compared(
     [
         ((), "with what? give -f, --rev, --to-context or a second TYPE/NAME"),
         (("deploy/web",), "with what?"),
+        (("a.yaml", "b.yaml"), "a.yaml is a file: name files with -f"),
         (("--rev", "main"), "--rev compares files: name them with -f"),
         (("a/b", "c/d", "e/f"), "two at most"),
         (("deploy/web", "api"), "write TYPE/NAME for both"),

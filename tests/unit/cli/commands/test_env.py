@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from reflet.cli.main import run
@@ -49,8 +50,9 @@ def test_a_long_value_is_cut_so_that_the_table_fits_the_terminal(
 
     shown = on_files(LONG, "env")
 
-    assert [len(line) for line in shown.output.splitlines()] == [80 - len("value") + 4, 80]
-    assert "…   value" in shown.output
+    lines = click.unstyle(shown.output).splitlines()
+    assert [len(line) for line in lines] == [80 - len("value") + 4, 80]
+    assert lines[1].endswith("…   value")
     assert "x" * 200 in on_files(LONG, "env", "-o", "wide").output
 
 
@@ -129,8 +131,7 @@ def test_what_the_kubelet_would_not_start_ends_with_one(on_files: OnFiles) -> No
         "it has color\n"
         "  kubelet: couldn't find key colour in ConfigMap default/settings\n"
         "  fix: did you mean color? Otherwise add key colour to ConfigMap settings\n"
-        "error: container web would not start: couldn't find key colour in ConfigMap "
-        "default/settings\n"
+        "error: container web would not start\n"
     )
 
 
@@ -182,7 +183,11 @@ def test_programs_get_no_masks_for_values(on_files: OnFiles) -> None:
 def test_a_container_may_be_chosen(on_files: OnFiles) -> None:
     shown = on_files(SHOP, "env", "-c", "setup")
 
-    assert (shown.code, shown.output, shown.errors) == (0, "NAME   VALUE   FROM\n", "")
+    assert (shown.code, shown.output, shown.errors) == (
+        0,
+        "",
+        "container setup has no variables\n",
+    )
 
 
 def test_an_unknown_container_is_answered_with_the_names(on_files: OnFiles) -> None:
@@ -338,6 +343,5 @@ def test_what_no_process_could_be_given_is_one_error(on_files: OnFiles) -> None:
     shown = on_files(pod(f"env: [{{name: A0, value: {'x' * 64}}}, {doubling}]"), "env")
 
     assert shown.code == 1
-    assert shown.errors.splitlines()[-1].startswith(
-        "error: container web would not start: variables and arguments have 838"
-    )
+    assert "variables and arguments have 838" in shown.errors
+    assert shown.errors.splitlines()[-1] == "error: container web would not start"

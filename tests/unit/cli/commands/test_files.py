@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.unit.cli.shop_files import SHOP, OnFiles, config_map, pod
@@ -107,11 +108,11 @@ def test_nothing_is_cut_when_it_may_be_wide(
     monkeypatch.setenv("COLUMNS", "60")
 
     assert (
-        max(map(len, on_files(SHOP, "files").output.splitlines()))
+        max(map(len, click.unstyle(on_files(SHOP, "files").output).splitlines()))
         <= 60
         < max(map(len, whole.splitlines()))
     )
-    assert on_files(SHOP, "files", "-o", "wide").output == whole
+    assert click.unstyle(on_files(SHOP, "files", "-o", "wide").output) == whole
 
 
 def test_a_folder_that_others_may_read_is_closed_and_said(

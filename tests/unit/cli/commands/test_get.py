@@ -352,7 +352,7 @@ def test_mistakes_are_told_before_anybody_is_asked(
         (
             refusal(401, "Unauthorized", "Unauthorized"),
             3,
-            "error: Unauthorized: the server does not know you",
+            "error: Unauthorized (HTTP 401): check your credentials",
         ),
         (refusal(500, "InternalError", "two\nlines"), 1, "error: two lines"),
     ],

@@ -69,16 +69,25 @@ def test_findings_are_told_file_by_file(lint: Any) -> None:
         output
         == """\
 shop.yaml:9: error RFL002 missing-object
+    9 |     - configMapRef: {name: settings}
+      |                            ^^^^^^^^
     container web: ConfigMap default/settings does not exist
     kubelet: configmap "settings" not found
     fix: create ConfigMap settings in namespace default
+    see: https://reflet.dev/reference/lint/RFL002.html
+
 shop.yaml:10: note RFL004 masked-by-optional
+    10 |     - secretRef: {name: credentials, optional: true}
+       |                         ^^^^^^^^^^^
     container web: Secret default/credentials does not exist (optional)
     fix: create Secret credentials in namespace default
+    see: https://reflet.dev/reference/lint/RFL004.html
+
 shop.yaml:12: warning RFL023 plain-secret
     the value of variable PASSWORD is that of key password of Secret
     default/database
     fix: use valueFrom.secretKeyRef
+    see: https://reflet.dev/reference/lint/RFL023.html
 
 1 error, 1 warning, 1 note in 3 objects
 """

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from reflet.cli.commands.node import _options, node
 from reflet.cli.main import run
-from reflet.node.options import NodeOptions, SecurePort
+from reflet.node.options import CriOptions, NodeOptions, SecurePort
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,19 @@ from reflet.node.options import NodeOptions, SecurePort
         (["--health-address", "127.0.0.1:70000"], "is not HOST:PORT"),
         (["--strategy", "guess"], "'guess' is not one of"),
         (["--selector", "a=b=c"], "a=b=c"),
+        (["--runtime", "docker"], "'docker' is not one of"),
+        (["--runtime-endpoint", "unix:///a"], "--runtime-endpoint: only with --runtime cri"),
+        (["--cluster-dns", "10.0.0.10"], "--cluster-dns: only with --runtime cri"),
+        (["--runtime", "cri", "--user", "0"], "--user: only with --runtime process"),
+        (["--runtime", "cri", "--no-isolation"], "--no-isolation: only with --runtime process"),
+        (
+            ["--runtime", "cri", "--runtime-endpoint", "tcp://a:1"],
+            "--runtime-endpoint tcp://a:1: not a unix socket",
+        ),
+        (
+            ["--runtime", "cri", "--runtime-endpoint", "/a", "--cluster-dns", "here"],
+            "--cluster-dns: 'here' is no IP address",
+        ),
         (["--tls-cert-file", "a"], "--tls-cert-file: --tls-private-key-file is missing"),
         (["--tls-private-key-file", "a"], "--tls-private-key-file: --tls-cert-file is missing"),
         (["--client-ca-file", "a"], "--client-ca-file: --tls-cert-file and --tls-private-key-file"),
@@ -68,6 +81,23 @@ def test_the_files_for_tls_are_given_by_the_kubelets_names() -> None:
     assert options_of().secure is None
 
 
+def test_real_containers_are_run_without_further_words() -> None:
+    options = options_of(
+        *("--runtime=cri", "--runtime-endpoint=unix:///run/c.sock", "--cluster-dns=10.0.0.10"),
+        "--cluster-domain=corp.example.",
+    )
+
+    assert options.run
+    assert options.runtime == CriOptions(
+        endpoint="unix:///run/c.sock",
+        cluster_dns=("10.0.0.10",),
+        cluster_domain="corp.example",
+    )
+    allowance = options.allowance()
+    assert allowance.runs_images
+    assert not allowance.isolates
+
+
 def test_the_rule_of_kubernetes_1_19_is_asked_for() -> None:
     rules = (options_of().skip_invalid_names, options_of("--skip-invalid-names").skip_invalid_names)
 
@@ -94,4 +124,4 @@ def test_help_says_what_it_is_and_what_it_is_not() -> None:
     answer = CliRunner().invoke(node, ["--help"])
 
     assert answer.exit_code == 0
-    assert "but no network and no limits of its own" in " ".join(answer.output.split())
+    assert "but neither network nor limits of its own" in " ".join(answer.output.split())

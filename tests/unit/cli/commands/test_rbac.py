@@ -218,3 +218,17 @@ def test_what_cannot_be_read_at_all_is_said_to_be_left_out(rbac: Any) -> None:
     assert code == 0
     assert "so it is left out" in errors
     assert "deployments" not in output
+
+
+def test_forwarding_is_about_run_and_no_sidecar(rbac: Any) -> None:
+    code, output, errors = rbac("pod/web", "--forward", "--sidecar")
+
+    assert (code, output) == (2, "")
+    assert "--forward is about reflet run: leave it out, or --sidecar" in errors
+
+
+def test_the_rights_to_forward_are_said_with_their_reasons(rbac: Any) -> None:
+    _, output, _ = rbac("pod/web", "--forward")
+
+    assert "# --forward: the ready pods behind a Service are chosen by labels\n" in output
+    assert "  - pods/portforward\n  verbs:\n  - get\n  - create\n" in output

@@ -22,6 +22,9 @@ def test_it_is_one_of_the_commands() -> None:
         (["pod/a", "--set", "=hunter2", "--", "true"], "--set takes NAME=VALUE"),
         (["pod/a", "--unset", "A=hunter2", "--", "true"], "--unset takes the name of a variable"),
         (["pod/a", "--debounce", "-1", "--", "true"], "debounce"),
+        (["-f", "a.yaml", "--forward", "--", "true"], "--forward needs the pods of a cluster"),
+        (["pod/a", "--forward=db:", "--", "true"], "--forward=db:: name a Service, as in"),
+        (["--forward", "db", "pod/a", "--", "true"], "behind an equals sign: --forward=NAME"),
         (["--no-such-flag", "--", "true"], "no-such-flag"),
     ],
 )

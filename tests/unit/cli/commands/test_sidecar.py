@@ -12,7 +12,7 @@ from reflet.sidecar.sidecar_variables import VARIABLES
 def test_every_variable_has_its_flag_unless_it_may_have_none() -> None:
     flags = {name for parameter in sidecar.params for name in parameter.opts}
 
-    wanted = {each.flag for each in VARIABLES.values() if each.on_command_line}
+    wanted = {"--color", *(each.flag for each in VARIABLES.values() if each.on_command_line)}
     assert flags == wanted
     assert "--req-password" not in flags
 

@@ -107,7 +107,7 @@ def test_a_table_says_what_may_be_stale_and_why(capsys: pytest.CaptureFixture[st
         "web: env LOG_LEVEL configmap/settings level may be stale inferred kubectl-edit wrote it "
     )
     assert lines[4:] == [
-        "2 containers may be stale, of 1 workload; 2 running pods were looked at",
+        "2 containers may be stale, of 1 workload; 2 running pods were checked",
     ]
 
 
@@ -115,7 +115,7 @@ def test_nothing_is_stale(capsys: pytest.CaptureFixture[str]) -> None:
     with api(pod(), level=OLD).serving() as server:
         code = reflet(server, "stale")
 
-    said = "nothing is known to be stale: 1 running pod was looked at\n"
+    said = "nothing is known to be stale: 1 running pod was checked\n"
     assert (code, capsys.readouterr().out) == (0, said)
 
 
@@ -210,7 +210,7 @@ def test_only_the_pods_of_a_target_are_looked_at(capsys: pytest.CaptureFixture[s
     with api(pod(), other).serving() as server:
         reflet(server, "stale", "deploy/web")
 
-    assert "1 running pod was looked at" in capsys.readouterr().out
+    assert "1 running pod was checked" in capsys.readouterr().out
 
 
 def test_a_target_that_does_not_exist_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -281,5 +281,5 @@ def test_a_dry_run_says_what_would_be_restarted_and_does_nothing(
     output = capsys.readouterr().out
     assert code == 1
     assert "deployment/web in default: will be restarted" in output
-    assert "pod/alone in default: left alone: nobody makes this pod again" in output
+    assert "pod/alone in default: left alone: no controller makes this pod again" in output
     assert {request.method for request in server.requests} == {"GET"}

@@ -73,8 +73,8 @@ def test_files_are_looked_through_without_a_server(
         "configmap/forgotten   *      3 B          nothing names it",
         "configmap/settings    old    1 B          other keys of it are used",
         "",
-        "1 object and 1 key of others unused, 4 B: 4 objects and 2 possible users looked",
-        "at; 1 more only mentioned by name (--mentioned)",
+        "1 object and 1 key of others unused, 4 B: 4 objects and 2 possible users",
+        "checked; 1 more only mentioned by name (--mentioned)",
     ]
     assert "only the usual names of fields were looked for: Widget" in output.err
     assert "canary" not in output.out + output.err
@@ -97,7 +97,7 @@ def test_nothing_is_unused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     code = run(["reflet", "unused", "-f", str(path)])
 
     assert code == 0
-    assert "nothing is unused: 0 objects and 1 possible user looked at" in capsys.readouterr().out
+    assert "nothing is unused: 0 objects and 1 possible user checked" in capsys.readouterr().out
 
 
 def test_programs_get_a_document(file: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,7 +122,7 @@ def test_nobody_uses_it_and_what_was_looked_at_is_told(used_by: Any) -> None:
 
     assert code == 0
     assert " ".join(output.split()) == (
-        "nobody uses Secret tsl in namespace default: 1 workload and 1 other object were looked at"
+        "nothing uses Secret tsl in namespace default: 1 workload and 1 other object were checked"
     )
     assert errors == (
         "warning: Secret tsl does not exist in namespace default; did you mean tls?\n"
@@ -177,7 +177,7 @@ def test_kinds_without_rows_and_kinds_that_are_not_known_are_told_when_nobody_is
 
     _, output, errors = used_by("cm/none", text=SHOP + CUSTOM + removed)
 
-    assert "2 workloads and 3 other objects\nwere looked at" in output
+    assert "2 workloads and 3 other\nobjects were checked" in output
     assert "does not exist" in errors
     assert "in 1 object of kinds that the reference table does not have" in errors
     assert "looked for: Till" in errors.replace("\n", " ").replace("  ", " ")
@@ -345,7 +345,7 @@ def test_lists_that_are_forbidden_are_noted(capsys: pytest.CaptureFixture[str]) 
     output = capsys.readouterr()
     assert code == 1
     assert output.out == (
-        "nobody uses Secret a in namespace default: no pod and no workload were looked at\n"
+        "nothing uses Secret a in namespace default: no pod and no workload were checked\n"
     )
     assert "note: custom resources are left out: what the server has is not known: " in output.err
     assert "note: deployments.apps could not be listed, so they are left out: " in output.err

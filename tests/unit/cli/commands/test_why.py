@@ -333,7 +333,7 @@ def test_events_that_may_not_be_read_do_not_end_it(capsys: pytest.CaptureFixture
         code = reflet(api, "why", "web")
 
     assert code == 1
-    assert "Not looked at:\n- events: forbidden, it takes list of events\n" in (
+    assert "Not checked:\n- events: forbidden, it takes list of events\n" in (
         capsys.readouterr().out
     )
 

@@ -122,7 +122,7 @@ def test_an_object_that_is_missing_is_what_the_kubelet_would_say(ask: Any) -> No
     asked = ask(documents, "env", "web")
 
     assert asked.code == 1
-    assert 'would not start: configmap "settings" not found' in asked.errors
+    assert 'kubelet: configmap "settings" not found' in asked.errors
 
 
 def test_a_forbidden_object_is_a_problem_and_not_the_end(ask: Any) -> None:

@@ -71,7 +71,7 @@ def said(
 def test_an_empty_namespace_is_not_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     code, text = said({**EMPTY, SHOP: NAMESPACE}, capsys)
 
-    assert (code, text) == (0, "nothing to look at\n")
+    assert (code, text) == (0, "nothing to check\n")
 
 
 def test_a_namespace_that_does_not_exist_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from reflet.api.unstructured import AnyObject
 from reflet.cli.output.change_output import DocumentOutput, TableOutput
 from reflet.informer.handlers.changes import Change
@@ -132,3 +134,14 @@ def test_managed_fields_are_for_those_who_ask() -> None:
 
     assert "managedFields" not in json.loads(hidden)["object"]["metadata"]
     assert json.loads(told)["object"]["metadata"]["managedFields"] == managed
+
+
+def test_the_kind_of_a_change_has_a_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    changes = [added("a"), Change("DELETED", added("a").object)]
+
+    come, gone = table().changed(changes)
+
+    assert come.startswith("\x1b[32mADDED  \x1b[0m   12:30:59")
+    assert gone.startswith("\x1b[31m\x1b[1mDELETED\x1b[0m   12:30:59")
+    assert table().synced(1).startswith("\x1b[2mSYNCED \x1b[0m")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.unit.cli.shop_files import SHOP, OnFiles
 
 
@@ -33,3 +35,46 @@ def test_the_document_has_expansions_and_who_sees_a_file(on_files: OnFiles) -> N
 
 def test_yaml_is_the_same_document(on_files: OnFiles) -> None:
     assert "kind: Explanation\n" in on_files(SHOP, "explain", "-o", "yaml").output
+
+
+WRONG = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+  - name: web
+    image: i
+    env:
+    - {name: URL, value: "http://$(HSOT)/"}
+    envFrom:
+    - secretRef: {name: absent}
+"""
+
+
+def test_what_a_missing_object_may_set_is_not_known(on_files: OnFiles) -> None:
+    tree = on_files(WRONG, "explain").output
+
+    assert "$(HSOT) is not known while an object or key is missing" in tree
+    assert "warning" not in tree
+
+
+def test_what_nothing_sets_is_told_once(on_files: OnFiles) -> None:
+    present = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: absent}\n"
+
+    tree = on_files(WRONG + present, "explain").output
+
+    assert tree.count("HSOT) stays as it is") == 1
+    assert "warning: $(HSOT) stays as it is: HSOT is not set" in tree
+
+
+def test_the_tree_shows_by_colour_what_a_change_needs(
+    on_files: OnFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    tree = on_files(SHOP, "explain").output
+
+    assert "\x1b[33ma change needs a restart\x1b[0m" in tree
+    assert "a change needs no restart\x1b[0m" in tree
+    assert "\x1b[2mfrom key" in tree

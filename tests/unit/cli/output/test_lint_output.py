@@ -94,6 +94,9 @@ def test_programs_learn_what_is_suppressed_and_what_need_not_be() -> None:
     assert (document["notes"], document["unusedSuppressions"]) == (["n"], ["u"])
 
 
+SEE = "    see: https://reflet.dev/reference/lint/RFL003.html"
+
+
 def test_words_are_told_as_those_of_who_says_them() -> None:
     findings = [finding(said="a"), finding(said="b", by="API server")]
 
@@ -103,9 +106,12 @@ def test_words_are_told_as_those_of_who_says_them() -> None:
         "shop/a b.yaml:7: error RFL003 missing-key",
         "    no key",
         "    kubelet: a",
+        SEE,
+        "",
         "shop/a b.yaml:7: error RFL003 missing-key",
         "    no key",
         "    API server: b",
+        SEE,
         "",
         "2 errors in 1 object",
     ]
@@ -117,6 +123,7 @@ def test_words_that_the_message_has_are_not_told_twice() -> None:
     assert lines == [
         "shop/a b.yaml:7: error RFL003 missing-key",
         "    no: key",
+        SEE,
         "",
         "1 error in 1 object",
     ]

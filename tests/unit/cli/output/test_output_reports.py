@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from reflet.cli.output.output import USUAL_COLUMNS, counted, labelled, paragraph, styled
+from reflet.cli.output.output import LONGEST_LINE, USUAL_COLUMNS, counted, labelled, paragraph, say
 
 
 def test_lines_hang_below_what_comes_first() -> None:
@@ -34,27 +34,7 @@ def test_labels_have_a_column_of_their_own() -> None:
     ]
 
 
-def test_colour_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert styled("a", bold=True) == "a"
-
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    assert styled("a", bold=True) != "a"
-
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert styled("a", bold=True) == "a"
-
-
-def test_a_dumb_terminal_gets_no_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "dumb")
-
-    assert styled("a", bold=True) == "a"
-
-
-@pytest.mark.parametrize(("columns", "longest"), [("50", 50), ("10", 40), ("200", USUAL_COLUMNS)])
+@pytest.mark.parametrize(("columns", "longest"), [("50", 50), ("10", 40), ("200", LONGEST_LINE)])
 def test_paragraphs_fit_the_terminal(
     columns: str, longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,3 +64,54 @@ def test_no_line_begins_with_a_command_of_a_build(length: int) -> None:
 def test_a_text_that_begins_like_a_command_is_shown_as_one_that_does_not() -> None:
     assert paragraph("::error::x", first="  ") == ["  \\x3a:error::x"]
     assert paragraph("::1 is an address", first="fix: ") == ["fix: ::1 is an address"]
+
+
+# Messages
+
+
+LONG = "container web, variable PASSWORD: Secret default/special-config has no key passwrod " * 2
+
+
+def test_a_message_in_a_pipe_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    say(f"error: {LONG}")
+
+    assert capsys.readouterr().err == f"error: {LONG.strip()}\n"
+
+
+@pytest.mark.parametrize(("columns", "longest"), [("60", 60), ("80", 80), ("140", LONGEST_LINE)])
+def test_a_message_on_a_terminal_is_wrapped_between_words(
+    columns: str,
+    longest: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    say(f"error: {LONG}", prefix="reflet: ")
+
+    lines = capsys.readouterr().err.splitlines()
+    assert longest - 15 < max(map(len, lines)) <= longest
+    assert {line[:15] for line in lines} == {"reflet: error: ", " " * 15}
+    assert " ".join(line[15:] for line in lines) == LONG.strip()
+
+
+def test_the_level_and_the_prefix_of_a_message_stand_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    say("warning: a: b", prefix="reflet: ")
+
+    assert capsys.readouterr().err == "\x1b[36mreflet: \x1b[0m\x1b[33mwarning: \x1b[0ma: b\n"
+
+
+def test_the_label_of_a_row_is_dim_and_its_text_has_a_colour_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    (line,) = labelled([("fix", "a")], meanings={"fix": "good"})
+
+    assert line == "\x1b[2mfix  \x1b[0m\x1b[32ma\x1b[0m"

@@ -100,7 +100,7 @@ def test_a_few_are_told_warnings_first_and_how_to_see_the_others() -> None:
 
 
 def test_what_is_below_a_line_counts() -> None:
-    long = [Notice("warning", f"{number}", ("kubelet: a", "fix: b")) for number in range(3)]
+    long = [Notice("warning", f"{number}", (("kubelet", "a"), ("fix", "b"))) for number in range(3)]
 
     assert few(long, verbose=False) == [*long[:2], Notice("note", "1 more remark: -v shows it")]
 

@@ -215,7 +215,7 @@ Seen in the cluster, not configuration:
 2 of 11 pods and 1 of 3 workloads are fine; 1 pod is starting; 1 workload wants
 no pods now; 1 more remark: -v shows it
 
-Not looked at:
+Not checked:
 - events: forbidden, it takes list of events
 """
     )
@@ -240,7 +240,7 @@ def test_where_several_namespaces_are_each_is_named() -> None:
 def test_nothing_wrong_is_one_line() -> None:
     assert [*overview(diagnosed(running("a"), running("b")))] == ["2 of 2 pods are fine"]
     assert [*overview(diagnosed(running()))] == ["1 of 1 pod is fine"]
-    assert [*overview(diagnosed())] == ["nothing to look at"]
+    assert [*overview(diagnosed())] == ["nothing to check"]
 
 
 def test_many_workloads_in_one_heading_are_a_few_and_the_rest() -> None:

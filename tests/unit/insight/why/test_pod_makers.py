@@ -95,9 +95,9 @@ def test_events_of_a_workload_that_has_all_its_pods_say_nothing() -> None:
 
 
 def test_pods_that_have_ended_do_not_count() -> None:
-    failed = pod(status={"phase": "Failed"}, of=owned("ReplicaSet", "web"))
+    ended = pod(status={"phase": "Succeeded"}, of=owned("ReplicaSet", "web"))
 
-    reason = only_reason(failed, workloads=[replica_set(1)], events=[failed_create()])
+    reason = only_reason(ended, workloads=[replica_set(1)], events=[failed_create()])
 
     assert reason.reason.type == "QuotaExceeded"
 

@@ -152,7 +152,7 @@ def test_a_node_that_is_not_ready() -> None:
 def test_a_node_that_is_gone() -> None:
     reason = only_reason(pod(status=CREATING), nodes=[node("other")])
 
-    assert reason.reason.message == "node node-1 does not exist any more, and nobody ends its pods"
+    assert reason.reason.message == "node node-1 does not exist any more, and nothing ends its pods"
     assert reason.fix == "kubectl delete pod/web-1 -n shop --force"
 
 
@@ -317,6 +317,12 @@ def test_a_pod_that_was_evicted() -> None:
     reason = only_reason(pod(status=EVICTED))
 
     assert reason.reason.message == "the pod was evicted: its node was low on memory"
+
+
+def test_a_pod_that_failed_and_says_nothing_of_why() -> None:
+    reason = only_reason(pod(status={"phase": "Failed"}))
+
+    assert reason.reason.message == "the kubelet ended the pod (Failed)"
 
 
 def test_how_the_containers_of_an_evicted_pod_ended_is_a_consequence() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reflet.sidecar.targets import LAST_GOOD
+from tests.folding_disk import fold_case
 from tests.unit.sidecar.scenes import A, B, Disk
 
 LEDGER = "folder/.reflet-sidecar-0123.json"
@@ -308,3 +309,29 @@ def test_a_ledger_that_somebody_removed_is_written_again(tmp_path: Path) -> None
 
     disk.born()
     assert disk.publish(disk.table.remove(A)) == {"f"}
+
+
+# Disks that do not tell upper from lower case
+
+
+def test_of_two_keys_that_are_one_file_the_second_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fold_case(monkeypatch)
+    disk = Disk(tmp_path)
+
+    paths = disk.table.replace(A, {disk.path("COLOR"): "1", disk.path("color"): "2"})
+    [failed] = disk.publisher.publish(paths).failed.values()
+
+    assert failed.is_own
+    assert failed.why.startswith("color and COLOR differ only in case")
+    assert disk.files == {"folder/COLOR": "1"}
+
+
+def test_a_key_may_change_its_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fold_case(monkeypatch)
+    disk = Disk(tmp_path)
+    disk.replace(A, color="1")
+    disk.replace(A, COLOR="2")
+
+    assert disk.files == {"folder/COLOR": "2"}
