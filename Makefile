@@ -6,6 +6,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Three processes for two cores share the tests; a chosen path runs in one. WORKERS=n decides otherwise.
+PYTEST = $(BIN)/python -m pytest -q --dist worksteal -n $(or $(WORKERS),$(if $(T),0,auto))
+# What the quick suite leaves out: long stories, and the folders that need other programs.
+QUICK = -m "not story" $(addprefix --ignore=tests/,real browser containers image)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,25 +27,46 @@ $(INSTALLED): requirements/dev.lock pyproject.toml src/reflet/_version.py
 demo: install ## show what works, with no cluster at hand
 	@$(BIN)/reflet demo
 
-test: install ## run every test; tests/real too when `make kube` has been run
-	@$(BIN)/python -m pytest -q
+test: install ## the quick suite on all cores, seven minutes on two; T=tests/unit/api/test_meta.py runs what it names
+	@$(PYTEST) $(if $(T)$(STORIES),,$(QUICK)) $(T)
+
+unit: install ## the tests of single files only
+	@$(PYTEST) tests/unit
 
 soak: install ## half an hour: chaos on both servers, a node that everything runs out of, and five minutes of quiet; REFLET_SEED tells another story
 	@REFLET_CHAOS_SECONDS=$${REFLET_CHAOS_SECONDS:-125} REFLET_SOAK_SECONDS=$${REFLET_SOAK_SECONDS:-600} REFLET_QUIET_SECONDS=$${REFLET_QUIET_SECONDS:-300} $(BIN)/python -m pytest -q -rP --show-capture=stdout tests/integration/test_chaos.py tests/integration/test_node_soak.py tests/real/test_chaos.py tests/real/test_quiet.py
 
-fuzz: install ## a hundred times as much nonsense for the parsers, stories for the managers, and broken objects for both servers
-	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties/test_parsers.py tests/properties/test_hostile_servers.py tests/properties/test_managers.py tests/real/test_devserver_mutations.py
+endurance: install ## is a test flaky? every test ROUNDS=10 times while the machine is overloaded; T=path for some
+	@$(BIN)/python -m tools.endurance --rounds $(or $(ROUNDS),10) -- $(T)
 
-check: install ## everything CI runs: format, lint, types, import contracts, documentation, tests
+fuzz: install ## other examples for every property, a hundred times as much nonsense for the parsers, and broken objects for both servers
+	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties tests/real/test_devserver_mutations.py
+
+check: install ## everything CI runs: format, lint, types, import contracts, documentation, tests and stories
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	@$(MAKE) --no-print-directory types
 	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory docs
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory audit docs
+	@$(MAKE) --no-print-directory test STORIES=1
 
-docs: install ## build the documentation; it is then in docs/_build
+audit: install ## known vulnerabilities of everything that is pinned, where the advisories can be reached
+	@$(BIN)/python -m tools.audit
+
+# What has to import on Windows: the library, `env`, `lint` and `why`.
+ON_WINDOWS := $(addprefix src/reflet/,errors.py cluster.py gotext api store client informer resolution apirules insight \
+	manifests controllers managers podconfig pods blocking transport adapters cli/main.py cli/event_loop.py \
+	cli/stop_signals.py cli/options $(addprefix cli/commands/,env.py lint.py why.py))
+
+types: install ## check types, as Linux, macOS and, of what has to import there, Windows have them
+	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin src
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 --follow-imports silent --exclude 'volume_delivery|tab_words' $(ON_WINDOWS)
+
+docs: install ## build the documentation into docs/_build, and check its links and the spelling
 	$(BIN)/python -m sphinx --builder html --jobs auto --fail-on-warning --keep-going --quiet docs docs/_build
+	$(BIN)/python -m docs.generators.site_check docs/_build
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs examples src/reflet
 
 reference: install ## write what is generated in docs/reference again, from the code
 	@$(BIN)/python -m docs.generators
@@ -56,11 +81,22 @@ bench: install ## run the benchmarks, an hour; QUICK=1 is a look, under ten minu
 kube: ## build the real kube-apiserver and etcd for tests/real, once
 	@sh tests/real/kube/build
 
+containers: ## bring containerd, runc and what else tests/containers needs, once
+	@sh tests/containers/build
+
+kubelet: ## build the real kubelet that tests/containers compares with, once
+	@sh tests/real/kube/build kubelet
+
 browser: ## install what drives a browser for tests/browser, once; the browser is the system's chromium
 	@sh tests/browser/build
 
-pictures: install ## take the pictures of the page for the documentation again
+pictures: install ## take the pictures of the terminal and of the page for the documentation again
+	@$(BIN)/python -m docs.generators.why_picture
 	@$(BIN)/python -m tests.browser.pictures
+	@$(BIN)/python -m docs.generators.recording
+
+image: ## build the images of deploy/Dockerfile for tests/image, without a registry; needs root
+	@sh tests/image/build
 
 helm: ## build Helm for the tests of the chart, once
 	@sh tests/helm/build
@@ -69,8 +105,12 @@ lock: install ## choose the newest versions again and write requirements/*.lock
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --all-extras --group dev pyproject.toml -o requirements/dev.lock --custom-compile-command "make lock"
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --constraint requirements/dev.lock pyproject.toml -o requirements/image.lock --custom-compile-command "make lock"
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --constraint requirements/dev.lock --extra devserver --extra cel --group release pyproject.toml -o requirements/release.lock --custom-compile-command "make lock"
+
+release: install ## make the release VERSION=1.2.3, signed by KEY=…, into dist/; DRY_RUN=1 tries all of it in a copy, REBUILD=1 builds again from the tag
+	@$(BIN)/python -m tools.release $(VERSION) $(if $(KEY),--key $(KEY)) $(if $(DRY_RUN),--dry-run) $(if $(REBUILD),--rebuild)
 
 clean: ## remove what the other targets made in this folder
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist docs/_build
 
-.PHONY: help install demo test soak fuzz check docs reference format bench kube browser pictures helm lock clean
+.PHONY: help install types demo test unit soak endurance fuzz check audit docs reference format bench kube containers kubelet image browser pictures helm lock release clean

@@ -111,6 +111,6 @@ def test_every_room_has_a_row_that_says_what_it_owns() -> None:
         for room in layer.split(" | ")
         if not room.startswith("(")
     }
-    table = (EXPLANATION / "architecture.md").read_text().partition("## The rooms")[2]
+    table = (EXPLANATION / "architecture.md").read_text().partition("## The packages")[2]
 
     assert set(re.findall(r"^\| `(\w+)` \|", table.partition("\n## ")[0], re.MULTILINE)) == rooms

@@ -80,11 +80,22 @@ def test_ci_runs_make_check() -> None:
 
 def test_make_check_runs_every_tool() -> None:
     recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", makefile(), re.MULTILINE)
+    types = re.search(r"^types:.*\n((?:\t.*\n)+)", makefile(), re.MULTILINE)
     assert recipe is not None
+    assert types is not None
+    assert all(word in types[1] for word in ("mypy", "--platform darwin", "--platform win32"))
 
     missing = [
         tool
-        for tool in ("ruff format --check", "ruff check", "mypy", "lint-imports", "docs", "test")
+        for tool in (
+            "ruff format --check",
+            "ruff check",
+            "types",
+            "lint-imports",
+            "audit",
+            "docs",
+            "test",
+        )
         if tool not in recipe[1]
     ]
 

@@ -33,6 +33,12 @@ NAMED_AFTER: Final[Mapping[str, str]] = {
     "apirules/validation": "the rules for a kind, after the structs of api/core",
     "blocking": "the same thing without an event loop",
     "cli/commands": "a command, after what it shows",
+    "cri/messages": "messages of a container runtime, after what they describe",
+}
+
+# Folders whose classes have the names of another vocabulary than Kubernetes'.
+OTHER_VOCABULARIES: Final[Mapping[str, str]] = {
+    "cri/messages": "CRI's own names, by which its api.proto is compared with them",
 }
 
 # Names of files that occur more than once all the same, with the reason.
@@ -132,6 +138,8 @@ def class_names() -> dict[str, list[str]]:
     """From the name of each class, private ones aside, to the files that define one."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in modules():
+        if str(path.parent.relative_to(SOURCE)) in OTHER_VOCABULARIES:
+            continue
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(path.relative_to(SOURCE)))

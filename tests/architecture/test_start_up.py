@@ -140,3 +140,57 @@ def test_an_adapter_loads_its_library_only_when_it_is_used(module: str, library:
 
 def test_a_heavy_module_would_be_noticed() -> None:
     assert "ssl" in heavy_modules_after("import ssl")
+
+
+FIRST_REQUEST: Final = """
+import asyncio, importlib.abc, json, sys, threading
+from reflet import ConfigMap, Mirror, connect
+
+on_the_loop = []
+
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if threading.current_thread() is threading.main_thread():
+            on_the_loop.append(name)
+        return None
+
+async def main():
+    async with connect(kubeconfig=sys.argv[1]) as cluster:
+        sys.meta_path.insert(0, Finder())
+        await cluster.version()
+        async with cluster.mirror(ConfigMap, namespace="default") as mirror:
+            await mirror.synced(timeout=20)
+    print(json.dumps(on_the_loop))
+
+asyncio.run(main())
+"""
+MOST_ON_THE_LOOP: Final = 8
+
+
+@pytest.mark.parametrize("tls", [True, False])
+def test_the_first_request_of_a_program_imports_next_to_nothing_on_its_event_loop(
+    tmp_path: Path, tls: bool
+) -> None:
+    """Each module there is a pause of everything else that the program does."""
+    kubeconfig = tmp_path / "kubeconfig"
+    flags = ["--tls" if tls else "--no-tls", "--port", "0", "--kubeconfig-out", str(kubeconfig)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "reflet", "serve", *flags], stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            while not kubeconfig.exists():
+                assert server.stdout.readline(), "the server has ended"
+            finished = subprocess.run(
+                [sys.executable, "-c", FIRST_REQUEST, str(kubeconfig)],
+                capture_output=True,
+                check=True,
+                text=True,
+                timeout=50,
+            )
+        finally:
+            server.terminate()
+            server.communicate()
+
+    imported: list[str] = json.loads(finished.stdout)
+    assert len(imported) <= MOST_ON_THE_LOOP, imported

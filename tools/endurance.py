@@ -1,0 +1,89 @@
+"""``make endurance``: the tests again and again while the machine is overloaded; which are flaky?
+
+Four times as many busy loops as there are cores compete with the tests, at the same priority, so a
+test that measures the machine instead of the code fails here.  Every round is told in a line, and
+at the end every test that failed, with how often; exit code 1 if one did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+BUSY: Final = "while True: pass"
+ALL: Final = ("tests",)
+
+
+@contextmanager
+def overload(loops: int) -> Iterator[None]:
+    """Keep every core busy with as many programs that do nothing."""
+    command = [sys.executable, "-S", "-c", BUSY]
+    programs = [subprocess.Popen(command) for _ in range(loops)]  # noqa: S603 - our own words
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
+def failures(report: Path) -> list[str]:
+    """Return the names of what failed, from a report in JUnit's form."""
+    cases = ElementTree.parse(report).iter("testcase")  # noqa: S314 - pytest has just written it
+    return [
+        f"{case.get('classname')}::{case.get('name')}"
+        for case in cases
+        if case.find("failure") is not None or case.find("error") is not None
+    ]
+
+
+def run_once(tests: Sequence[str], workers: str, report: Path) -> tuple[int, str]:
+    """Run them all; the exit code, and the last line that pytest prints."""
+    report.unlink(missing_ok=True)
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "--dist", "worksteal", "-n", workers),
+        *("-p", "no:cacheprovider", f"--junitxml={report}", *tests),
+    ]
+    done = subprocess.run(  # noqa: S603 - what the maintainer asked for
+        command, stdout=subprocess.PIPE, text=True, check=False
+    )
+    return done.returncode, (done.stdout.splitlines() or ["pytest said nothing"])[-1]
+
+
+def main() -> int:
+    """Run the rounds and sum up."""
+    parser = argparse.ArgumentParser(prog="make endurance")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--workers", default="auto")
+    parser.add_argument("--loops", type=int, default=4 * (os.cpu_count() or 1))
+    parser.add_argument("tests", nargs="*")
+    given = parser.parse_args()
+    failed: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder, overload(given.loops):
+        report = Path(folder, "report.xml")
+        for number in range(1, given.rounds + 1):
+            begun = time.monotonic()
+            code, last = run_once(given.tests or ALL, given.workers, report)
+            named = failures(report) if report.exists() else []
+            failed.update(named or ([f"pytest ended with {code}"] if code else []))
+            minutes = (time.monotonic() - begun) / 60
+            sys.stdout.write(f"round {number} of {given.rounds}, {minutes:.1f} min: {last}\n")
+            sys.stdout.flush()
+    for name, times in failed.most_common():
+        sys.stdout.write(f"failed {times} of {given.rounds}: {name}\n")
+    sys.stdout.write(f"{failed.total()} failures in {given.rounds} rounds\n")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
