@@ -2,9 +2,9 @@
 
 Owns: which benchmarks there are, and the command line.  Must not know how anything is measured.
 
-A full run goes into docs/performance.md as well, tables and pictures, and fails when a promise of
-ours does not hold.  A quick one is only a look: it tells of that too, and does not fail.  A goal
-that is not reached is told, and is no failure.
+A full run goes into docs/performance as well, tables and pictures, and fails when a promise of ours
+does not hold.  A quick one is only a look: it reports that too, and does not fail.  A goal that is
+not reached is reported, and is no failure.
 
 ::
 
@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from benchmarks import front_page, growth, report
+from benchmarks import growth, report, summary_page
 from benchmarks.measuring import Result, write_result
 
 BENCHMARKS: Final = (
@@ -34,6 +34,7 @@ BENCHMARKS: Final = (
     "managers",
     "mirror",
     "node",
+    "pleg",
     "recovery",
     "resolution",
     "sidecar",
@@ -62,7 +63,7 @@ def main() -> int:
         print(f"\n{name}: {path}, after {time.monotonic() - began:.0f} s", flush=True)
         results.append(result)
     print(f"\n{growth.growth_table(growth.collected(names, quick=chosen.quick))}")
-    print(f"\n{front_page.short_table(front_page.loaded(quick=chosen.quick))}\n")
+    print(f"\n{summary_page.short_table(summary_page.loaded(quick=chosen.quick))}\n")
     if not chosen.quick:
         for line in report.write(names):
             print(f"written: {line}")

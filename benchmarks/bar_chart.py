@@ -3,28 +3,31 @@
 Owns: the layout.  Must not know what is compared.
 
 Colours follow the reader's light or dark scheme; numbers stand beside the bars, so that nobody
-has to measure with a ruler.
+has to measure with a ruler.  Names stand above them, and the whole is narrow, so that letters are
+still ten pixels high where a phone shows it at its own width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Final
 from xml.sax.saxutils import escape
 
 NAMESPACE: Final = "http://www.w3.org/2000/svg"
-WIDTH: Final = 760
-LABELS: Final = 310  # pixels for the names
-NUMBERS: Final = 120  # pixels for the numbers
-ROW: Final = 26
-BAR: Final = 16
-HEAD: Final = 58
-FOOT: Final = 14
+WIDTH: Final = 480
+NUMBERS: Final = 130  # pixels for the numbers
+LINE: Final = 18
+BAR: Final = 12
+GAP: Final = 10
+# Letters that fit into a line of each font.
+TITLE_LETTERS: Final = 48
+LETTERS: Final = 62
 
 STYLE: Final = """
-text { font: 13px system-ui, sans-serif; fill: #24292f }
-.title { font-weight: 600; font-size: 15px }
+text { font: 14px system-ui, sans-serif; fill: #24292f }
+.title { font-weight: 600; font-size: 16px }
 .faint { fill: #6e7781 }
 .bar { fill: #8c959f }
 .ours { fill: #0969da }
@@ -56,46 +59,58 @@ class Bar:
     note: str = ""
 
 
-def bar_chart(
-    title: str, unit: str, bars: Sequence[Bar], *, digits: int = 1, labels: int = LABELS
-) -> str:
-    """Draw the bars behind *labels* pixels of names, each as long as its value, from zero on.
+def bar_chart(title: str, unit: str, bars: Sequence[Bar], *, digits: int = 1) -> str:
+    """Draw the bars below their names, each as long as its value, from zero on.
 
     A value below zero is written out beside a bar without length.
     """
-    height = HEAD + ROW * len(bars) + FOOT
+    head, top = heading(title, unit)
+    rows, height = _rows(bars, digits, top)
+    return picture(title, STYLE, [*head, *rows], height)
+
+
+def heading(title: str, unit: str) -> tuple[list[str], int]:
+    """Draw title and unit, in as many lines as they need; give where what follows begins."""
+    lines = [("title", part) for part in wrap(title, TITLE_LETTERS)]
+    lines += [("faint", part) for part in wrap(unit, LETTERS)]
+    drawn = [
+        f'<text class="{name}" x="0" y="{16 + LINE * number}">{escape(part)}</text>'
+        for number, (name, part) in enumerate(lines)
+    ]
+    return drawn, 16 + LINE * len(lines)
+
+
+def picture(title: str, style: str, drawn: Sequence[str], height: int) -> str:
+    """Put what is drawn into a picture."""
     lines = [
         f'<svg xmlns="{NAMESPACE}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img">',
         f"<title>{escape(title)}</title>",
-        f"<style>{STYLE}</style>",
-        f'<text class="title" x="0" y="20">{escape(title)}</text>',
-        f'<text class="faint" x="0" y="40">{escape(unit)}</text>',
-        *_rows(bars, digits, labels),
+        f"<style>{style}</style>",
+        *drawn,
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _rows(bars: Sequence[Bar], digits: int, labels: int) -> Iterator[str]:
+def _rows(bars: Sequence[Bar], digits: int, top: int) -> tuple[list[str], int]:
     longest = max((max(bar.value, bar.high or 0.0) for bar in bars), default=0.0) or 1.0
-    room = WIDTH - labels - NUMBERS
+    drawn = []
 
     def across(value: float) -> float:
-        return round(labels + room * max(value, 0.0) / longest, 1)
+        return round((WIDTH - NUMBERS) * max(value, 0.0) / longest, 1)
 
-    for number, bar in enumerate(bars):
-        top = HEAD + ROW * number
-        middle = top + BAR / 2
+    for bar in bars:
+        for part in wrap(bar.label, LETTERS):
+            drawn.append(f'<text x="0" y="{top + 12}">{escape(part)}</text>')
+            top += LINE
         name = {"ours": "bar ours", "limit": "bar limit"}.get(bar.kind, "bar")
-        end = across(bar.value)
-        yield f'<text x="{labels - 8}" y="{top + 13}" text-anchor="end">{escape(bar.label)}</text>'
-        width = max(round(end - labels, 1), 1.0)
-        yield f'<rect class="{name}" x="{labels}" y="{top}" width="{width}" height="{BAR}"/>'
+        end = max(across(bar.value), 1.0)
+        drawn.append(f'<rect class="{name}" x="0" y="{top}" width="{end}" height="{BAR}"/>')
         if bar.low is not None and bar.high is not None and bar.low < bar.high:
-            yield (
-                f'<path class="range" d="M{across(bar.low)} {middle}H{across(bar.high)}" '
-                'fill="none"/>'
-            )
+            line = f"M{across(bar.low)} {top + BAR / 2:g}H{across(bar.high)}"
+            drawn.append(f'<path class="range" d="{line}" fill="none"/>')
             end = max(end, across(bar.high))
         shown = f"{bar.value:,.{digits}f}{f' {bar.note}' if bar.note else ''}"
-        yield f'<text x="{end + 6}" y="{top + 13}">{escape(shown)}</text>'
+        drawn.append(f'<text x="{end + 6}" y="{top + 11}">{escape(shown)}</text>')
+        top += BAR + GAP
+    return drawn, top

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from typing import Final
 from xml.sax.saxutils import escape
 
-from benchmarks.bar_chart import NAMESPACE, WIDTH
+from benchmarks.bar_chart import LINE, WIDTH, heading, picture
 from benchmarks.bar_chart import STYLE as SHARED_STYLE
 
-HEAD: Final = 84
 PLOT: Final = 240  # pixels that the lines have
-FOOT: Final = 40
+FOOT: Final = 44
 LEFT: Final = 76  # pixels for the numbers of the axis
 RIGHT: Final = 18
-LEGEND: Final = 175  # pixels for one name
+LEGEND: Final = 240  # pixels for one name
 
 STYLE: Final = (
     SHARED_STYLE
@@ -65,26 +64,22 @@ def line_chart(
     From 0 to *most*; with *least* by powers of ten from there on, and what is less is not drawn.
     *marks* are moments with a name.
     """
+    head, top = heading(title, unit)
+    legend = list(_legend(lines, top))
     plot = _Plot(
         first=min(x for line in lines for x, _ in line.points),
         last=max(x for line in lines for x, _ in line.points),
         least=least,
         most=most,
+        top=top + LINE * math.ceil(len(lines) / 2) + 10,
     )
-    height = HEAD + PLOT + FOOT
     drawn = [
-        f'<svg xmlns="{NAMESPACE}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img">',
-        f"<title>{escape(title)}</title>",
-        f"<style>{STYLE}</style>",
-        f'<text class="title" x="0" y="20">{escape(title)}</text>',
-        f'<text class="faint" x="0" y="40">{escape(unit)}</text>',
-        *_legend(lines),
+        *(*head, *legend),
         *_axes(plot),
         *_marks(plot, marks or {}),
         *(_drawn(plot, line) for line in lines),
-        "</svg>",
     ]
-    return "\n".join(drawn) + "\n"
+    return picture(title, STYLE, drawn, plot.bottom + FOOT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +88,11 @@ class _Plot:
     last: float
     least: float | None
     most: float
+    top: int
+
+    @property
+    def bottom(self) -> int:
+        return self.top + PLOT
 
     def across(self, x: float) -> float:
         room = WIDTH - LEFT - RIGHT
@@ -103,7 +103,7 @@ class _Plot:
             share = y / self.most
         else:
             share = math.log10(y / self.least) / math.log10(self.most / self.least)
-        return round(HEAD + PLOT * (1 - share), 1)
+        return round(self.top + PLOT * (1 - share), 1)
 
     def shows(self, y: float) -> bool:
         return y >= (self.least or 0.0)
@@ -118,14 +118,14 @@ class _Plot:
             level *= 10
 
 
-def _legend(lines: Sequence[Line]) -> Iterator[str]:
+def _legend(lines: Sequence[Line], top: int) -> Iterator[str]:
     for number, line in enumerate(lines):
-        left = LEGEND * number
+        left, middle = LEGEND * (number % 2), top + LINE * (number // 2) + 8
         height = 3 if line.dashed else 8
         name = "bar ours" if line.ours else "bar"
-        top = 60 - height / 2
-        yield f'<rect class="{name}" x="{left}" y="{top:g}" width="18" height="{height}"/>'
-        yield f'<text x="{left + 24}" y="64">{escape(line.label)}</text>'
+        upper = middle - height / 2
+        yield f'<rect class="{name}" x="{left}" y="{upper:g}" width="18" height="{height}"/>'
+        yield f'<text x="{left + 24}" y="{middle + 4}">{escape(line.label)}</text>'
 
 
 def _axes(plot: _Plot) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _axes(plot: _Plot) -> Iterator[str]:
         )
     for second in range(math.ceil(plot.first / 20) * 20, int(plot.last) + 1, 20):
         yield (
-            f'<text class="faint" x="{plot.across(second)}" y="{HEAD + PLOT + 18}" '
+            f'<text class="faint" x="{plot.across(second)}" y="{plot.bottom + 18}" '
             f'text-anchor="middle">{second} s</text>'
         )
 
@@ -146,9 +146,9 @@ def _axes(plot: _Plot) -> Iterator[str]:
 def _marks(plot: _Plot, marks: Mapping[float, str]) -> Iterator[str]:
     for moment, name in marks.items():
         x = plot.across(moment)
-        yield f'<path class="mark" d="M{x} {HEAD}V{HEAD + PLOT}"/>'
+        yield f'<path class="mark" d="M{x} {plot.top}V{plot.bottom}"/>'
         yield (
-            f'<text class="faint" x="{x}" y="{HEAD + PLOT + 34}" text-anchor="middle">'
+            f'<text class="faint" x="{x}" y="{plot.bottom + 36}" text-anchor="middle">'
             f"{escape(name)}</text>"
         )
 

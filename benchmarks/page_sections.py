@@ -1,4 +1,4 @@
-"""The words of the sections of docs/performance.md.
+"""The words of the pages in docs/performance.
 
 Owns: what each benchmark measures and how to read its tables.  Must not hold figures:
 those come from results.
@@ -13,7 +13,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the page: its heading, and the words before its tables."""
+    """A page: its title, and the words before its tables."""
 
     title: str
     introduction: str
@@ -21,19 +21,25 @@ class Section:
 
 SECTIONS: Final[Mapping[str, Section]] = {
     "commands": Section(
-        "## Commands on a large cluster",
+        "Commands on a large cluster",
         """\
 What commands cost that ask a server for much, next to kubectl's nearest, on a server that is
 filled step by step: for each hundred pods five Deployments, thirty ConfigMaps and twenty Secrets,
 in fifty namespaces. Where the real kube-apiserver is not built, it is the development server. Each
 command is a process of its own, whose output is thrown away; figures are medians, with the range
-in brackets.
+in brackets. The goal for a command that asks for everything is twice kubectl's time at most, and
+300 MB. Times by the clock hold for this machine under the load that is named below: compare the two
+rows of a pair, not times with those of another day.
 
 - **`get -o json`** prints the same objects as kubectl does, `managedFields` left out by both.
 - **`watch`** ends when SYNCED is printed, kubectl's when it has printed a line for each pod.
 - **`used-by`** needs ten lists; kubectl gets the same ten, the least that a script would do.
 - **`why`** needs twelve lists, of pods, workloads, warnings, services and configuration; kubectl
   gets the same twelve.
+- **`stale`** needs five lists, **`unused`** twelve; kubectl gets the same ones.
+- **`ui`** ends when the page can be opened, with everything on it; kubectl gets the three kinds.
+- **Requests** are what the server counted, its own few included; a watch that begins with the
+  objects is none of them. Lists come in pages of 500.
 - **`lint`** reads all Deployments of the cluster from one JSON file, as `kubectl get deploy -A -o
   json` writes it, and looks up what they refer to; kubectl gets all ConfigMaps and Secrets.
 - **`env`** is about one Deployment, however large the cluster is: nearly all of it is the start of
@@ -41,7 +47,7 @@ in brackets.
 """,
     ),
     "controllers": Section(
-        "## Controllers",
+        "Controllers",
         """\
 What a controller costs that looks after thousands of objects, how soon it sees a write, and how
 long nobody leads when the leader is killed: Reflet's `reconcile` and `leader` next to kopf, as
@@ -58,8 +64,8 @@ cores, each in a process of its own, in turns; figures are medians, with the ran
   objects at once. Nobody limits its requests a second. The server is the slowest of all, so
   objects a second are its figure more than the controller's. CPU is the controller's own, and most
   of it is the request: HTTP/2 and TLS in Python, which no controller can save.
-- **kopf** is there twice. `on.event` is told every event and remembers nothing, so it is the
-  nearest to a function that reconciles, and the cheaper one: the goals are against it. The handlers
+- **kopf** is there twice. `on.event` gets every event and remembers nothing, so it is the nearest
+  to a function that reconciles, and the cheaper one: the goals are against it. The handlers
   that its pages begin with are called for changes of what matters, which kopf knows by an
   annotation that it writes into each object; they ran once, on objects of their own.
 - **Latency** counts from the moment before a write is sent to the first call that sees it. The
@@ -76,7 +82,7 @@ Memory is the peak of resident memory of the whole process.
 """,
     ),
     "devserver": Section(
-        "## The development server",
+        "The development server",
         """\
 What load does to `reflet serve`: a process of its own, over loopback, where the load comes from
 other processes on bare sockets. Figures are medians, with the range in brackets. Times say more
@@ -103,7 +109,7 @@ cores.
 """,
     ),
     "mirror": Section(
-        "## The mirror",
+        "The mirror",
         """\
 What it costs to keep a collection in memory: Reflet's shared informer next to the clients that
 Python programs use today, and to client-go. Each runs in a process of its own, the peers as
@@ -116,16 +122,15 @@ ConfigMaps are 1,024 bytes of JSON each, pods 5,600, `managedFields` included. R
 objects keep the fields that a kubelet reads and drop `managedFields`; the others keep every
 field. Clients without a cache of their own keep objects in a dict of the benchmark's. The bare
 loop reads the socket, takes HTTP's framing off and decodes with Reflet's decoder: nothing that
-mirrors can be faster. The one that keeps also puts each object into a dict: the difference is what
-it costs that memory is not fresh any more, which no mirror can avoid.
+mirrors can be faster. The one that keeps also puts each object into a dict, which every mirror
+has to do.
 
-CPU time is the figure to compare: the clock counts what else the machine does. It is not quiet
-either: whoever holds much in memory shares the processor's cache with everything that runs.
-client-go works in several threads, the others in one.
+Compare CPU time: the clock also counts what else the machine does. client-go works in several
+threads, the others in one.
 """,
     ),
     "node": Section(
-        "## The node agent",
+        "The node agent",
         """\
 How fresh the files of running pods are, how fast many pods start, what the agent costs, and what
 is left after everything was killed at random. The agent, its shim, the development server and
@@ -133,7 +138,7 @@ the containers are processes of their own, as people run them, all on the same t
 times are read from one clock that all processes share.
 
 - **To the file** is from the moment the server's answer to a write has arrived until the new bytes
-  are visible (the rename of `..data`, told by inotify). Each pod has a ConfigMap of its own, and
+  are visible (the rename of `..data`, seen by inotify). Each pod has a ConfigMap of its own, and
   pods are written to in turn, one write at a time.
 - **To the signal** is until the container's process, which asked for a signal on change, has done
   its first thing about it: a shell that writes a file.
@@ -145,8 +150,27 @@ times are read from one clock that all processes share.
   no process and no folder be left of anything else.
 """,
     ),
+    "pleg": Section(
+        "Containers that end",
+        """\
+The pod lifecycle event generator on real containers: containerd and runc, with pods that do
+nothing. The kubelet beside it is the real one, built from its Go module, on the same machine, with
+the same API server and runtime, each alone with them while it is measured.
+
+- **At rest** is CPU in a minute in which nothing happens to the pods, and what the runtime spends
+  in the same minute. The kubelet does more in it than we do: it also collects statistics of every
+  container.
+- **From a death** is from `kill -9` of a container's process, at a random moment, one after the
+  other. The status cache alone is a program that has nothing else; on a node it is until a client
+  that watches the pods has the container's end.
+- **By relist** everything is listed every second; **with events** the runtime reports what happens,
+  and everything is listed every five minutes. The kubelet relists by default, and does the other
+  with its feature gate `EventedPLEG`; our node always does, and relists where a runtime has no
+  events.
+""",
+    ),
     "managers": Section(
-        "## The managers",
+        "The managers",
         """\
 What it costs to keep the ConfigMaps and Secrets of registered pods fresh: Reflet's managers next
 to the kubelet's own (`k8s.io/kubernetes/pkg/kubelet/configmap` and `secret`, watching, with
@@ -157,19 +181,19 @@ own, in turns; figures are medians, with the range in brackets.
 - **All synced** is from the first registration until every object could be read. The server works
   as hard as the client meanwhile, on the same two cores.
 - **KB per object** is what resident memory grew by, two seconds later and after a garbage
-  collection; Go is also told to give back what it does not need.
-- **Reads** are `peek` of ours, a look into memory that any thread may take, and `GetConfigMap` or
+  collection; Go also returns what it does not need.
+- **Reads** are `peek` of ours, which reads memory from any thread, and `GetConfigMap` or
   `GetSecret` of theirs; `await get` is the call that waits where it has to.
 - **Pods** are registrations and unregistrations of pods whose objects other pods use as well, so
   that no stream comes or goes: the bookkeeping alone.
 - **Freshness** is from the writer's moments, in another process, until a subscriber's read showed
   the change. An event may overtake the answer to its write: that counts as 0. The kubelet's
-  manager tells nobody of changes, so it has no such figure: whoever wants to know reads again,
-  the kubelet about once a minute.
+  manager notifies nobody of changes, so it has no such figure: the kubelet polls, about once a
+  minute.
 """,
     ),
     "idle": Section(
-        "## While nothing changes",
+        "While nothing changes",
         """\
 What clients do when there is nothing to do. Everybody holds what it has synced, on the same real
 kube-apiserver, for three minutes in a row, each contestant at three sizes, each in a process of
@@ -203,7 +227,7 @@ of its containers, a process of its own, is in its CPU time; the containers are 
 """,
     ),
     "recovery": Section(
-        "## Recovery",
+        "Recovery",
         """\
 How clients come back after their server was away, and what that costs. Two real kube-apiservers
 share one etcd, and everybody follows ConfigMaps of the first one, each client in a process of its
@@ -218,13 +242,13 @@ to all who go on where they were. An object is live again when its change is see
   moment as well, which is why it is shown. Streams are given up after 110 s (`>`). There is one
   outage for each figure, so a single stream of client-go's is one draw of its jitter.
 - **Attempts to connect** are counted in the clients: in Go by the dialer that client-go is given,
-  in Python by the interpreter, which tells of every `connect` of a socket, whoever calls it. While
+  in Python by the interpreter, which reports every `connect` of a socket. While
   away are those from the kill until the server's process is started again, none of which can
   succeed; afterwards are all others.
 - **Requests** are counted by the server, in its audit log, from its start until the client's last
   object was live.
 - **CPU** is the client's own, from the kill until its last object was live. The kubelet's manager
-  tells nobody of changes, so it is read every 0.1 s by a thread whose time is taken off again.
+  notifies nobody of changes, so it is read every 0.1 s by a thread whose time is taken off again.
 
 The machine has two cores. After 10 and 40 s, client-go's streams come back spread over more than
 half a minute and more than a minute and a half: its clients go through these outages together, in
@@ -239,15 +263,15 @@ administrator. On **HTTP/1.1** each stream has a connection of its own.
 """,
     ),
     "faults": Section(
-        "## Faults",
+        "Faults",
         """\
 What each client asks of a server that is not well, and whether it ends with the right objects:
 lists and watches, counted by the server; connections, tried and counted by the client, whether or
 not anybody answered; the verdict once the fault is over, and after how many seconds it was right,
 to a fifth of a second. A server that is away refuses connections, and comes back at the same
-address without its history; "Recovery" is the same with thousands of watches. Each client is used
-as its documentation shows, in a process of its own: the Python peers as released on PyPI, in
-environments of their own, and client-go, which lists by watching unless told otherwise, as Reflet
+address without its history; [Recovery](recovery.md) is the same with thousands of watches. Each
+client is used as its documentation shows, in a process of its own: the Python peers as released on
+PyPI, in environments of their own, and client-go, which lists by watching by default, as Reflet
 does. Clients without a cache of their own keep objects in a dict of the benchmark's. The server is
 the development server without TLS, so that everybody speaks HTTP/1.1, client-go too.
 
@@ -261,7 +285,7 @@ and a connection whose other end is gone is noticed within one. The same scenes 
 """,
     ),
     "fleet": Section(
-        "## A fleet",
+        "A fleet",
         """\
 What 5,000 agents with 20 streams each do to an API server that was away: 100,000 reflectors on
 virtual time. The reflectors and their gates are the real ones; the server and the connections are
@@ -286,7 +310,7 @@ a model. Nothing depends on the machine: the same seed gives the same figures ev
   attempt costs the server nothing, since nobody is there; the network and the agents it does. In
   an outage of minutes there are more of ours: 5,000 agents that try every 1.25 s on average are
   4,000 a second, and 100,000 streams of client-go's that have come to wait for 45 s are 2,200.
-- **Peaks** are of the busiest second. That of requests is higher than client-go's: whoever is
+- **Peaks** are of the busiest second. That of requests is higher than client-go's: an agent that is
   connected asks for all its streams, and it is the 429s of the server that spread them over the
   next seconds. client-go's come one by one as its streams wake up.
 - **The longest wait between two tries, and its jitter,** are what this simulation decides; first
@@ -303,7 +327,7 @@ a model. Nothing depends on the machine: the same seed gives the same figures ev
 """,
     ),
     "resolution": Section(
-        "## Resolution",
+        "Resolution",
         """\
 What it costs to compute a container's environment and a pod's volumes from objects in hand, and
 how long a person waits for `reflet env -f` from a cold start. The pod has 20 variables from five
@@ -311,7 +335,7 @@ objects.
 """,
     ),
     "sidecar": Section(
-        "## The sidecar",
+        "The sidecar",
         """\
 `reflet sidecar` next to kiwigrid/k8s-sidecar, which it replaces: the same variables, the same
 objects, each a process of its own with a folder of its own. But for the start, in which they take
@@ -322,7 +346,7 @@ a kubelet would. The development server speaks HTTP in clear here, the real kube
 - **Start to ready** is until `/healthz` says so, the start of Python included; every file is there
   then. Objects are ConfigMaps of 1 KiB; ConfigMaps and Secrets are watched.
 - **From a write to its file** is from the moment at which the server has answered until the new
-  content is in the file, told by inotify. An event may overtake the answer: that counts as 0.
+  content is in the file, seen by inotify. An event may overtake the answer: that counts as 0.
 - **Reload calls**: every object is changed once, as fast as the server takes it, and the address
   that is asked to reload answers at once.
 - **Torn reads**: a file of 264 kB is changed ten times a second, and somebody reads it all the
@@ -339,29 +363,29 @@ a kubelet would. The development server speaks HTTP in clear here, the real kube
 """,
     ),
     "start_up": Section(
-        "## Start-up",
+        "Start-up",
         """\
 What a program pays for importing Reflet and a person for a command, in processes of their own.
 Milliseconds by the clock depend on what else runs; CPU time does so less. An import has no size
-that could grow; a command that reads manifests has, and is below, under
-[how cost grows](#how-cost-grows).
+that could grow; a command that reads manifests has, and is in
+[how cost grows](growth.md).
 """,
     ),
     "wire": Section(
-        "## The wire",
+        "The wire",
         """\
 Many watches and busy ones, on the real kube-apiserver and on a synthetic server, through Reflet's
 two transports and others that were considered: the figures behind
-[record 3](adr/0003-wire.md).
+[record 3](../adr/0003-wire.md).
 """,
     ),
 }
-"""The benchmarks, whose sections are written from their results."""
+"""The benchmarks, whose pages are written from their results."""
 
 GROWTH: Final = Section(
-    "## How cost grows",
+    "How cost grows",
     """\
-The same jobs at three sizes, from the runs that the other sections are of, and the power of the
+The same jobs at three sizes, from the runs of the other pages, and the power of the
 size with which the cost grows: least squares of the logarithm of the cost over that of the size.
 0 is a cost that does not depend on the size, 1 one in proportion to it; 2 would be one that is four
 times as high for twice the size. Peers stand beside it where they do the same job; one that could
@@ -379,4 +403,4 @@ not do it has a line that says so.
 Exponents come from medians, those of fan-outs from the best rounds; a busy machine moves them.
 """,
 )
-"""The section over all benchmarks."""
+"""The page over all benchmarks."""

@@ -20,6 +20,7 @@ from benchmarks.idle_contestants import MANAGERS as IDLE_MANAGERS
 from benchmarks.managers_tables import CONTESTANTS as MANAGERS
 from benchmarks.measuring import REPOSITORY, RESULTS
 from benchmarks.mirror_contestants import CONTESTANTS as MIRRORS
+from benchmarks.pleg_pictures import pleg_deaths
 from benchmarks.recovery_contestants import CONTESTANTS as RECOVERING
 from benchmarks.sidecar_pictures import missed_deletions, torn_reads
 
@@ -283,10 +284,9 @@ def growth_exponents(figures: Figures) -> str:
     ]
     return bar_chart(
         "How Reflet's costs grow with the size",
-        "power of the size: 0 is the same at every size, 1 is in proportion to it",
+        "power of the size: 0 is constant, 1 is in proportion to it",
         [Bar(label="in proportion to the size", value=1.0, kind="limit"), *_from_the_least(bars)],
         digits=2,
-        labels=430,  # they say what grows and with what
     )
 
 
@@ -305,6 +305,7 @@ PICTURES: Final[Mapping[str, Picture]] = {
         "recovery", "Attempts to connect to a server that is away", recovery_attempts
     ),
     "node-freshness": Picture("node", "From a write to a running container", node_freshness),
+    "pleg-deaths": Picture("pleg", "From a container's death until it is known", pleg_deaths),
     "controllers-cpu": Picture(
         "controllers", "CPU to reconcile an object by controller", controllers_cpu
     ),

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import yaml
 
+from benchmarks import first_request
 from benchmarks.growth import Row, row
 from benchmarks.measuring import Result, RunFailed, Sample, interleaved, table, versions_of
 
@@ -46,6 +47,14 @@ PROGRAMS: Final = {
 IMPORTS: Final = {
     "import reflet": "import reflet",
     "connect and ConfigMap": "import reflet; reflet.connect; reflet.ConfigMap()",
+}
+
+FIRST_REQUEST: Final = "first request"
+PAUSES: Final = {
+    "nothing to do": "idle_ms",
+    "connect()": "connect_ms",
+    "first request, over TLS": "request_ms",
+    "first mirror, until synced": "mirror_ms",
 }
 
 IMPORT_LINE: Final = re.compile(r"^import time: +(\d+) \| +\d+ \| +(\S+)$", re.MULTILINE)
@@ -102,9 +111,26 @@ def run(*, quick: bool) -> Result:
             for name, figures in imports.items()
         ),
     )
+    with first_request.served() as kubeconfig:
+        paused = interleaved(
+            (FIRST_REQUEST,), rounds, lambda _: first_request.longest_pauses(kubeconfig)
+        )[FIRST_REQUEST]
+    pauses = table(
+        f"Longest pause of a program's event loop, milliseconds, median of {rounds}",
+        ("step", "median", "low", "high"),
+        (
+            (step, *(f"{part:.1f}" for part in (spent.median, spent.low, spent.high)))
+            for step, spent in ((step, paused[figure]) for step, figure in PAUSES.items())
+        ),
+    )
     return Result(
-        tables=(processes, modules),
-        figures={"processes": walls, "imports": imports, "growth": growth(rounds)},
+        tables=(processes, modules, pauses),
+        figures={
+            "processes": walls,
+            "imports": imports,
+            "pauses": paused,
+            "growth": growth(rounds),
+        },
         versions=versions_of("reflet", "click", "msgspec", "pyyaml"),
         broken_limits=broken,
     )

@@ -1,4 +1,4 @@
-"""The short table of the README: one line a job, from the last results.
+"""The first page of docs/performance: one line a job, and the goals that were missed.
 
 Owns: which figures are shown there, and where they stand in the page.  Must not measure.
 """
@@ -13,11 +13,14 @@ from typing import Any, Final
 
 from benchmarks.controllers_contestants import KOPF, OURS, RUNTIME
 from benchmarks.fault_contestants import GO_INFORMER, OFFICIAL, REFLET
-from benchmarks.measuring import REPOSITORY, RESULTS, table
+from benchmarks.measuring import RESULTS, table
+from benchmarks.page_sections import SECTIONS
+from benchmarks.performance_page import FOLDER, missed_goals, path_of
 from benchmarks.recovery_contestants import AUTO, KUBELET, WATCH
 
-README: Final = REPOSITORY / "README.md"
+PAGE: Final = FOLDER / "index.md"
 BEGIN: Final = "<!-- written by python -m benchmarks.report: begin -->"
+MISSED: Final = "<!-- goals missed, by python -m benchmarks.report: begin -->"
 END: Final = "<!-- end -->"
 TITLE: Final = "What it costs, next to others; fewer is better"
 A_MINUTE: Final = 60.0  # seconds
@@ -34,6 +37,28 @@ def loaded(*, quick: bool = False, results: Path = RESULTS) -> dict[str, Figures
         if path.is_file():
             found[name] = json.loads(path.read_text())["figures"]
     return found
+
+
+def filled(page: str, found: Mapping[str, Figures]) -> str:
+    """The page with both tables in their places: the goals are those of the other pages."""
+    return with_missed(with_table(page, short_table(found)), missed_table())
+
+
+def missed_table(folder: Path = FOLDER) -> str:
+    """The goals that pages say were missed, each with its page."""
+    rows = [
+        (f"[{section.title}]({path_of(name).name})", goal, measured)
+        for name, section in sorted(SECTIONS.items())
+        if (page := folder / path_of(name).name).is_file()
+        for goal, measured in missed_goals(page.read_text())
+    ]
+    return table("Goals missed", ("page", "goal", "measured"), rows).partition("\n\n")[2]
+
+
+def with_missed(page: str, rows: str) -> str:
+    """The page with these goals in their place."""
+    place = re.compile(rf"{re.escape(MISSED)}.*?{re.escape(END)}", re.DOTALL)
+    return place.sub(lambda _: f"{MISSED}\n\n{rows}\n\n{END}", page)
 
 
 def short_table(found: Mapping[str, Figures]) -> str:
@@ -121,7 +146,7 @@ def _manager_rows(figures: Figures) -> Iterator[tuple[str, ...]]:
         "from a write to a changed read, 50 objects, p99, ms",
         _median(followed["50"], "watch", "sent_p99_ms"),
         "has no such thing",
-        "tells nobody; the kubelet looks once a minute",
+        "notifies nobody; the kubelet polls once a minute",
     )
 
 
