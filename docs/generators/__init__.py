@@ -11,5 +11,8 @@
 - ``sidecar_table``: every variable of the sidecar
 - ``state_diagram``: the states of the reflector, kept in its page
 - ``rooms``: which rooms are public, and where their names are defined
+- ``terminal_svg``: what a terminal shows, as a still or moving picture
+- ``recording``: the moving picture of ``reflet demo``, ``why`` and the page
+- ``why_picture``: the picture of a run of ``reflet why``
 - ``__main__``: writes all of it into the pages: ``make reference``
 """

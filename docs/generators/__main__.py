@@ -29,6 +29,7 @@ from docs.generators import (
     metrics,
     reference_rows,
     sidecar_table,
+    state_diagram,
 )
 
 REFERENCE: Final = Path(__file__).parents[1] / "reference"
@@ -75,12 +76,16 @@ def _filled(region: re.Match[str]) -> str:
 
 
 def main() -> None:
-    """Write every page that is out of date, and name it."""
+    """Write every page and picture that is out of date, and name it."""
     for page in pages():
-        now = page.read_text()
-        if (new := written(now)) != now:
-            page.write_text(new)
-            sys.stdout.write(f"wrote {page.relative_to(REFERENCE.parents[1])}\n")
+        _keep(page, written(page.read_text()))
+    _keep(state_diagram.IMAGE, state_diagram.diagram())
+
+
+def _keep(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text() != text:
+        path.write_text(text)
+        sys.stdout.write(f"wrote {path.relative_to(REFERENCE.parents[1])}\n")
 
 
 if __name__ == "__main__":

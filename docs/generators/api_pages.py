@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from docs.generators import docstrings
+from docs.generators import docstrings, parameters
 from docs.generators.rooms import (
     FRONT_PAGE,
     ROOMS,
@@ -31,11 +31,12 @@ WIDTH: Final = 96  # columns of a signature
 
 
 def room(name: str) -> str:
-    """Document every name of a room but the front page's: a table, then a section each."""
+    """List every name of a room, and document those that no other page does."""
     lines = [f"```py\nfrom {name} import {_shortest_choice(name)}\n```", "", *_table(name)]
     for public in names_of(name):
         found = _found(public, name)
-        lines += ["", _heading(public), "", *_section(found)]
+        if page_of(public, name) == ROOMS[name]:
+            lines += ["", _heading(public), "", *_section(found)]
     return "\n".join(lines)
 
 
@@ -119,12 +120,38 @@ def _section(found: Definition) -> Iterator[str]:
     yield from ("```py", *_signature(found), "```", "")
     yield docstrings.markdown(promise(found))
     if isinstance(found.nodes[0], ast.ClassDef):
+        yield from _of_class(found)
         for name, overloads, module in _methods(found):
             yield from ("", f"#### {found.name}.{name}", "", "```py")
             for overload in _shown(overloads):
                 yield from _function(overload, module)
-            yield from ("```", "", docstrings.markdown(_docstring_of(overloads)))
+            text = _docstring_of(overloads)
+            yield from ("```", "", docstrings.markdown(text))
+            yield from _of_function(overloads, text, module)
+    else:
+        functions = [each for each in found.nodes if isinstance(each, Function)]
+        yield from _of_function(functions, promise(found), found.module)
     yield from ("", f"*Defined in `{found.module.replace('.', '/')}.py`.*")
+
+
+def _of_class(found: Definition) -> Iterator[str]:
+    """The fields of a class, and the parameters of its constructor."""
+    for owner in _lineage(found):
+        node = owner.nodes[0]
+        if isinstance(node, ast.ClassDef):
+            rows = parameters.of_class(node, owner.module, _source)
+            yield from parameters.table(rows, "field")
+            starts = [
+                each for each in node.body if isinstance(each, Function) and each.name == "__init__"
+            ]
+            yield from _of_function(starts, ast.get_docstring(node) or "", owner.module)
+
+
+def _of_function(overloads: list[Function], text: str, module: str) -> Iterator[str]:
+    """The parameters of a function; of an overloaded one, those of the form that does it."""
+    if overloads:
+        rows = parameters.of_function(overloads[-1], text, module, _source)
+        yield from parameters.table(rows, "parameter")
 
 
 def _docstring_of(members: list[Function]) -> str:

@@ -32,16 +32,14 @@ def markdown() -> str:
 
 def help_text(name: str = "") -> str:
     """What ``reflet NAME --help`` prints; without a name, what ``reflet --help`` prints."""
-    with click.Context(
-        reflet, info_name="reflet", max_content_width=WIDTH, **reflet.context_settings
-    ) as outer:
+    with reflet.context_class(reflet, info_name="reflet", **reflet.context_settings) as outer:
         outer.terminal_width = WIDTH
         if not name:
             return reflet.get_help(outer)
         command = reflet.get_command(outer, name)
         if command is None:
             raise LookupError(f"there is no command {name}")
-        with click.Context(command, info_name=name, parent=outer) as inner:
+        with command.context_class(command, info_name=name, parent=outer) as inner:
             inner.terminal_width = WIDTH
             return "\n\n".join([command.get_help(inner), *_parts(command, inner)])
 
@@ -49,7 +47,7 @@ def help_text(name: str = "") -> str:
 def _parts(command: click.Command, context: click.Context) -> Iterator[str]:
     """The help of the commands inside a command."""
     for name, part in command.commands.items() if isinstance(command, click.Group) else ():
-        with click.Context(part, info_name=name, parent=context) as inner:
+        with part.context_class(part, info_name=name, parent=context) as inner:
             inner.terminal_width = WIDTH
             yield part.get_help(inner)
 

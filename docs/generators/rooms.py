@@ -29,6 +29,7 @@ ROOMS: Final = {
     "reflet.blocking": "api/blocking.md",
     "reflet.client": "api/client.md",
     "reflet.controllers": "api/controllers.md",
+    "reflet.cri": "api/pleg.md",
     "reflet.devserver": "api/testing.md",
     "reflet.informer": "api/informers.md",
     "reflet.managers": "api/managers.md",
@@ -134,14 +135,18 @@ def definition(name: str, module: str) -> Definition | None:
 
 
 def page_of(name: str, room: str) -> str:
-    """The page that documents a name of a room: that of a room of its own before the front page."""
+    """The page that documents a name of a room: the one of the room that defines it.
+
+    For a name of the front page that is any other room that has it.
+    """
     found = definition(name, room)
-    if room != FRONT_PAGE or found is None:
+    if found is None:
         return ROOMS[room]
-    return next(
-        (page for other, page in ROOMS.items() if other != room and found == _seen(name, other)),
-        ROOMS[room],
-    )
+    others = [
+        other for other in ROOMS if other not in (room, FRONT_PAGE) and found == _seen(name, other)
+    ]
+    homes = [other for other in others if found.module.startswith(f"{other}.")]
+    return ROOMS[next(iter(homes or (others if room == FRONT_PAGE else [])), room)]
 
 
 def _seen(name: str, room: str) -> Definition | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -52,10 +53,17 @@ class Step:
 
 def blocks(page: str | Path) -> Iterator[Block]:
     """Give the blocks of a page in order; a page without a folder is one of the how-to pages."""
-    text = (HOW_TO / page).read_text()
+    for _, block in blocks_with_text((HOW_TO / page).read_text()):
+        yield block
+
+
+def blocks_with_text(text: str) -> Iterator[tuple[str, Block]]:
+    """Give the blocks of a text in order, each with what stands between it and the one before."""
+    end = 0
     for found in _BLOCK.finditer(text):
-        named = _NAMED.search(text[: found.start()])
-        yield Block(found[1], found[2], named[1] if named else "")
+        before, end = text[end : found.start()], found.end()
+        named = _NAMED.search(before)
+        yield before, Block(found[1], found[2], named[1] if named else "")
 
 
 def save_files(page: str | Path, folder: Path) -> list[str]:
@@ -130,8 +138,18 @@ class Terminal:
             output += more
         return output.decode()
 
+    def interrupted(self) -> str:
+        """End the command by Ctrl-C, and give what it still printed."""
+        with self._process as process:
+            process.send_signal(signal.SIGINT)
+            try:
+                return process.communicate(timeout=PATIENCE)[0].decode()
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+
     def stop(self) -> None:
-        """End the command as Ctrl-C would."""
+        """End the command."""
         with self._process as process:
             process.terminate()
             try:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import front_page, growth, report
+from benchmarks import growth, report, summary_page
 from benchmarks.measuring import Result
 
 GOAL = "twice as fast: 1.9 times"
@@ -26,7 +26,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, **shortcomings: Any) -
     monkeypatch.setattr(command, "BENCHMARKS", ("made_up",))
     monkeypatch.setattr(command, "write_result", lambda *_, **__: Path("made_up.json"))
     monkeypatch.setattr(report, "write", lambda _names: ["the page"])
-    monkeypatch.setattr(front_page, "loaded", lambda **_: {})
+    monkeypatch.setattr(summary_page, "loaded", lambda **_: {})
     monkeypatch.setattr(growth, "collected", lambda *_, **__: [])
     monkeypatch.setattr(sys, "argv", ["benchmarks", *arguments])
     return command.main()

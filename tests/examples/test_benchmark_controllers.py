@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import controllers_objects, controllers_tables, front_page, pictures
+from benchmarks import controllers_objects, controllers_tables, pictures, summary_page
 from benchmarks.controllers import FULL, QUICK, Size
 from benchmarks.controllers_contestants import (
     CONTESTANTS,
@@ -285,7 +285,7 @@ def test_the_pictures_and_the_short_table_show_microseconds_for_an_object() -> N
         for draw in (pictures.controllers_cpu, pictures.controllers_latency)
         for each in ElementTree.fromstring(draw(found)).iter()
     ]
-    short = front_page.short_table({"controllers": found}).splitlines()[-1]
+    short = summary_page.short_table({"controllers": found}).splitlines()[-1]
 
     assert {"Reflet reconcile: no-op", "20", "kopf on.event, p99", "30.0"} <= set(drawn)
     assert [cell.strip() for cell in short.split("|")[1:-1]] == [

@@ -234,9 +234,9 @@ def test_rows_are_collected_from_the_benchmarks_that_were_run(tmp_path: Path) ->
 def test_the_section_has_words_the_picture_and_one_table() -> None:
     text = report.composed_growth([row({1: 1.0, 2: 2.0, 4: 4.0})])
 
-    assert text.startswith(f"## How cost grows\n\n{GROWTH.introduction}")
-    assert "](images/growth.svg)" in text
-    assert text.count("\n### ") == 1
+    assert text.startswith(f"# How cost grows\n\n{GROWTH.introduction}")
+    assert "](../images/growth.svg)" in text
+    assert text.count("\n## ") == 1
     assert text.endswith(" |\n")
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from benchmarks import front_page, idle_tables, pictures
+from benchmarks import idle_tables, pictures, summary_page
 from benchmarks.idle import (
     FULL,
     QUICK,
@@ -360,7 +360,7 @@ def test_the_picture_shows_the_managers_of_most_objects() -> None:
 
 def test_the_short_table_has_a_line_for_a_look_of_a_minute_only() -> None:
     whole, short = (
-        front_page.short_table({"idle": as_written(figures(seconds=seconds))})
+        summary_page.short_table({"idle": as_written(figures(seconds=seconds))})
         for seconds in (60.0, 10.0)
     )
 

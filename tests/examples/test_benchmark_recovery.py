@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import front_page, pictures, recovery_tables, wire_objects
+from benchmarks import pictures, recovery_tables, summary_page, wire_objects
 from benchmarks.go_programs import Environment
 from benchmarks.measuring import Child, RunFailed
 from benchmarks.recovery import (
@@ -377,7 +377,7 @@ def test_the_pictures_show_the_longest_outage_and_who_is_not_back() -> None:
 def test_the_short_table_has_the_most_objects_after_the_longest_outage() -> None:
     found = json.loads(json.dumps(figures({KUBELET: {"live": 1_979, "last_seconds": 110.0}})))
 
-    text = front_page.short_table({"recovery": found})
+    text = summary_page.short_table({"recovery": found})
 
     assert text.splitlines()[-1].split("|")[1].strip() == (
         "server away for 40 s: from its /readyz to the last of 2,000 objects, s"

@@ -13,6 +13,8 @@ import pytest
 from reflet.devserver.faults import IMMEDIATE_ACTIONS, Action
 from tests.examples.pages import HOW_TO, Reader, agrees, save_files, steps
 
+pytestmark = pytest.mark.story
+
 needs_kubectl = pytest.mark.skipif(
     shutil.which("kubectl") is None and os.environ.get("CI") != "true",
     reason="kubectl is not installed",

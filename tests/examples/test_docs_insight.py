@@ -8,6 +8,8 @@ import pytest
 
 from tests.examples.pages import disagreements
 
+pytestmark = pytest.mark.story
+
 
 @pytest.mark.time_limit(120)
 @pytest.mark.parametrize("page", ["find-out-why.md", "lint-in-ci.md", "minimal-rights.md"])

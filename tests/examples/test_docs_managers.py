@@ -15,6 +15,8 @@ from reflet.testing.pytest_plugin import RunningServer
 from tests.examples.pages import HOW_TO, Reader, agrees, save_files, steps
 from tests.unit.managers.pods import pod
 
+pytestmark = pytest.mark.story
+
 PAGE = "use-the-managers.md"
 EXPLANATION = HOW_TO.parent / "explanation" / "managers.md"
 

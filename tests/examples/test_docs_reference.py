@@ -22,6 +22,7 @@ from docs.generators import (
     kubeconfig_fields,
     lint_rules,
     metrics,
+    parameters,
     rooms,
 )
 from reflet import errors
@@ -182,12 +183,54 @@ def test_a_class_is_shown_with_fields_constructor_and_methods() -> None:
     page = api_pages.room("reflet.pleg")
     section = page.partition("\n### StatusCache\n")[2].partition("\n### ")[0]
 
-    assert "```py\nclass StatusCache\n\nStatusCache(*, ignore_older: bool = False)\n```" in section
+    assert (
+        "```py\nclass StatusCache:\n    on_wait: Callable[[str], None]\n\n"
+        "StatusCache(*, ignore_older: bool = False)\n```"
+    ) in section
     assert "\nwaiting: int\n" in section
     assert "\n#### StatusCache.newer_than\n" in section
     assert (
         "class Inspection:\n    status: RuntimeStatus\n    error: Exception | None = None" in page
     )
+
+
+def test_parameters_are_shown_with_type_default_and_meaning() -> None:
+    section = api_pages.front_page().partition("\n### connect\n")[2]
+
+    assert (
+        '| `namespace` | `str` | `""` | *namespace* is used where a call names none. |' in section
+    )
+
+
+def test_options_that_are_passed_on_are_shown_where_they_are_taken() -> None:
+    section = api_pages.front_page().partition("\n#### Cluster.mirror\n")[2].partition("\n### ")[0]
+
+    assert (
+        "| `label_selector` | `LabelSelector \\| str` |  | Only objects whose labels match. |"
+        in (section)
+    )
+    assert "| `page_size` | `int` |" in section
+
+
+def test_a_sentence_about_several_parameters_is_shown_once() -> None:
+    rows = [
+        parameters.Row(name, "int", "", parameters.meaning(name, "Add.\n\n*a* and *b* are added."))
+        for name in ("a", "b")
+    ]
+
+    assert list(parameters.table(rows, "parameter"))[3:] == [
+        "| `a` | `int` |  | *a* and *b* are added. |",
+        "| `b` | `int` |  | see `a` |",
+    ]
+
+
+def test_no_name_is_documented_twice_and_no_internal_header_is_shown() -> None:
+    pages = [page.read_text() for page in sorted((reference.REFERENCE / "api").glob("*.md"))]
+    names = [name for page in pages for name in re.findall(r"^#### (.+)$", page, re.MULTILINE)]
+    leaks = [text for text in ("Owns:", "Must not", "Upstream:") for page in pages if text in page]
+
+    assert sorted(names) == sorted(set(names))
+    assert leaks == []
 
 
 def test_what_a_private_class_gives_is_shown_where_it_is_inherited() -> None:
@@ -212,6 +255,32 @@ def test_a_docstring_becomes_markdown() -> None:
         "Give `it`.\n\nLike this:\n\n```py\nit = give()\n```\n\nand:\n\n```text\n├── a tree\n```"
     )
     assert docstrings.summary("Give ``a | b``\nnow.\n\nMore.") == "Give `a \\| b` now."
+
+
+def test_the_page_of_rights_has_every_command() -> None:
+    table = (DOCS / "how-to/what-each-command-needs.md").read_text().partition("## Rights")[2]
+    named = {
+        name
+        for row in re.findall(r"^\| (`[^|]+) \|", table.partition("\n## ")[0], re.MULTILINE)
+        for name in re.findall(r"`([\w-]+)`", row)
+    }
+
+    assert named == set(COMMANDS)
+
+
+def test_messages_that_the_page_on_troubleshooting_quotes_are_in_the_code() -> None:
+    page = (DOCS / "how-to/troubleshooting.md").read_text()
+    symptoms = "\n".join(re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE))
+    code = "".join(module.read_text() for module in SOURCE.rglob("*.py"))
+    # Up to what differs from case to case; others' words are left out.
+    quoted = {
+        re.split(r" [\"…]|…", text)[0]
+        for text in re.findall(r"`([a-z‹][^`\n]* [^`\n]*)`", symptoms)
+        if text != "certificate verify failed"
+    }
+
+    assert {text for text in quoted if text not in code and "13 B" not in text} == set()
+    assert len(quoted) > 5
 
 
 @pytest.mark.parametrize(

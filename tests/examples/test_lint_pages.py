@@ -69,13 +69,3 @@ def test_there_are_no_pages_without_a_rule() -> None:
     pages = {path.stem for path in (DOCS / "reference/lint").glob("RFL*.md")}
 
     assert pages == {rule.id for rule in RULES}
-
-
-@pytest.mark.parametrize("rule", EVERY_RULE)
-def test_the_list_of_pages_has_the_rule(rule: Rule) -> None:
-    off = "" if rule.usual else ", off by default"
-
-    assert (
-        f"| [{rule.id}]({rule.id}.md) | `{rule.name}` | {rule.severity.value}{off} | "
-        f"{rule.summary} |\n"
-    ) in (DOCS / "reference/lint/README.md").read_text()

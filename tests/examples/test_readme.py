@@ -1,8 +1,7 @@
-"""The front page: what it shows is true, and every job is two clicks away."""
+"""The README: what it shows is true, and the answers to a newcomer's questions are near."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import subprocess
@@ -10,39 +9,32 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-import reflet
-from reflet import Pod
-from reflet.devserver import DevServer
-from tests.examples.pages import DOCS, Block, Reader, Step, agrees, blocks, save_files, steps_of
+from tests.examples.pages import DOCS, STAYS, Block, Reader, Step, agrees, blocks, steps_of
 
 REPOSITORY: Final = DOCS.parent
 README: Final = REPOSITORY / "README.md"
 LINK: Final = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 ANCHORED: Final = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
 
-JOBS: Final = (
-    *(
-        "container's environment",
-        "does not start",
-        "who uses a ConfigMap or Secret",
-        "run a process locally",
-        "fail in CI",
-        "rights",
-        "watch objects",
-    ),
-    *(
-        "install it",
-        "collection in memory",
-        "exactly what some pods need",
-        "environment and files in",
-    ),
-    *("without an event loop", "pods as processes", "in a cluster"),
-    *("Kubernetes API", "test an operator", "Tab", "look up", "what is promised"),
-)
+# Questions of a newcomer, and what the page that answers them says.
+QUESTIONS: Final = {
+    "How do I install it?": ("how-to/install.md", "pip install"),
+    "Does it run on my Mac?": ("how-to/install.md", "macOS"),
+    "Why does my pod not start?": ("how-to/find-out-why.md", "reflet why deploy/web"),
+    "Who still has the old password?": ("how-to/find-old-values.md", "reflet stale"),
+    "Which rights does it need?": ("how-to/what-each-command-needs.md", "## Rights"),
+    "How do I fail a pull request?": ("how-to/lint-in-ci.md", "exit code"),
+    "Mirror, informer or manager?": ("how-to/choose-an-api.md", "cluster.mirror"),
+    "Does the mirror survive a restart?": ("explanation/consistency.md", "restart"),
+    "How do I test my operator?": ("tutorials/test-your-operator.md", "reflet_server"),
+    "What does Forbidden mean?": ("how-to/troubleshooting.md", "403"),
+    "Why not mirrord?": ("../README.md", "mirrord"),
+    "Which flag was it?": ("reference/commands.md", "--namespace"),
+}
 
 
 def python_blocks() -> list[Block]:
@@ -59,9 +51,8 @@ def offline_steps() -> Iterator[Step]:
 
 
 def surroundings(folder: Path) -> Path:
-    """A folder with the files that the page speaks of: the examples, and the tutorial's pod."""
+    """A folder with the files that the page speaks of."""
     (folder / "examples").symlink_to(REPOSITORY / "examples")
-    save_files(DOCS / "tutorials/run-a-pod-locally.md", folder)
     return folder
 
 
@@ -84,6 +75,16 @@ def links_of(page: Path) -> set[Path]:
     return {target / "README.md" if target.is_dir() else target for target in targets}
 
 
+def clicks_to(answer: Path) -> int:
+    """How many links are followed from the README to a page, at the least."""
+    reached, clicks = {README}, 0
+    while answer not in reached:
+        further = {target for page in reached if page.suffix == ".md" for target in links_of(page)}
+        assert further - reached, f"no way leads to {answer}"
+        reached, clicks = reached | further, clicks + 1
+    return clicks
+
+
 @pytest.mark.parametrize("step", [pytest.param(step, id=step.command) for step in offline_steps()])
 def test_a_command_prints_what_the_page_shows(step: Step, tmp_path: Path) -> None:
     environment = {
@@ -104,59 +105,42 @@ def test_a_command_prints_what_the_page_shows(step: Step, tmp_path: Path) -> Non
     assert agrees(printed, step.printed), printed
 
 
-def test_the_server_begins_as_the_page_shows(tmp_path: Path) -> None:
+@pytest.mark.time_limit(120)
+def test_the_process_runs_and_restarts_as_the_page_shows(tmp_path: Path) -> None:
     [step] = [
         step
         for block in blocks(README)
         for step in steps_of(Block("console", block.content))
-        if step.command.startswith("reflet serve")
+        if step.command.startswith("reflet run")
     ]
-    said = re.sub(r":\d+$", ":…", step.printed, flags=re.MULTILINE).replace(
-        "KUBECONFIG=", "KUBECONFIG=…"
-    )
+    first, _, then = step.printed.partition("reflet: changed")
+    first = f"…{first}"  # a terminal is told more
+    manifest = (REPOSITORY / "examples/web/web.yaml").read_text()
+    (tmp_path / "examples/web").mkdir(parents=True)
+    file = tmp_path / "examples/web/web.yaml"
+    file.write_text(manifest)
 
-    with Reader(surroundings(tmp_path)) as reader:
-        printed = reader.do(step.command)
+    with Reader(tmp_path) as reader:
+        began = reader.follow(Step(f"{step.command}  {STAYS}", first))
+        file.write_text(manifest.replace("color: blue", "color: red"))
+        went_on = reader.follow(Step("", f"reflet: changed{then}"))
 
-    assert agrees(printed, said), printed
+    assert agrees(began, first), began
+    assert agrees(went_on, f"reflet: changed{then}"), went_on
 
 
-def test_the_five_lines_are_those_of_the_tutorial_which_are_run() -> None:
+def test_every_file_that_the_page_names_is_there() -> None:
+    named = set(re.findall(r"\bexamples/[\w./-]+\w", README.read_text()))
+
+    assert {name for name in named if not (REPOSITORY / name).exists()} == set()
+    assert len(named) > 2
+
+
+def test_the_mirror_is_that_of_the_tutorial_which_is_run() -> None:
     [lines] = [block.content for block in python_blocks() if "asyncio.run" in block.content]
     followed = {block.name: block.content for block in blocks(DOCS / "tutorials/first-mirror.md")}
 
     assert lines == followed["mirror.py"]
-
-
-async def test_the_lines_for_a_client_work(capsys: pytest.CaptureFixture[str]) -> None:
-    [lines] = [block.content for block in python_blocks() if "pods.patch" in block.content]
-    container = {"name": "web", "image": "example.com/web"}
-    pod = {
-        "metadata": {"name": "web", "labels": {"app": "web"}},
-        "spec": {"containers": [container]},
-    }
-    names: dict[str, Any] = {}
-    async with DevServer(tls=False) as server:
-        kubeconfig = str(server.kubeconfig_path)
-        async with reflet.connect(kubeconfig=kubeconfig) as cluster:
-            await cluster.resource("namespaces").create({"metadata": {"name": "shop"}})
-            await cluster.resource(Pod, namespace="shop").create(pod)
-        names["reflet"] = _Connecting(kubeconfig)
-        exec(f"async def shown():\n{textwrap.indent(lines, '    ')}", names)
-
-        await asyncio.wait_for(names["shown"](), 30)
-
-    assert capsys.readouterr().out == "web Pending\n"
-
-
-class _Connecting:
-    """``reflet`` on a machine whose kubeconfig names a certain server."""
-
-    def __init__(self, kubeconfig: str) -> None:
-        self._kubeconfig = kubeconfig
-
-    def connect(self) -> reflet.Cluster:
-        return reflet.connect(kubeconfig=self._kubeconfig)
 
 
 def test_all_other_lines_of_python_are_python() -> None:
@@ -164,15 +148,13 @@ def test_all_other_lines_of_python_are_python() -> None:
         compile(f"async def shown():\n{textwrap.indent(block.content, '    ')}", "README", "exec")
 
 
-@pytest.mark.parametrize("job", JOBS)
-def test_every_job_has_a_row_that_leads_to_a_page(job: str) -> None:
-    [row] = [
-        line
-        for line in README.read_text().splitlines()
-        if line.startswith("| ") and job in line.split("|")[1]
-    ]
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_answer_to_a_question_is_at_most_two_clicks_away(question: str) -> None:
+    page, words = QUESTIONS[question]
+    answer = (DOCS / page).resolve()
 
-    assert re.search(r"\]\((docs/|#)", row)
+    assert words in answer.read_text()
+    assert clicks_to(answer) <= 2
 
 
 def test_no_link_leads_nowhere() -> None:
@@ -207,7 +189,7 @@ def test_every_page_is_two_clicks_away() -> None:
     second = {target for page in first for target in links_of(page)}
     pages = {
         page
-        for folder in ("tutorials", "how-to", "reference", "explanation")
+        for folder in ("tutorials", "how-to", "reference", "explanation", "performance")
         for page in (DOCS / folder).glob("*.md")
     }
 
@@ -216,10 +198,46 @@ def test_every_page_is_two_clicks_away() -> None:
     assert far_away == []
 
 
-@pytest.mark.parametrize("folder", ["tutorials", "how-to", "reference", "explanation"])
+@pytest.mark.parametrize(
+    "folder", ["tutorials", "how-to", "reference", "explanation", "performance"]
+)
 def test_the_index_of_a_folder_names_every_page_in_it(folder: str) -> None:
     index = DOCS / folder / "index.md"
 
     unnamed = set((DOCS / folder).glob("*.md")) - links_of(index) - {index}
 
     assert {page.name for page in unnamed} == set()
+
+
+@pytest.mark.parametrize("folder", ["tutorials", "how-to", "explanation", "performance"])
+def test_a_page_has_one_title_in_the_index_and_in_the_sidebar(folder: str) -> None:
+    """Both sidebar and page show the heading; the index must call it the same."""
+    index = (DOCS / folder / "index.md").read_text()
+    titles = {
+        name: (DOCS / folder / name).read_text().partition("\n")[0].removeprefix("# ")
+        for name in re.findall(r"\]\(([\w-]+\.md)\)", index)
+    }
+
+    wrong = {
+        name: title
+        for name, title in titles.items()
+        if f"| [{title}]({name}) |" not in index and f"[{title}]({name})" not in index
+    }
+
+    assert wrong == {}
+
+
+def test_no_page_is_twice_in_the_sidebar() -> None:
+    entries = [
+        (page.parent / f"{line.strip()}.md").resolve()
+        for page in DOCS.rglob("*.md")
+        if "_build" not in page.parts
+        for tree in re.findall(
+            r"^```{toctree}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
+        )
+        for line in tree.splitlines()
+        if line.strip() and not line.startswith(":") and "*" not in line
+    ]
+
+    assert sorted(entries) == sorted(set(entries))
+    assert [page for page in entries if not page.is_file()] == []
