@@ -97,6 +97,15 @@ def check_what_is_not_in_another_namespace_is_a_difference(
     assert (code, found["gone"]) == (1, True)
 
 
+def check_a_namespace_that_does_not_exist_is_a_mistake(commands: Commands, create: Create) -> None:
+    """A typing error must not look like a workload that is gone."""
+    create("/apis/apps/v1/deployments", workload())
+
+    code, said = commands.on_server("diff", "deploy/api", "--to-namespace", "kube-pubic")
+
+    assert (code, "namespace kube-pubic does not exist" in said) == (2, True)
+
+
 def check_what_nothing_uses(commands: Commands, create: Create) -> None:
     """An object, and a key of another one; with the same answer from files."""
     forgotten = {**SETTINGS, "metadata": {"name": "forgotten"}}

@@ -354,6 +354,8 @@ READING: Final = (
     ("ui", "--once"),
     ("ui", "--once", "-A", "-o", "json"),
     ("api-resources",),
+    ("doctor",),
+    ("doctor", "-o", "json"),
     ("version",),
 )
 FROM_FILES: Final = (

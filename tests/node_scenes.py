@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
@@ -33,6 +32,7 @@ from reflet.node.shim.container_records import records_below
 from reflet.processes.isolation_check import why_not_isolated
 from reflet.processes.process_table import process_entries
 from reflet.volumes.mounts import memory_candidates
+from tests.patience import Deadline
 
 NODE: Final = "worker-1"
 PATIENCE: Final = 30.0  # seconds for what takes a moment
@@ -121,9 +121,9 @@ class Scene:
 
     async def pod(self, name: str, wanted: Callable[[Pod], Any]) -> Pod:
         """The pod, once it is as *wanted*."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         pod = Pod()
-        while time.monotonic() < deadline:
+        while not deadline.passed:
             pod = await self.pods.get(name)
             if wanted(pod):
                 return pod
@@ -143,9 +143,9 @@ class Scene:
     async def events(self, name: str, *reasons: str) -> list[Event]:
         """The events of a pod, once there is one of each of these reasons."""
         events = self.cluster.resource(Event, namespace=self.namespace)
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         found: list[Event] = []
-        while time.monotonic() < deadline:
+        while not deadline.passed:
             listing = await events.list()
             found = [each for each in listing.items if each.involved_object.name == name]
             if set(reasons) <= {each.reason for each in found}:
@@ -172,17 +172,17 @@ class Scene:
 
 async def until(reached: Callable[[], Any], *, patience: float = PATIENCE) -> None:
     """Look again and again."""
-    deadline = time.monotonic() + patience
+    deadline = Deadline(patience)
     while not reached():
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert not deadline.passed, "it did not happen in time"
         await asyncio.sleep(A_LOOK)
 
 
 async def until_async(reached: Callable[[], Awaitable[bool]]) -> None:
     """Ask again and again."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not await reached():
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert not deadline.passed, "it did not happen in time"
         await asyncio.sleep(A_LOOK)
 
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from tests.patience import Deadline
+
 PATIENCE: Final = 25.0  # seconds until what is waited for must be so
 
 # Another user may not be able to read Python and its libraries where this one has them, so all that
@@ -60,9 +62,9 @@ def sidecar_process(
 
 def until(is_so: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> bool:
     """Wait until something is so, the process has ended, or for long enough; whether it is."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not is_so():
-        if time.monotonic() > deadline or (process is not None and process.poll() is not None):
+        if deadline.passed or (process is not None and process.poll() is not None):
             return is_so()
         time.sleep(0.02)
     return True

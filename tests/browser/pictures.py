@@ -28,13 +28,13 @@ async def take(
     whole: bool = False,
     **options: Any,
 ) -> None:
-    """Take one picture."""
+    """Take one picture; what is called ``.jpg`` is small."""
     size = {"width": width, "height": height}
     async with page_of(board) as page, browser.tab(viewport=size, **options) as tab:
         await opened(tab, page)
-        await tab.do(
-            "screenshot", {"path": str(IMAGES / name), "animations": "disabled", "fullPage": whole}
-        )
+        shot = {"path": str(IMAGES / name), "animations": "disabled", "fullPage": whole}
+        small = {"type": "jpeg", "quality": 60} if name.endswith(".jpg") else {}
+        await tab.do("screenshot", {**shot, **small})
 
 
 async def main() -> None:
@@ -48,6 +48,15 @@ async def main() -> None:
         await take(browser, "ui-dark.png", edited, width=1200, height=640, colorScheme="dark")
         await take(browser, "ui-phone.png", edited, width=390, height=780, colorScheme="light")
         await take(browser, "ui-crowd.png", busy, width=1200, height=760, colorScheme="light")
+        # For the moving picture, which is as wide as a terminal.
+        for name, scheme in (("ui-small.jpg", "light"), ("ui-small-dark.jpg", "dark")):
+            await take(
+                *(browser, name, edited),
+                width=1124,
+                height=800,
+                colorScheme=scheme,
+                deviceScaleFactor=0.8,
+            )
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import msgspec
 from reflet.client.client import Client
 from reflet.cluster import Cluster
 from reflet.node.shim import shim_client
+from reflet.runtime.sockets import keepalive
 from reflet.runtime.waits import Arrivals
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
@@ -36,7 +37,7 @@ at most when that took longer."""
 WAITS: Final = (
     (http2, "READ_IDLE_TIMEOUT", http2.READ_IDLE_TIMEOUT / RATE),
     (http2, "PING_TIMEOUT", http2.PING_TIMEOUT / RATE),
-    (http1, "KEEPALIVE", http1.keepalive(idle=1, interval=1, count=1)),  # whole seconds only
+    (http1, "KEEPALIVE", keepalive(idle=1, interval=1, count=1)),  # whole seconds only
     (asyncio.constants, "SSL_SHUTDOWN_TIMEOUT", asyncio.constants.SSL_SHUTDOWN_TIMEOUT / RATE),
     # A shim is a process of its own, which does not hurry: whoever waits for it by a hurried
     # clock waits for so many seconds of that.

@@ -30,7 +30,10 @@ from tests.node_scenes import (
     until_async,
 )
 
-AGENT, VICTIM, ATTACKER, NOBODY = 12345, 5001, 6001, 65534
+# Users of this process alone: pods kill everything of their user's, and other processes of the same
+# test run attack at the same time.
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+AGENT, VICTIM, ATTACKER, NOBODY = (each + _WORKER for each in (12345, 5001, 6001, 64001))
 CANARY = "CANARY-OF-THE-VICTIM"
 ENDED = ("Succeeded", "Failed")
 
@@ -42,16 +45,21 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be root
 class Mode:
     """How an agent runs."""
 
-    user: int | None
+    # Names and order of tests follow from these: they are the same in every process of a run.
+    is_root: bool
     isolated: bool
 
+    @property
+    def user(self) -> int | None:
+        return None if self.is_root else AGENT
+
     def __str__(self) -> str:
-        who = "root" if self.user is None else "user"
+        who = "root" if self.is_root else "user"
         return f"{who}-{'isolated' if self.isolated else 'plain'}"
 
 
-ROOT, ROOT_PLAIN = Mode(None, isolated=True), Mode(None, isolated=False)
-USER, USER_PLAIN = Mode(AGENT, isolated=True), Mode(AGENT, isolated=False)
+ROOT, ROOT_PLAIN = Mode(is_root=True, isolated=True), Mode(is_root=True, isolated=False)
+USER, USER_PLAIN = Mode(is_root=False, isolated=True), Mode(is_root=False, isolated=False)
 EVERY = (ROOT, ROOT_PLAIN, USER, USER_PLAIN)
 
 

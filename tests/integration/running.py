@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from reflet.testing.pytest_plugin import RunningServer
+from tests.patience import Deadline
 
 PATIENCE = 30.0  # seconds, for what takes a moment
 A_LOOK = 0.01
@@ -114,9 +115,9 @@ class Running:
 
 
 def until(reached: Callable[[], bool], describe: Callable[[], str] = lambda: "") -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not reached():
-        assert time.monotonic() < deadline, describe()
+        assert not deadline.passed, describe()
         time.sleep(A_LOOK)
 
 

@@ -45,6 +45,10 @@ def test_what_is_not_in_another_namespace_is_a_difference(
     answer_scenes.check_what_is_not_in_another_namespace_is_a_difference(commands, create)
 
 
+def test_a_namespace_that_does_not_exist_is_a_mistake(commands: Commands, create: Create) -> None:
+    answer_scenes.check_a_namespace_that_does_not_exist_is_a_mistake(commands, create)
+
+
 def test_what_nothing_uses(commands: Commands, create: Create) -> None:
     answer_scenes.check_what_nothing_uses(commands, create)
 

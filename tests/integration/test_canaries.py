@@ -52,6 +52,7 @@ from tests.canary_scenes import (
 )
 from tests.integration.running import running
 from tests.node_scenes import NODE, Scene, can_isolate, is_running, running_agent, waits_for
+from tests.patience import Deadline
 from tests.unit.managers.pods import pod as small_pod
 from tests.unit.transport.pem_material import make_pair
 
@@ -65,7 +66,8 @@ SERVICE_ACCOUNT: Final = {
 ELSEWHERE: Final = frozenset({"watch", "serve", "run", "node", "sidecar"})
 """Commands that do not end by themselves: each has a test of its own below, that of the sidecar is
 in test_sidecar_never_again."""
-WITHOUT_SECRETS: Final = frozenset({"completion", "crd", "demo"})
+WITHOUT_SECRETS: Final = frozenset({"completion", "crd", "demo", "ps"})
+"""ps asks a runtime for states, never for the variables of a container."""
 
 
 ears, shop, reflet_command = (
@@ -185,9 +187,9 @@ def spoken_by(
 
 
 def wait_for(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not reached():
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert not deadline.passed, "it did not happen in time"
         time.sleep(0.01)
 
 

@@ -47,7 +47,10 @@ from tests.witnesses import State
 
 STATUSES: Final = (401, 403, 410, 429, 500, 503, 504)
 
-pytestmark = pytest.mark.time_limit(3 * chaos.SECONDS + 6 * chaos.CALM)
+pytestmark = [
+    pytest.mark.story,
+    pytest.mark.time_limit(3 * chaos.SECONDS + 6 * chaos.CALM),
+]
 
 
 @final

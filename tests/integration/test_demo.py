@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,13 @@ PATIENCE = 60
 def memory() -> Iterator[Path]:
     """A place in memory of our own, so that what is left over is seen."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A short name: the agent's sockets are below, and the path of a socket has 107 bytes."""
+    with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
 
 
@@ -53,9 +61,16 @@ def test_the_demonstration_tells_its_story_and_leaves_nothing(tmp_path: Path, me
         r"has no key special\.how",
         r"the pod ran by itself",
         r"reflet run deploy/NAME",
+        r"Documentation: https://",
+        r"\$ reflet why pod/dapi-test-pod",
     ):
         assert re.search(scene, told.stdout), scene
     assert "correct horse" not in told.stdout
+    assert len(re.findall("^✓ ", told.stdout, re.MULTILINE)) == 10
+    assert [line for line in told.stdout.splitlines() if line[:1] in "✓$ " and len(line) > 80] == []
+    for scene in told.stdout.split("\n── ")[1:]:
+        assert scene.count("\n") <= 23, "a scene is higher than a usual terminal"
+        assert re.search(r"^(\$|✓) ", scene, re.MULTILINE)
     assert [*tmp_path.iterdir(), *memory.iterdir()] == []
 
 
@@ -94,6 +109,9 @@ def test_a_demonstration_that_is_kept_can_be_looked_at_until_it_is_interrupted(
         kubeconfig = next(
             found[1] for line in lines if (found := re.search(r"export KUBECONFIG=(\S+)", line))
         )
+        page = next(found[1] for line in lines if (found := re.search(r"(http://\S+)#token", line)))
+        with urllib.request.urlopen(page, timeout=PATIENCE) as answer:
+            shown = answer.read()
         seen = subprocess.run(
             [sys.executable, "-m", "reflet", "get", "pods", "--kubeconfig", kubeconfig],
             capture_output=True,
@@ -105,5 +123,6 @@ def test_a_demonstration_that_is_kept_can_be_looked_at_until_it_is_interrupted(
         kept.communicate(timeout=PATIENCE)
 
     assert "shop" in seen.stdout
+    assert b"<html" in shown
     assert kept.returncode == 0
     assert [*tmp_path.iterdir(), *memory.iterdir()] == []

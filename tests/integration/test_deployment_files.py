@@ -117,7 +117,8 @@ def test_scripts_of_a_sidecar_find_the_python_that_has_the_packages() -> None:
 
     assert settings["ENV"].split()[0] == "PATH=/opt/reflet/bin:$PATH"
     # slim has a shell, which distroless images have not.
-    assert ("FROM", "python:${PYTHON}-slim AS installed") in instructions()
+    assert ("ARG", "BASE=python:3.13-slim") in instructions()
+    assert ("FROM", "${BASE} AS installed") in instructions()
 
 
 def test_the_image_installs_only_what_is_pinned_by_hash() -> None:

@@ -65,7 +65,7 @@ async def test_a_port_that_nobody_has_is_told_and_the_connection_reset(
         with pytest.raises(ConnectionResetError):
             await reversed_at(forwarded.host, forwarded.port)
 
-    assert "failed to connect to localhost:1: " in str(errors[0])
+    assert "failed to connect to localhost:1: connection refused" in str(errors[0])
 
 
 async def test_what_else_listens_on_the_machine_is_not_reached_through_a_pod(

@@ -13,6 +13,7 @@ import pytest
 
 from reflet.errors import TransportError
 from reflet.informer.reflector.health import CONNECTIONS_ARE_CHECKED_WITHIN
+from reflet.runtime.sockets import keepalive
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
 from reflet.transport.http import http1, http2
@@ -46,7 +47,7 @@ def quiet_server(protocol: str) -> Http1Server | Http2Server:
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http1, "KEEPALIVE", http1.keepalive(idle=1, interval=1, count=1))
+    monkeypatch.setattr(http1, "KEEPALIVE", keepalive(idle=1, interval=1, count=1))
     monkeypatch.setattr(http2, "READ_IDLE_TIMEOUT", 0.2)
     monkeypatch.setattr(http2, "PING_TIMEOUT", 2.0)
 

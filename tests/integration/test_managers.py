@@ -21,6 +21,7 @@ from reflet.podconfig.last_known_objects import objects_of
 from reflet.pods.pod_sources import ServedPods, pods_of_node
 from reflet.pods.registrar import PodRegistrar
 from reflet.testing.pytest_plugin import RunningServer
+from tests.patience import Deadline
 from tests.unit.managers.pods import pod
 
 PATIENCE = 30.0  # seconds, for what takes a moment
@@ -59,9 +60,9 @@ def open_streams(server: RunningServer) -> int:
 
 async def until(reached: Callable[[], bool]) -> None:
     """Look again and again: the other end of a connection learns of its end a little later."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not reached():
-        assert time.monotonic() < deadline
+        assert not deadline.passed
         await asyncio.sleep(A_LOOK)
 
 

@@ -1,8 +1,8 @@
 """Whatever breaks, the mirror ends up equal to the server, and never hammers it.
 
 Every scene has real sockets and a loop with virtual time, so that faults last as long as in
-``docs/performance.md`` and delays are those of a program that sets none.  Requests are counted
-without jitter, which is when there are most of them.
+``docs/performance/faults.md`` and delays are those of a program that sets none.  Requests are
+counted without jitter, which is when there are most of them.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def _sleepers() -> list[bytes]:
         {"runAsUser": 0},
         {"runAsUser": ATTACKER, "runAsGroup": 42},
     ],
-    ids=str,
+    ids="-".join,
 )
 async def test_nobody_is_given_a_user_or_a_group_that_was_not_named(
     house: House, context: dict[str, Any]

@@ -182,7 +182,8 @@ async def test_a_command_that_is_not_there_is_told_as_the_start_that_failed(
 
     ended = end_of(pod)
     assert (ended.exit_code, ended.reason) == (128, "StartError")
-    assert any("failed to start container" in each.message for each in events)
+    assert ended.message
+    assert f"Error: {ended.message}" in [each.message for each in events]
 
 
 async def test_a_deleted_pod_ends_within_its_grace_period_and_leaves_nothing(

@@ -23,6 +23,7 @@ from reflet.node.server import review
 from reflet.node.server.review import BURST, PeerBuckets
 from reflet.node.shim import protocol
 from reflet.node.shim.service import LARGEST
+from reflet.node.shim.shim_socket import socket_path
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.node_agents import fetched, is_ready, scene_on
 from tests.node_scenes import (
@@ -151,7 +152,7 @@ async def says(url: str, words: str) -> bool:
 
 async def is_served(folder: Path) -> bool:
     try:
-        _, writer = await asyncio.open_unix_connection(protocol.socket_path(folder))
+        _, writer = await asyncio.open_unix_connection(socket_path(folder))
     except (FileNotFoundError, ConnectionRefusedError):
         return False
     writer.close()
@@ -168,7 +169,7 @@ async def test_a_shim_turns_over_what_it_has_said(tmp_path: Path) -> None:
             stderr=said,
         )
     await until_async(lambda: is_served(tmp_path))
-    reader, writer = await asyncio.open_unix_connection(protocol.socket_path(tmp_path))
+    reader, writer = await asyncio.open_unix_connection(socket_path(tmp_path))
     writer.write(b"nonsense\n")
     await reader.read()
     writer.close()

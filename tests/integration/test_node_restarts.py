@@ -221,6 +221,7 @@ async def test_two_agents_do_not_share_a_folder(server: RunningServer, tmp_path:
         second.stop()
 
 
+@pytest.mark.story
 async def test_everything_is_well_after_a_storm_of_kills(tmp_path: Path) -> None:
     seed = int(os.environ.get("REFLET_SEED", "1"))
 

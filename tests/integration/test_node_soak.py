@@ -18,6 +18,7 @@ SECONDS: Final = float(os.environ.get("REFLET_SOAK_SECONDS", "20"))
 SEED: Final = int(os.environ.get("REFLET_SEED", "14"))
 
 
+@pytest.mark.story
 @pytest.mark.time_limit(SECONDS + 4 * CALM)
 async def test_an_agent_outlives_everything_that_runs_out(tmp_path: Path) -> None:
     story = await NodeSoak(tmp_path, seed=SEED, seconds=SECONDS).tell()

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, cast
 
 import pytest
 
@@ -22,6 +22,7 @@ import reflet
 from reflet.api.core.pods import Pod
 from reflet.node import agent
 from reflet.node.agent import NodeAgent
+from reflet.node.process_runtime import ProcessRuntime
 from reflet.runtime import permanent_tasks
 from reflet.runtime.clock import Clock
 from reflet.runtime.permanent_tasks import PermanentTasks, TaskEnded, Work
@@ -174,7 +175,10 @@ async def test_a_task_that_nothing_helps_fails_livez_and_ends_the_agent_but_no_c
         permanent.strike(TypeError("a mistake"), spare=THE_ONE_THAT_TELLS)
         await until(lambda: list(permanent.problems.values()).count(None) == 1)
         status, words = await fetched(f"{agent.health_url}/livez")
-        shim, before = agent._shim.pid, await scene.pods.get("web")
+        shim, before = (
+            cast("ProcessRuntime", agent._opened.runtime)._shim.pid,
+            await scene.pods.get("web"),
+        )
 
     assert ended.error.why == "TypeError"
     assert status == 503

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+
+pytestmark = pytest.mark.story
 
 REPOSITORY: Final = Path(__file__).parents[2]
 INFO: Final = "dist-info"
@@ -75,6 +78,22 @@ def names_in(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
+def test_the_readme_of_the_package_leads_to_the_documentation_and_to_no_file(
+    built: dict[str, Path],
+) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        [name] = [each for each in wheel.namelist() if each.endswith(f"{INFO}/METADATA")]
+        metadata = email.message_from_bytes(wheel.read(name))
+    text = metadata.get_payload()
+    assert isinstance(text, str)
+
+    links = re.findall(r"\]\(([^)]+)\)", text)
+
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert "https://reflet.dev/how-to/find-out-why.html#who-uses-it" in links
+    assert metadata["Description-Content-Type"] == "text/markdown"
+
+
 def test_the_wheel_has_exactly_the_files_of_the_package(built: dict[str, Path]) -> None:
     source = {
         str(path.relative_to(REPOSITORY / "src"))
@@ -125,7 +144,7 @@ def test_the_metadata_say_what_it_is(built: dict[str, Path]) -> None:
 def test_it_runs_outside_the_repository(
     elsewhere: Path, program: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert "Commands:" in ran(elsewhere, *program, "--help", at=tmp_path)
+    assert "Diagnose:" in ran(elsewhere, *program, "--help", at=tmp_path)
     assert ran(elsewhere, *program, "version", "--client", at=tmp_path).startswith("Reflet: ")
 
 

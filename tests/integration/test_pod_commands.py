@@ -17,6 +17,7 @@ import pytest
 from reflet.cli.main import run
 from reflet.testing.pytest_plugin import RunningServer
 from tests.integration.plain_client import MERGE_PATCH, Client
+from tests.patience import Deadline
 from tests.pod_examples import NO_KEY, OBJECTS, same_everywhere
 
 PATIENCE: Final = 20.0  # seconds for what must come
@@ -161,8 +162,8 @@ def watching(
 
 def eventually(path: Path, text: str) -> bool:
     """Wait until a file says something."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+    deadline = Deadline(PATIENCE)
+    while not deadline.passed:
         if path.exists() and path.read_text() == text:
             return True
         time.sleep(0.02)

@@ -67,7 +67,7 @@ def test_a_repository_is_read_past_everything_that_is_no_manifest(
     code, lines, errors = lint("-f", str(tmp_path))
 
     assert code == 1
-    assert [line for line in lines if "RFL" in line] == [
+    assert [line for line in lines if " RFL" in line] == [
         f"{tmp_path}/broken.yaml:4: error RFL001 refused"
     ]
     assert "skipped 6 files: 1 Helm template (render it: --helm" in errors

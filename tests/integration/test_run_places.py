@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.running import LOOP, MANIFESTS, PATIENCE, POLITE, memory, running, until
+from tests.patience import Deadline
 
 
 def allowed(*command: str) -> bool:
@@ -259,9 +259,9 @@ class Console:
 
     def until(self, text: str) -> None:
         """Read on until the text has come, and forget what came before."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         while text not in self._text:
-            assert time.monotonic() < deadline, self._text
+            assert not deadline.passed, self._text
             if select.select([self._descriptor], [], [], 0.1)[0]:
                 self._text += os.read(self._descriptor, 65536).decode(errors="replace")
         self._text = self._text.partition(text)[2]

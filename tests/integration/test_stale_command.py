@@ -125,7 +125,7 @@ def watching(server: RunningServer, *arguments: str) -> Iterator[subprocess.Pope
 def test_a_watch_says_what_it_saw_become_stale(played: RunningServer, client: Client) -> None:
     with watching(played, "deploy/web") as process:
         assert process.stdout is not None
-        assert "1 running pod was looked at" in process.stdout.readline()
+        assert "1 running pod was checked" in process.stdout.readline()
         change(client, "debug")
         line = process.stdout.readline()
 

@@ -33,6 +33,7 @@ from reflet.ui.board import Board
 from reflet.ui.cluster_board import AWAY, ClusterBoard
 from tests.integration.node_agents import scene_on
 from tests.node_scenes import config_map, free_port, is_running, pod_document, until
+from tests.patience import Deadline
 
 PATIENCE: Final = 30.0
 POD: Final = {
@@ -213,9 +214,9 @@ def test_the_command_serves_files_and_reads_them_again(tmp_path: Path) -> None:
     with command("-f", str(path)) as (_, address):
         before = first_event(address)
         path.write_text(json.dumps({**POD, "metadata": {"name": "other"}}))
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         while "Pod/default/other" not in (after := first_event(address))["workloads"]:
-            assert time.monotonic() < deadline
+            assert not deadline.passed
             time.sleep(0.05)
 
     assert list(before["workloads"]) == ["Pod/default/web"]
@@ -275,6 +276,7 @@ async def test_several_namespaces_are_one_page(
     ("arguments", "code", "words"),
     [
         (["--once", "--open", "-A"], 2, "there is nothing to open"),
+        (["-o", "html", "-A"], 2, "-o is for --once"),
         (["-A", "-n", "shop"], 2, "leave out -A, or -n"),
         (["-f", "x.yaml", "-A"], 2, "files are of one namespace"),
         (["-f", "nowhere.yaml"], 2, "nowhere.yaml"),

@@ -33,6 +33,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 
+from tests.patience import Deadline
 from tests.real.access_rules import FIRST_GRANT, IDENTITIES, OBJECTS, SERVER, Role, token_file
 from tests.real.api_connection import Answer, ApiConnection
 from tests.real.binaries import Binaries, find_binaries
@@ -369,13 +370,13 @@ class KubeServer:
             self._keeper.stop(name, patience=patience)
 
     def _wait_until(self, goal: str, reached: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + self._patience
+        deadline = Deadline(self._patience)
         while not reached():
             for name in self._running:
                 code = self._keeper.exit_code(name)
                 if code is not None:
                     raise KubeServerFailed(f"{name} ended with {code} before {goal}\n{self.logs()}")
-            if time.monotonic() > deadline:
+            if deadline.passed:
                 raise KubeServerFailed(f"not within {self._patience:g} s: {goal}\n{self.logs()}")
             time.sleep(POLL_INTERVAL)
 

@@ -34,15 +34,16 @@ class ProcessKeeper:
     """Runs processes by name in a temporary folder, until :meth:`close`.
 
     The processes live in sessions of their own, so that a Ctrl-C in the terminal reaches this
-    program only, which then stops them in its own order.
+    program only, which then stops them in its own order.  The command ``afterwards`` runs when
+    the processes are gone: it cleans up what killing them leaves behind.
     """
 
-    def __init__(self, *, prefix: str) -> None:
+    def __init__(self, *, prefix: str, afterwards: Sequence[str] = ()) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix=prefix))
         try:
             with (self.folder / "keeper.log").open("wb") as log:
                 self._keeper = subprocess.Popen(
-                    [sys.executable, "-I", "-S", __file__, str(self.folder)],
+                    [sys.executable, "-I", "-S", __file__, str(self.folder), *afterwards],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
@@ -74,6 +75,10 @@ class ProcessKeeper:
         code: int | None = self._tell("exit_code", name)
         return code
 
+    def signal(self, name: str, number: int) -> None:
+        """Send a process a signal, unless it has ended."""
+        self._tell("signal", name, number=number)
+
     def stop(self, name: str, *, patience: float) -> None:
         """Ask a process to end, kill it after ``patience`` seconds; return when it is gone."""
         self._tell("stop", name, patience=patience)
@@ -100,7 +105,7 @@ class ProcessKeeper:
         return content["result"]
 
 
-def keep(folder: Path) -> None:
+def keep(folder: Path, afterwards: Sequence[str]) -> None:
     """Be the keeper: obey standard input until it ends."""
     children: dict[str, subprocess.Popen[bytes]] = {}
     try:
@@ -117,6 +122,8 @@ def keep(folder: Path) -> None:
             child.kill()
         for child in children.values():
             child.wait()
+        if afterwards:
+            subprocess.run(afterwards, stdout=sys.stderr, check=True)
         shutil.rmtree(folder)
 
 
@@ -140,6 +147,9 @@ def obey(
             return children[name].pid
         case "exit_code":
             return children[name].poll()
+        case "signal":
+            children[name].send_signal(order["number"])
+            return None
         case "stop":
             child = children.pop(name)
             child.terminate()
@@ -153,4 +163,4 @@ def obey(
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]))
+    keep(Path(sys.argv[1]), sys.argv[2:])

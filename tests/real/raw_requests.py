@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import http.client
 import ssl
-import time
 from contextlib import closing
 from dataclasses import dataclass
 
+from tests.patience import Deadline
 from tests.real.kube_server import HOST, KubeServer
 
 PATIENCE = 30.0  # seconds until something that happens by itself must have happened
@@ -51,7 +51,7 @@ def send(
 
 def wait_until_served(kube: KubeServer, path: str) -> None:
     """Ask until a path is served."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while kube.request("GET", path).code != http.client.OK:
-        if time.monotonic() > deadline:
+        if deadline.passed:
             raise TimeoutError(f"not served within {PATIENCE:g} s: {path}")

@@ -8,7 +8,6 @@ import json
 import logging
 import secrets
 import ssl
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -22,6 +21,7 @@ from reflet.api.options import WatchOptions
 from reflet.cluster import Cluster, connect
 from reflet.informer.handlers.changes import Change
 from reflet.transport.http import cert_rotation
+from tests.patience import Deadline
 from tests.real.api_connection import ApiConnection
 from tests.real.certificates import Authority, CertificateFiles
 from tests.real.kube_server import HOST, SERVED_NAMES, KubeServer
@@ -214,9 +214,9 @@ async def test_the_authority_of_the_server_rotates(
 
 
 async def until(reached: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not await asyncio.to_thread(reached):
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert not deadline.passed, "it did not happen in time"
         await asyncio.sleep(A_LOOK)
 
 

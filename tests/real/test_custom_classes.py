@@ -139,7 +139,8 @@ async def install(cluster: Cluster) -> None:
         await definitions.create(DEFINITION)
 
     def is_served(found: Any) -> bool:
-        conditions = found.content.get("status", {}).get("conditions", ())
+        # A definition that was made a moment ago has null in the place of conditions.
+        conditions = found.content.get("status", {}).get("conditions") or ()
         return any((each["type"], each["status"]) == ("Established", "True") for each in conditions)
 
     await wait_for(definitions, "gizmos.example.org", is_served, timeout=30)

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from tests.chart import charted, needs_helm
+from tests.patience import Deadline
 from tests.real.kube_server import KubeServer
 
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -246,8 +247,8 @@ def as_agent(kube: KubeServer, folder: Path) -> Path:
 
 def eventually(kubectl: Kubectl, wanted: str, *arguments: str) -> str:
     """Ask until the answer has what is wanted in it; give the last answer."""
-    deadline = time.monotonic() + PATIENCE
-    while wanted not in (said := kubectl(*arguments)) and time.monotonic() < deadline:
+    deadline = Deadline(PATIENCE)
+    while wanted not in (said := kubectl(*arguments)) and not deadline.passed:
         time.sleep(0.2)
     return said
 
@@ -291,9 +292,9 @@ def test_these_rights_are_enough_for_the_agent(
 
     statuses = "-o=jsonpath={.status.containerStatuses}"
     told = eventually(kubectl, "web", "get", "pod", "web", "-n=shop", statuses)
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while not (files := list((agent / "root").rglob("..data/color"))):
-        assert time.monotonic() < deadline, (agent / "log").read_text()
+        assert not deadline.passed, (agent / "log").read_text()
         time.sleep(0.2)
 
     assert "web" in told

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import re
-import time
 from typing import Any, Final
 
 import pytest
 
+from tests.patience import Deadline
 from tests.real.api_connection import Answer
 from tests.real.devserver_side import DevServerSide, Outcome
 from tests.real.expression_cases import (
@@ -27,6 +28,7 @@ from tests.real.refused_expressions import MALFORMED, REFUSED
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP: Final = "rules.example.com"
 PATIENCE: Final = 30.0
+NUMBERS: Final = itertools.count()
 CASES_IN_A_DEFINITION: Final = 12  # the real server bounds what all rules of one may cost
 
 
@@ -97,10 +99,10 @@ class Batch:
     def _wait_for(self, name: str, *, refused: bool) -> None:
         body = thing(self._number, name, {"guard": 2})
 
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         wanted = 422 if refused else 201
         while self._kube.request("POST", f"{self._path}?dryRun=All", body).code != wanted:
-            assert time.monotonic() < deadline, f"the {name} schema is not served"
+            assert not deadline.passed, f"the {name} schema is not served"
 
     def answers(self, index: int) -> tuple[Answer, Outcome]:
         case, name = self._cases[index], f"c{index}"
@@ -130,7 +132,8 @@ def test_a_rule_judges_as_on_the_real_server(
     number, place = divmod(index, CASES_IN_A_DEFINITION)
     if number not in batches:
         start = number * CASES_IN_A_DEFINITION
-        batch = Batch(kube, number, CASES[start : start + CASES_IN_A_DEFINITION])
+        # Never a number again: the server outlives the batches of this file.
+        batch = Batch(kube, next(NUMBERS), CASES[start : start + CASES_IN_A_DEFINITION])
         batch.prepare()
         batches[number] = batch
 

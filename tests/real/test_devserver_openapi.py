@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any, Final
 
 import pytest
@@ -12,6 +11,7 @@ from reflet.apirules.schema.kinds import Kinds
 from reflet.devserver.http.openapi import OpenApi
 from reflet.devserver.http.openapi_negotiation import OPENAPI_PROTOBUF
 from reflet.devserver.http.openapi_protobuf import encode_openapi
+from tests.patience import Deadline
 from tests.real.devserver_objects import definition
 from tests.real.kube_server import KubeServer
 from tests.real.raw_requests import PATIENCE, send, wait_until_served
@@ -140,9 +140,9 @@ def test_a_custom_kind_is_described_as_by_the_real_server(
 
 def _described(kube: KubeServer, name: str) -> Any:
     """Ask until the document of everything, which is made in the background, has a kind."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = Deadline(PATIENCE)
     while name not in (document := kube.request("GET", "/openapi/v2").body)["definitions"]:
-        assert time.monotonic() < deadline
+        assert not deadline.passed
     return document
 
 

@@ -11,7 +11,6 @@ import http.client
 import json
 import secrets
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from reflet.testing.pytest_plugin import running_server
+from tests.patience import Deadline
 from tests.real.differential.comparison import differences, unexplained
 from tests.real.differential.script import Ask, get, post
 from tests.real.differential.side import Outcome, Side
@@ -79,9 +79,9 @@ class Called:
     def define(self) -> None:
         """Make the custom kind, and wait until it is served."""
         self._create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         while self._sent(get(GEARS.replace("<ns>", "default"))).code != http.client.OK:
-            assert time.monotonic() < deadline, "the custom kind is not served"
+            assert not deadline.passed, "the custom kind is not served"
 
     def install(self) -> None:
         """Make the configurations and wait until the server follows them."""
@@ -104,10 +104,10 @@ class Called:
         assert outcome.code == http.client.CREATED, outcome
 
     def _wait_for(self, case: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         path = "/api/v1/namespaces/default/configmaps?dryRun=All"
         while self._sent(post(path, config_map(case))).code == http.client.CREATED:
-            assert time.monotonic() < deadline, "the server does not follow the configuration"
+            assert not deadline.passed, "the server does not follow the configuration"
 
 
 def _each_once(reviews: list[Document]) -> list[Document]:

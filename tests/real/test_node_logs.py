@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import ssl
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.kubectl_calls import KubectlCalls
 from tests.node_scenes import NODE, PATIENCE, agent_process, pod_document, until
 from tests.real.certificates import CertificateFiles
 from tests.real.kube_server import HOST, KubeServer
@@ -30,7 +30,7 @@ def pod(name: str, script: str, **spec: Any) -> str:
     return json.dumps(pod_document(name, ["sh", "-c", script], **spec))
 
 
-class Scene:
+class Scene(KubectlCalls):
     """An agent with a node's identity and certificate, its pods, and kubectl."""
 
     def __init__(self, kube: KubeServer, folder: Path, serving: CertificateFiles) -> None:
@@ -42,31 +42,6 @@ class Scene:
             "HOME": str(folder),
             "KUBECONFIG": str(kube.write_kubeconfig(folder / "admin.config", namespace=NAMESPACE)),
         }
-
-    def kubectl(self, *arguments: str, given: str = "") -> str:
-        finished = self.called(*arguments, given=given)
-        assert finished.returncode == 0, finished.stderr
-        return finished.stdout
-
-    def called(self, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["kubectl", *arguments],
-            input=given,
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-
-    def followed(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            ["kubectl", *arguments],
-            env=self._environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
 
     def shows(self, words: str, *arguments: str) -> None:
         """Return once a command prints these words."""

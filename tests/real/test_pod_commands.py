@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.patience import Deadline
 from tests.pod_examples import NO_KEY, OBJECTS, same_everywhere
 from tests.real.access_rules import RBAC
 from tests.real.kube_server import KubeServer
@@ -175,10 +175,10 @@ def test_who_may_read_the_pod_but_not_its_secret_is_told_so(
     reflet: Run, examples: Path, reader: str
 ) -> None:
     del examples  # they are on the server
-    deadline = time.monotonic() + 30
+    deadline = Deadline(30)
     while True:  # until the server has taken the rules in
         done = reflet("env", "secret-test-pod", "--as", reader)
-        if done.returncode != 4 or time.monotonic() > deadline:
+        if done.returncode != 4 or deadline.passed:
             break
 
     assert done.returncode == 1

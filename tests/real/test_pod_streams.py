@@ -206,7 +206,7 @@ async def test_a_port_that_nobody_has_is_told_and_reset(scene: StreamScene) -> N
             await reader.read()
         writer.close()
 
-    assert "failed to connect to localhost:1: " in str(errors[0])
+    assert "failed to connect to localhost:1: connection refused" in str(errors[0])
 
 
 @pytest.mark.parametrize("websockets", ["true", "false"])

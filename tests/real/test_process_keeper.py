@@ -74,6 +74,25 @@ def test_a_process_that_does_not_want_to_end_is_killed(keeper: ProcessKeeper) ->
     assert not is_there(process_id)
 
 
+def test_a_signal_reaches_a_process(keeper: ProcessKeeper) -> None:
+    process_id = keeper.run("server", ["sleep", "1000"])
+
+    keeper.signal("server", signal.SIGKILL)
+    wait_for_the_end_of(process_id)
+
+    assert keeper.exit_code("server") == -signal.SIGKILL
+
+
+def test_a_command_afterwards_runs_when_the_processes_are_gone(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    script = f'kill -0 "$(cat {tmp_path}/process)" 2>/dev/null || echo gone >{report}'
+
+    with closing(ProcessKeeper(prefix="reflet-keeper-", afterwards=["sh", "-c", script])) as keeper:
+        (tmp_path / "process").write_text(str(keeper.run("server", ["sleep", "1000"])))
+
+    assert report.read_text() == "gone\n"
+
+
 def test_the_exit_code_of_a_process_is_known(keeper: ProcessKeeper) -> None:
     wait_for_the_end_of(keeper.run("short", ["/bin/sh", "-c", "exit 7"]))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import stat
 import threading
-import time
 from contextlib import closing
 from datetime import timedelta
 from itertools import islice
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import Deadline
 from tests.real.access_rules import Role
 from tests.real.api_connection import Answer, ApiConnection
 from tests.real.kube_server import KubeServer
@@ -144,9 +144,9 @@ def pod_with_secret(name: str) -> dict[str, Any]:
 
 def answers_in_time(connection: ApiConnection, path: str, code: int) -> bool:
     """The Node authorizer learns of pods by a watch of its own, a moment after they are made."""
-    deadline = time.monotonic() + 10
+    deadline = Deadline(10)
     while connection.request("GET", path).code != code:
-        if time.monotonic() > deadline:
+        if deadline.passed:
             return False
     return True
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final, assert_never
 from urllib.parse import quote
 
+from tests.patience import Deadline
 from tests.real.differential.script import (
     ABSENT,
     Ask,
@@ -111,9 +112,9 @@ class Side:
         return [*outcomes, Outcome(response.status, _headers(response), body)]
 
     def _wait(self, look: Ask, *, is_there: bool = True) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = Deadline(PATIENCE)
         while (self._ask(look).code in {http.client.OK, http.client.CREATED}) is not is_there:
-            if time.monotonic() > deadline:
+            if deadline.passed:
                 raise TimeoutError(
                     f"not {'' if is_there else 'gone '}within {PATIENCE:g} s: {look.title}"
                 )

@@ -1,0 +1,35 @@
+"""How long a test waits for what must come: a time on a quiet machine, longer on a busy one.
+
+A test that waits is never slower for having patience, and says nothing about the code when it has
+too little: with four programs on each core everything takes four times as long.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import final
+
+
+def overload() -> float:
+    """How many programs share a core, over the last minute; 1 when there are cores for all."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+@final
+class Deadline:
+    """So many seconds from now, times the overload at the moment of asking."""
+
+    def __init__(self, seconds: float) -> None:
+        self._begun = time.monotonic()
+        self._seconds = seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; none when it is over."""
+        return max(0.0, self._begun + self._seconds * overload() - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        """Whether it has been too long."""
+        return self.left == 0
