@@ -15,10 +15,11 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from types import SimpleNamespace
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 import yarl
+from aiohttp.connector import Connection
 
 from reflet.errors import DeadlineExceeded, TransportError
 from reflet.runtime.sockets import keepalive
@@ -93,6 +94,7 @@ class Http1Transport:
             auto_decompress=False,  # the layer above asks for compression and undoes it
             skip_auto_headers=("User-Agent", "Accept-Encoding", "Content-Type"),
             trace_configs=[tracing],
+            request_class=_Request,
         )
 
     async def send(self, request: Request, /) -> Response:
@@ -180,14 +182,35 @@ class Http1Transport:
         )
 
 
+class _Request(aiohttp.ClientRequest):
+    """A request that knows whether any of it can have left.
+
+    aiohttp takes a kept connection that is open, and writes to it a turn of the event loop later.
+    A server that restarts can close it in between.
+    """
+
+    may_have_left = False
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        self.may_have_left = not self.body  # without a body it is written at once
+        return await super().send(conn)
+
+    async def write_bytes(self, writer: Any, conn: Connection, *rest: Any) -> None:
+        # With the first bytes of the body goes the head; no turn of the loop until then.
+        self.may_have_left = conn.transport is not None and not conn.transport.is_closing()
+        await super().write_bytes(writer, conn, *rest)
+
+
 class _Sending:
-    """One request on its way; says when aiohttp may send it a second time.
+    """One request on its way; says when it is sent a second time.
 
     aiohttp does so, once, for what HTTP calls idempotent and whatever went wrong.  That would ask
     a server that is away twice each time.  And where a PUT or DELETE had its effect, the second
-    finds a conflict, or deletes what somebody created in between.  So only reads are repeated,
-    and only when they went over a kept connection that had died unnoticed.  Until the head of the
-    answer has come it is one of *unanswered*.
+    finds a conflict, or deletes what somebody created in between.  So over a kept connection that
+    had died unnoticed, reads are repeated, and writes of which nothing has left.  Until the head
+    of the answer has come it is one of *unanswered*.
+
+    Upstream: net/http/transport.go, shouldRetryRequest
     """
 
     __slots__ = ("_proxy", "_server", "_unanswered", "reused")
@@ -203,13 +226,25 @@ class _Sending:
     ) -> aiohttp.ClientResponse:
         self._unanswered.add(self)
         try:
-            return await handler(request)
+            return await self._sent(request, handler)
         except (aiohttp.ClientError, OSError) as error:
             if self.reused and request.method in ("GET", "HEAD"):
-                raise
+                raise  # for aiohttp, which repeats it
             raise _failure(error, self._server, self._proxy) from error
         finally:
             self._unanswered.discard(self)
+
+    async def _sent(
+        self, request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        while True:
+            self.reused = False
+            try:
+                return await handler(request)
+            except (aiohttp.ClientError, OSError):
+                # Ends: each time one kept connection fewer is there to die.
+                if not self.reused or not isinstance(request, _Request) or request.may_have_left:
+                    raise
 
 
 async def _note_reuse(

@@ -3,12 +3,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import aiohttp
 import pytest
+from aiohttp.connector import Connection
 
 from reflet.errors import ConnectionRefused, TransportError
 from reflet.transport.failures import ConnectionReplaced
+from reflet.transport.http import http1
 from reflet.transport.http.http1 import READ_BUFFER
 from reflet.transport.interface import Request
 from tests.unit.transport.dialling import failure, http1_to, vacated_port
@@ -158,6 +162,53 @@ async def test_cookies_are_not_kept() -> None:
 
 
 # Requests
+
+
+@pytest.mark.parametrize("dying", [1, 3])
+async def test_a_write_of_which_nothing_left_is_sent_over_another_connection(
+    dying: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = aiohttp.ClientRequest.write_bytes
+    written: list[Connection] = []
+
+    async def counted(
+        request: aiohttp.ClientRequest, writer: Any, connection: Connection, *rest: Any
+    ) -> None:
+        written.append(connection)
+        await write(request, writer, connection, *rest)
+
+    class Restarting(http1._Request):
+        async def write_bytes(self, writer: Any, conn: Connection, *rest: Any) -> None:
+            if len(written) < dying and conn.transport is not None:
+                conn.transport.close()
+            await super().write_bytes(writer, conn, *rest)
+
+    monkeypatch.setattr(aiohttp.ClientRequest, "write_bytes", counted)
+    monkeypatch.setattr(http1, "_Request", Restarting)
+    async with Http1Server(ok) as server, http1_to(server) as transport:
+        await asyncio.gather(*(transport.send(GET) for _ in range(dying)))
+        answer = await transport.send(POST)
+
+    assert answer.status == 200
+    assert len(written) == dying + 1
+    assert [each.method for each in server.requests].count("POST") == 1
+
+
+async def test_a_write_over_a_new_connection_that_dies_is_not_sent_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Dying(http1._Request):
+        async def write_bytes(self, writer: Any, conn: Connection, *rest: Any) -> None:
+            assert conn.transport is not None
+            conn.transport.close()
+            await super().write_bytes(writer, conn, *rest)
+
+    monkeypatch.setattr(http1, "_Request", Dying)
+    async with Http1Server(ok) as server, http1_to(server) as transport:
+        with pytest.raises(TransportError):
+            await transport.send(POST)
+
+    assert server.requests == []
 
 
 async def test_a_request_says_what_it_was_told_to_say() -> None:
