@@ -36,8 +36,8 @@ unit: install ## the tests of single files only
 soak: install ## half an hour: chaos on both servers, a node that everything runs out of, and five minutes of quiet; REFLET_SEED tells another story
 	@REFLET_CHAOS_SECONDS=$${REFLET_CHAOS_SECONDS:-125} REFLET_SOAK_SECONDS=$${REFLET_SOAK_SECONDS:-600} REFLET_QUIET_SECONDS=$${REFLET_QUIET_SECONDS:-300} $(BIN)/python -m pytest -q -rP --show-capture=stdout tests/integration/test_chaos.py tests/integration/test_node_soak.py tests/real/test_chaos.py tests/real/test_quiet.py
 
-endurance: install ## is a test flaky? every test ROUNDS=10 times while the machine is overloaded; T=path for some
-	@$(BIN)/python -m tools.endurance --rounds $(or $(ROUNDS),10) -- $(T)
+endurance: install ## is a test flaky? the quick suite ROUNDS=10 times while the machine is overloaded; T=path for others
+	@$(BIN)/python -m tools.endurance --rounds $(or $(ROUNDS),10) -- $(or $(T),$(QUICK))
 
 fuzz: install ## other examples for every property, a hundred times as much nonsense for the parsers, and broken objects for both servers
 	@REFLET_FUZZ=$${REFLET_FUZZ:-100} $(BIN)/python -m pytest -q tests/properties tests/real/test_devserver_mutations.py

@@ -1,8 +1,10 @@
 """``make endurance``: the tests again and again while the machine is overloaded; which are flaky?
 
-Four times as many busy loops as there are cores compete with the tests, at the same priority, so a
-test that measures the machine instead of the code fails here.  Every round is told in a line, and
-at the end every test that failed, with how often; exit code 1 if one did.
+Five test processes and a busy loop share each core, at the same priority, so a test that measures
+the machine instead of the code fails here.  The overload is made of tests and not of loops: ten
+rounds take an hour instead of four, and tests meet each other as they never do in a normal run.
+Prints a line for every round, and at the end every test that failed, with how often; exit code 1
+if one did.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Final
 from xml.etree import ElementTree
 
 BUSY: Final = "while True: pass"
+CORES: Final = os.cpu_count() or 1
 ALL: Final = ("tests",)
 
 
@@ -47,11 +50,11 @@ def failures(report: Path) -> list[str]:
     ]
 
 
-def run_once(tests: Sequence[str], workers: str, report: Path) -> tuple[int, str]:
+def run_once(tests: Sequence[str], workers: int, report: Path) -> tuple[int, str]:
     """Run them all; the exit code, and the last line that pytest prints."""
     report.unlink(missing_ok=True)
     command = [
-        *(sys.executable, "-m", "pytest", "-q", "--dist", "worksteal", "-n", workers),
+        *(sys.executable, "-m", "pytest", "-q", "--dist", "worksteal", "-n", str(workers)),
         *("-p", "no:cacheprovider", f"--junitxml={report}", *tests),
     ]
     done = subprocess.run(  # noqa: S603 - what the maintainer asked for
@@ -64,8 +67,8 @@ def main() -> int:
     """Run the rounds and sum up."""
     parser = argparse.ArgumentParser(prog="make endurance")
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--workers", default="auto")
-    parser.add_argument("--loops", type=int, default=4 * (os.cpu_count() or 1))
+    parser.add_argument("--workers", type=int, default=5 * CORES)
+    parser.add_argument("--loops", type=int, default=CORES)
     parser.add_argument("tests", nargs="*")
     given = parser.parse_args()
     failed: Counter[str] = Counter()
