@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from tests.node_scenes import until
+
 # Named at run time: their functions have no types that a checker could use.
 official: Any = import_module("kubernetes.client")
 official_config: Any = import_module("kubernetes.config")
@@ -105,6 +107,7 @@ class OfficialStreams:
 
 async def asyncio_exec(config: Path, pod: str, script: str, *, namespace: str = "default") -> str:
     """Run a script by kubernetes_asyncio; what it said on both outputs."""
+    before = _sockets()
     configuration = asyncio_client.Configuration()
     await asyncio_config.load_kube_config(
         config_file=str(config), client_configuration=configuration
@@ -118,4 +121,16 @@ async def asyncio_exec(config: Path, pod: str, script: str, *, namespace: str = 
             stderr=True,
             tty=False,
         )
-        return said
+    # Its WebSocket is closed without waiting for the server's close_notify, and a loop that ends
+    # before that comes leaves the socket open.
+    await until(lambda: _sockets() <= before)
+    return said
+
+
+def _sockets() -> set[str]:
+    """The sockets of this process."""
+    found: set[str] = set()
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found.add(str(each.readlink()))
+    return {each for each in found if each.startswith("socket:")}
