@@ -204,9 +204,9 @@ def growth(folder: Path, rounds: int, seconds: float) -> list[Row]:
 def rate(name: str, manifests: Path, seconds: float) -> Sample:
     """How many containers, or pods, can be resolved a second."""
     from reflet.manifests.applying import read_applied  # noqa: PLC0415 - counted by no one
-    from reflet.resolution.environment import resolve_environment  # noqa: PLC0415 - as above
+    from reflet.resolution.environment.environment import resolve_environment  # noqa: PLC0415 - as above
     from reflet.resolution.resource_fields import UNKNOWN_NODE  # noqa: PLC0415 - as above
-    from reflet.resolution.volume_contents import (  # noqa: PLC0415 - as above
+    from reflet.resolution.volumes.volume_contents import (  # noqa: PLC0415 - as above
         configuration_volumes,
         resolve_volume,
     )

@@ -16,7 +16,7 @@ from reflet.api.options import GetOptions
 from reflet.errors import Expired, NotRegistered, RefletError
 from reflet.managers.registry import PodRegistry
 from reflet.managers.ttl import ExpiringObjects, ttl_from
-from reflet.resolution.references import secret_names
+from reflet.resolution.references.references import secret_names
 from reflet.testing.virtual_time import ManualClock
 from tests.unit.managers.pods import pod
 

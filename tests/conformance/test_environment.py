@@ -14,8 +14,8 @@ from reflet.api.core.nodes import Node, NodeAddress, NodeStatus
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service
 from reflet.api.meta import ObjectMeta
-from reflet.resolution.env_files import MountedVolume, find_variable
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.env_files import MountedVolume, find_variable
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.problems import MissingObject, Refused
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from reflet.api.core.containers import VolumeMount
-from reflet.resolution.expansion import expand
+from reflet.resolution.environment.expansion import expand
 from reflet.resolution.problems import MissingSubPathVariables
-from reflet.resolution.sub_paths import sub_path_of
+from reflet.resolution.volumes.sub_paths import sub_path_of
 
 DATA = Path(__file__).parent / "data"
 RECORDED = json.loads((DATA / "expansion.json").read_text())

@@ -23,8 +23,8 @@ from reflet.api.core.volumes import (
 from reflet.api.meta import ObjectMeta
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.problems import InvalidMountPoint
-from reflet.resolution.sub_paths import nested_mount_points
-from reflet.resolution.volume_contents import resolve_volume
+from reflet.resolution.volumes.sub_paths import nested_mount_points
+from reflet.resolution.volumes.volume_contents import resolve_volume
 
 DATA = Path(__file__).parent / "data"
 RECORDED = json.loads((DATA / "payloads.json").read_text())

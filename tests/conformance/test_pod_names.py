@@ -11,7 +11,7 @@ import pytest
 
 from reflet.api import codec
 from reflet.api.core.pods import Pod
-from reflet.resolution.references import visit_config_map_names, visit_secret_names
+from reflet.resolution.references.references import visit_config_map_names, visit_secret_names
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "visit_pod_names.json").read_text())
 VISITS: dict[str, Callable[[Pod, Callable[[str], bool]], bool]] = {

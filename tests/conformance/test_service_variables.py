@@ -10,7 +10,7 @@ import pytest
 
 from reflet.api import codec
 from reflet.api.core.services import Service
-from reflet.resolution.service_variables import variables_of
+from reflet.resolution.environment.service_variables import variables_of
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "from_services.json").read_text())
 

@@ -31,7 +31,7 @@ from reflet.api.unstructured import AnyObject
 from reflet.cli.main import COMMANDS
 from reflet.devserver.faults import Action, Fault
 from reflet.node.shim.protocol import JOURNAL
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.testing.pytest_plugin import RunningServer
 from reflet.transport.config.kubeconfig import Overrides, resolve_settings

@@ -13,7 +13,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflet.resolution.file_contents import FileContent, VolumeContents
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
 from reflet.volumes.atomic_writer import AtomicWriter
 from reflet.volumes.payload_paths import laid_out
 from reflet.volumes.volume_errors import InvalidPath

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pytest
 
-from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.volumes.file_contents import VolumeContents
 from reflet.volumes import folder_locks, folders
 from reflet.volumes.atomic_writer import AtomicWriter
 from tests.unit.volumes.scenes import file, mode_of, top, version, versions, volume

@@ -19,11 +19,11 @@ from reflet.insight.rbac import grants_for
 from reflet.insight.used_by import used_by
 from reflet.insight.why.cluster_state import ClusterState
 from reflet.insight.why.diagnosis import Diagnosis, diagnose
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ConfigKind, ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.references import config_map_names, references_of, secret_names
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.resolution.references.references import config_map_names, references_of, secret_names
+from reflet.resolution.volumes.volume_contents import configuration_volumes, resolve_volume
 
 CANARY = "canary-hush-hush"
 NAMES = st.sampled_from(["one", "two", "gone"])

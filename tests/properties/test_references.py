@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reflet.api import codec
 from reflet.api.core.pods import Pod
-from reflet.resolution.references import config_map_names, references_of, secret_names
+from reflet.resolution.references.references import config_map_names, references_of, secret_names
 
 names = st.sampled_from(["", "a", "b", "c"])
 named = st.fixed_dictionaries({}, optional={"name": names})

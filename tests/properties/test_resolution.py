@@ -34,9 +34,11 @@ from reflet.api.core.volumes import (
     VolumeProjection,
 )
 from reflet.api.meta import ObjectMeta
-from reflet.resolution.env_files import MountedVolume
-from reflet.resolution.environment import resolve_environment
-from reflet.resolution.expansion import expand, references_in
+from reflet.resolution.environment.env_files import MountedVolume
+from reflet.resolution.environment.environment import resolve_environment
+from reflet.resolution.environment.expansion import expand, references_in
+from reflet.resolution.environment.service_variables import services_for, variables_of
+from reflet.resolution.environment.variables import Assignment, Environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.origins import (
     ConfigMapOrigin,
@@ -44,9 +46,7 @@ from reflet.resolution.origins import (
     ServiceOrigin,
     ValueOrigin,
 )
-from reflet.resolution.service_variables import services_for, variables_of
-from reflet.resolution.variables import Assignment, Environment
-from reflet.resolution.volume_contents import resolve_volume
+from reflet.resolution.volumes.volume_contents import resolve_volume
 
 NAMESPACE = "shop"
 NAMES = st.sampled_from(["A", "B", "C", "DB_SERVICE_HOST", "DB_PORT", "KUBERNETES_PORT"])

@@ -12,7 +12,11 @@ import pytest
 from reflet.api import codec
 from reflet.api.core.pods import Pod
 from reflet.api.core.small_kinds import ServiceAccount
-from reflet.resolution.service_account_volume import ADDED_VOLUME, MOUNT_PATH, with_token_volume
+from reflet.resolution.templates.service_account_volume import (
+    ADDED_VOLUME,
+    MOUNT_PATH,
+    with_token_volume,
+)
 from tests.real.kube_server import KubeServer
 
 PATH = "/api/v1/namespaces/default"

@@ -90,7 +90,9 @@ if TYPE_CHECKING:
     )
     from reflet.podconfig.many_pods import gather_diff, gather_staleness, gather_unused
     from reflet.processes import isolation_check, process_table, program
-    from reflet.resolution import places, pod_inputs, references, templates
+    from reflet.resolution import places, pod_inputs
+    from reflet.resolution.references import references
+    from reflet.resolution.templates import templates
     from reflet.runtime import descriptors, structured_logs
     from reflet.sidecar import log_lines, running_sidecar, sidecar_settings
     from reflet.supervisor import (
@@ -144,7 +146,9 @@ _HOMES: Final = {
         ),
         "reflet.podconfig.many_pods": "gather_diff gather_staleness gather_unused",
         "reflet.processes": "isolation_check process_table program",
-        "reflet.resolution": "places pod_inputs references templates",
+        "reflet.resolution": "places pod_inputs",
+        "reflet.resolution.references": "references",
+        "reflet.resolution.templates": "templates",
         "reflet.runtime": "descriptors structured_logs",
         "reflet.sidecar": "log_lines running_sidecar sidecar_settings",
         "reflet.supervisor": (

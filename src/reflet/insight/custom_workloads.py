@@ -1,6 +1,6 @@
 """Objects of kinds that are not Kubernetes' own, as what makes pods: with the defaults of pods.
 
-``resolution.custom_templates`` finds the templates, ``apirules`` fills them.
+``resolution.templates.custom_templates`` finds the templates, ``apirules`` fills them.
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from typing import Any
 from reflet.api.core.pods import Pod
 from reflet.api.unstructured import AnyObject
 from reflet.apirules.schema.known_kinds import belongs_to_kubernetes, group_of
-from reflet.resolution.custom_templates import custom_workload_of
-from reflet.resolution.templates import WORKLOADS, CustomWorkload, pod_of
+from reflet.resolution.templates.custom_templates import custom_workload_of
+from reflet.resolution.templates.templates import WORKLOADS, CustomWorkload, pod_of
 
 
 def workload_in(item: AnyObject, schema: Mapping[str, Any] | None = None) -> CustomWorkload | None:

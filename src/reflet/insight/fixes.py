@@ -9,6 +9,7 @@ from reflet.insight.pod_problems import (
     MissingSubPath,
     UnusablePullSecret,
 )
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.objects import ConfigKind, ObjectKey
 from reflet.resolution.problems import (
     FileProblem,
@@ -38,7 +39,6 @@ from reflet.resolution.problems import (
     UnsupportedSource,
     ZeroInValue,
 )
-from reflet.resolution.variables import Environment
 
 MOST_LISTED: Final = 8  # names in one sentence
 

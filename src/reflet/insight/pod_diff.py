@@ -14,10 +14,10 @@ from msgspec import structs
 from reflet.api.frozen import Frozen
 from reflet.api.meta import Hidden
 from reflet.insight.explain import ExplainedPod, Follows, explain
+from reflet.resolution.environment.variables import exact_bytes
 from reflet.resolution.origins import Origin, ServiceOrigin
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.service_account_volume import PREFIX
-from reflet.resolution.variables import exact_bytes
+from reflet.resolution.templates.service_account_volume import PREFIX
 
 
 class Item(Frozen, frozen=True, kw_only=True):

@@ -13,9 +13,9 @@ from reflet.api.core.config import Secret
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.errors import RefletError
-from reflet.resolution.environment import references_are_certain
-from reflet.resolution.expansion import expanded_size, references_in
-from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.environment.environment import references_are_certain
+from reflet.resolution.environment.expansion import expanded_size, references_in
+from reflet.resolution.environment.variables import Environment, exact_bytes
 from reflet.resolution.places import Place, PlacedContainer, containers_of
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import (
@@ -28,11 +28,11 @@ from reflet.resolution.problems import (
     UnreadableObject,
     UnresolvedReference,
 )
-from reflet.resolution.references import Usage, references_of
-from reflet.resolution.sub_paths import clean, nested_mount_points, sub_path_of
-from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
-from reflet.resolution.variables import Environment, exact_bytes
-from reflet.resolution.wanted_objects import WantedObject
+from reflet.resolution.references.references import Usage, references_of
+from reflet.resolution.references.wanted_objects import WantedObject
+from reflet.resolution.volumes.file_contents import VolumeContents
+from reflet.resolution.volumes.sub_paths import clean, nested_mount_points, sub_path_of
+from reflet.resolution.volumes.trust_bundles import UNKNOWN_BUNDLES
 
 LARGEST_ENVIRONMENT: Final = 2 << 20  # bytes; a quarter of the usual stack limit of 8 MiB
 POINTER: Final = 8  # bytes that Linux counts for each variable and argument besides its text

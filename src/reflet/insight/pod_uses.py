@@ -13,8 +13,8 @@ from reflet.insight.reference_table import Effect
 from reflet.insight.sidecars import SidecarContainer
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.places import Place, PodLike, containers_of
-from reflet.resolution.references import Reference, Usage, references_of
-from reflet.resolution.sub_paths import clean
+from reflet.resolution.references.references import Reference, Usage, references_of
+from reflet.resolution.volumes.sub_paths import clean
 
 SIDECAR: Final = "sidecar"
 """What the use of an object by a container is called that picks it up by label."""

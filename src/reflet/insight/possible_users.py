@@ -8,7 +8,7 @@ from reflet.api.frozen import EMPTY, Frozen
 from reflet.api.unstructured import AnyObject
 from reflet.insight.reference_table import always_there, has_rows, made_by
 from reflet.resolution.objects import ConfigKind, ObjectKey, ObjectSource, value_bytes
-from reflet.resolution.templates import CustomWorkload, Workload
+from reflet.resolution.templates.templates import CustomWorkload, Workload
 
 
 class Candidates(Frozen, frozen=True, kw_only=True):

@@ -13,11 +13,11 @@ from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
 from reflet.api.resources import BUILT_IN, CONFIG_MAPS, NODES, PODS, SECRETS, SERVICES, Resource
 from reflet.insight.sidecars import SidecarSelection
+from reflet.resolution.environment.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.references import config_map_names, secret_names, shows_node
-from reflet.resolution.service_variables import EVERYBODYS_SERVICE
-from reflet.resolution.trust_bundles import GROUP as TRUST_GROUP
-from reflet.resolution.trust_bundles import wants_trust_bundles
+from reflet.resolution.references.references import config_map_names, secret_names, shows_node
+from reflet.resolution.volumes.trust_bundles import GROUP as TRUST_GROUP
+from reflet.resolution.volumes.trust_bundles import wants_trust_bundles
 
 GROUP: Final = "rbac.authorization.k8s.io"
 VERSION: Final = f"{GROUP}/v1"

@@ -26,12 +26,12 @@ from reflet.api.core.pods import Pod
 from reflet.api.frozen import Frozen
 from reflet.api.selectors.labels import LabelSelector
 from reflet.errors import ParseError, RefletError
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ConfigKind, ObjectSource
 from reflet.resolution.places import Place, PlacedContainer, PodLike, containers_of
 from reflet.resolution.pod_inputs import ONLY_THE_POD
-from reflet.resolution.references import Reference, Usage
-from reflet.resolution.templates import Workload, templates_of
+from reflet.resolution.references.references import Reference, Usage
+from reflet.resolution.templates.templates import Workload, templates_of
 
 FOLDER_ANNOTATION: Final = "k8s-sidecar-target-directory"
 """The annotation that names the folder of an object's files, unless FOLDER_ANNOTATION does."""

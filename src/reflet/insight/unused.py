@@ -28,8 +28,8 @@ from reflet.insight.reference_table import (
 from reflet.insight.sidecars import SidecarSelection, sidecars_of
 from reflet.resolution.objects import ConfigKind, ObjectKey, value_bytes
 from reflet.resolution.places import PodLike, containers_of
-from reflet.resolution.references import references_of
-from reflet.resolution.templates import Workload, templates_of
+from reflet.resolution.references.references import references_of
+from reflet.resolution.templates.templates import Workload, templates_of
 
 SYSTEM_NAMESPACES: Final = frozenset({"kube-system", "kube-public", "kube-node-lease"})
 """Whose objects the parts of Kubernetes read by the API."""

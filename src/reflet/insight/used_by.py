@@ -20,8 +20,8 @@ from reflet.insight.reference_table import Effect, NamedObject, Row, references_
 from reflet.insight.sidecars import SidecarContainer, sidecars_of
 from reflet.resolution.objects import ConfigKind, ObjectKey
 from reflet.resolution.places import Place, PodLike
-from reflet.resolution.references import Usage
-from reflet.resolution.templates import CustomWorkload, Workload, templates_of
+from reflet.resolution.references.references import Usage
+from reflet.resolution.templates.templates import CustomWorkload, Workload, templates_of
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 

@@ -17,7 +17,7 @@ from reflet.managers.object_store import C, ObjectServer
 from reflet.managers.registry import PodKey, PodRegistry
 from reflet.managers.strategies import ManagerOptions, StoreMaker, StrategyOptions
 from reflet.managers.watches.stream_plan import StreamPlan
-from reflet.resolution.references import config_map_names, secret_names
+from reflet.resolution.references.references import config_map_names, secret_names
 from reflet.runtime.tasks import Failure
 
 

@@ -23,9 +23,9 @@ from reflet.api.unstructured import AnyObject
 from reflet.apirules.schema.known_kinds import belongs_to_kubernetes, group_of
 from reflet.errors import Cause
 from reflet.manifests.manifest_documents import Skipped, skipped_summary
-from reflet.resolution.placed_objects import ObjectsSeen, PlacedObject, PlacedObjects
-from reflet.resolution.templates import Workload
-from reflet.resolution.trust_bundles import TrustBundle, is_trust_bundle, trust_bundle_of
+from reflet.resolution.references.placed_objects import ObjectsSeen, PlacedObject, PlacedObjects
+from reflet.resolution.templates.templates import Workload
+from reflet.resolution.volumes.trust_bundles import TrustBundle, is_trust_bundle, trust_bundle_of
 
 _MOST_KINDS: Final = 5  # that one sentence names
 

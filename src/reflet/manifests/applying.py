@@ -33,7 +33,7 @@ from reflet.manifests.manifest_documents import (
     ManifestDocument,
     is_placeholder,
 )
-from reflet.resolution.templates import WORKLOADS, Workload
+from reflet.resolution.templates.templates import WORKLOADS, Workload
 
 if TYPE_CHECKING:
     from reflet.apirules.schema.served_kind import ServedKind

@@ -14,8 +14,8 @@ from reflet.api.unstructured import AnyObject
 from reflet.errors import ConfigurationError, Invalid, ParseError
 from reflet.insight.fixes import near_miss
 from reflet.manifests.applied import AppliedManifests, Refusal
-from reflet.resolution.custom_templates import guessed_resource, no_template
-from reflet.resolution.templates import (
+from reflet.resolution.templates.custom_templates import guessed_resource, no_template
+from reflet.resolution.templates.templates import (
     POD_KINDS,
     WORKLOADS,
     CustomWorkload,

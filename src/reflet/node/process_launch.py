@@ -33,14 +33,14 @@ from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
 from reflet.pleg.runtime_status import RuntimeContainerStatus
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.container_plan import ContainerRoot
-from reflet.resolution.expansion import (
+from reflet.resolution.environment.expansion import (
     LARGEST_EXPANSION,
     OversizedExpansion,
     expand_all,
     expanded_size,
 )
-from reflet.resolution.file_contents import VolumeContents
-from reflet.resolution.variables import Environment
+from reflet.resolution.environment.variables import Environment
+from reflet.resolution.volumes.file_contents import VolumeContents
 from reflet.runtime.threads import in_thread
 from reflet.volumes.volume_errors import VolumeError
 

@@ -32,15 +32,14 @@ from reflet.insight.custom_workloads import workload_in
 from reflet.podconfig.gather_objects import SERVER_FAILURES, read_object
 from reflet.podconfig.service_account_tokens import token_keys
 from reflet.podconfig.trust_bundle_watch import list_trust_bundles
-from reflet.resolution.custom_templates import no_template
+from reflet.resolution.environment.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.pod_inputs import Needs, PodInputs, unknown_token
-from reflet.resolution.projected_contents import TokenSource
-from reflet.resolution.references import references_of, shows_node
+from reflet.resolution.references.references import references_of, shows_node
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
-from reflet.resolution.service_account_volume import DEFAULT_ACCOUNT, with_token_volume
-from reflet.resolution.service_variables import EVERYBODYS_SERVICE
-from reflet.resolution.templates import (
+from reflet.resolution.templates.custom_templates import no_template
+from reflet.resolution.templates.service_account_volume import DEFAULT_ACCOUNT, with_token_volume
+from reflet.resolution.templates.templates import (
     WORKLOADS,
     CustomWorkload,
     Workload,
@@ -51,7 +50,8 @@ from reflet.resolution.templates import (
     replicas_of,
     templates_of,
 )
-from reflet.resolution.trust_bundles import (
+from reflet.resolution.volumes.projected_contents import TokenSource
+from reflet.resolution.volumes.trust_bundles import (
     UNKNOWN_BUNDLES,
     BundlesInHand,
     wants_trust_bundles,

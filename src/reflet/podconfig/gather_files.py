@@ -33,9 +33,9 @@ from reflet.manifests.rendering import kustomization_of
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
 from reflet.resolution.resource_fields import UNKNOWN_NODE, NodeInHand
-from reflet.resolution.service_account_volume import DEFAULT_ACCOUNT, with_token_volume
-from reflet.resolution.templates import parse_target, pod_resource
-from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
+from reflet.resolution.templates.service_account_volume import DEFAULT_ACCOUNT, with_token_volume
+from reflet.resolution.templates.templates import parse_target, pod_resource
+from reflet.resolution.volumes.trust_bundles import UNKNOWN_BUNDLES
 
 if TYPE_CHECKING:
     from reflet.insight.possible_users import PossibleUsers

@@ -30,7 +30,7 @@ from reflet.insight.reference_table import kinds_that_name
 from reflet.insight.sidecars import has_sidecar, may_be_selected
 from reflet.podconfig.gather_objects import SERVER_FAILURES, read_object
 from reflet.resolution.objects import ConfigKind
-from reflet.resolution.templates import WORKLOADS, CustomWorkload, Workload
+from reflet.resolution.templates.templates import WORKLOADS, CustomWorkload, Workload
 
 PODS_AND_THEIR_MAKERS: Final = (
     *(resources.PODS, resources.DEPLOYMENTS, resources.STATEFUL_SETS, resources.DAEMON_SETS),

@@ -37,13 +37,13 @@ from reflet.insight.why.cluster_state import (
 from reflet.insight.why.reasons import ObjectName
 from reflet.podconfig.gather_many_objects import read_many_objects
 from reflet.podconfig.gather_why_targets import Lists, WhyTarget, look_at_targets
+from reflet.resolution.environment.service_variables import EVERYBODYS_SERVICE
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.references import references_of
+from reflet.resolution.references.references import references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE
-from reflet.resolution.service_variables import EVERYBODYS_SERVICE
-from reflet.resolution.templates import Workload, assumptions_of, pod_of
-from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
+from reflet.resolution.templates.templates import Workload, assumptions_of, pod_of
+from reflet.resolution.volumes.trust_bundles import UNKNOWN_BUNDLES
 
 _RUNTIME_CLASSES: Final = Resource(
     group="node.k8s.io",

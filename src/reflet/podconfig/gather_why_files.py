@@ -24,7 +24,7 @@ from reflet.manifests.pod_targets import PodTarget, choose_pod, is_called, pod_t
 from reflet.podconfig.gather_files import FILES_NAMESPACE, OnFile, inputs_of_every_pod
 from reflet.podconfig.gather_why_targets import WhyTarget
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject
-from reflet.resolution.templates import POD_KINDS, Workload, pod_resource
+from reflet.resolution.templates.templates import POD_KINDS, Workload, pod_resource
 
 _KINDS: Final = frozenset(
     {"ServiceAccount", "PriorityClass", "RuntimeClass", "PersistentVolumeClaim"}

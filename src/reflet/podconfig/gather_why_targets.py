@@ -24,8 +24,8 @@ from reflet.insight.custom_workloads import workload_in
 from reflet.insight.why import needs
 from reflet.insight.why.reasons import ObjectName
 from reflet.podconfig.gather_objects import SERVER_FAILURES
-from reflet.resolution.custom_templates import no_template
-from reflet.resolution.templates import CustomWorkload, Workload, pod_resource
+from reflet.resolution.templates.custom_templates import no_template
+from reflet.resolution.templates.templates import CustomWorkload, Workload, pod_resource
 
 WARNINGS: Final = ListOptions(field_selector="type=Warning")
 

@@ -23,7 +23,7 @@ from reflet.errors import (
     TransportError,
 )
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
-from reflet.resolution.references import config_map_names, secret_names
+from reflet.resolution.references.references import config_map_names, secret_names
 
 T_co = TypeVar("T_co", ConfigMap, Secret, covariant=True)
 

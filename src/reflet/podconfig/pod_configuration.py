@@ -27,11 +27,11 @@ from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens, token_keys
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.pods.registrar import PodRegistrar
-from reflet.resolution.env_files import MountedVolume
+from reflet.resolution.environment.env_files import MountedVolume
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.projected_contents import TokenSource
 from reflet.resolution.resource_fields import NodeInHand
-from reflet.resolution.trust_bundles import BundlesInHand, wants_trust_bundles
+from reflet.resolution.volumes.projected_contents import TokenSource
+from reflet.resolution.volumes.trust_bundles import BundlesInHand, wants_trust_bundles
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Failure
 from reflet.runtime.waits import came_within

@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY
-from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import Problem
-from reflet.resolution.variables import Environment
+from reflet.resolution.volumes.file_contents import VolumeContents
 
 V = TypeVar("V")
 

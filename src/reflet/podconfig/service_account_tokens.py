@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
-from reflet.resolution.projected_contents import USUAL_EXPIRATION
+from reflet.resolution.volumes.projected_contents import USUAL_EXPIRATION
 from reflet.runtime.clock import Clock, SystemClock
 
 LONGEST_USE: Final = timedelta(hours=24)

@@ -2,7 +2,7 @@
 
 Most clusters have none, and most pods want none: until the first one does, nothing is asked of
 the server, and a server without them is asked again once a minute at most.  Which bundles a
-volume shows is ``resolution.trust_bundles``.
+volume shows is ``resolution.volumes.trust_bundles``.
 
 Upstream: pkg/kubelet/clustertrustbundle/clustertrustbundle_manager.go, LazyInformerManager
 """
@@ -20,7 +20,7 @@ from reflet.client.client import Client
 from reflet.errors import Forbidden, RefletError
 from reflet.informer.mirror import Mirror
 from reflet.informer.shared_informer import NotSynced
-from reflet.resolution.trust_bundles import (
+from reflet.resolution.volumes.trust_bundles import (
     GROUP,
     KIND,
     NOT_SYNCED,

@@ -25,10 +25,10 @@ from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY
 from reflet.errors import ConfigurationError
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.resolution.env_files import MountedVolume
-from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.environment.env_files import MountedVolume
 from reflet.resolution.problems import InvalidMountPoint
-from reflet.resolution.sub_paths import nested_mount_points
+from reflet.resolution.volumes.file_contents import VolumeContents
+from reflet.resolution.volumes.sub_paths import nested_mount_points
 from reflet.volumes import folders
 from reflet.volumes.atomic_writer import AtomicWriter
 from reflet.volumes.parts import make_mount_points, opened_part

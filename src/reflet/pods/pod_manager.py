@@ -15,7 +15,7 @@ from typing import Final
 
 from reflet.api.core.pods import Pod
 from reflet.errors import ConfigurationError
-from reflet.resolution.references import config_map_names, secret_names
+from reflet.resolution.references.references import config_map_names, secret_names
 
 SOURCE_ANNOTATION: Final = "kubernetes.io/config.source"
 MIRROR_ANNOTATION: Final = "kubernetes.io/config.mirror"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from reflet.errors import RefletError
-from reflet.resolution.variables import exact_bytes
+from reflet.resolution.environment.variables import exact_bytes
 
 Stream: TypeAlias = Path | int | None
 """A file to append to, an open descriptor, or None for this process's own."""

@@ -1,19 +1,12 @@
 """What a container gets: arithmetic on a pod and the objects it names, with no I/O at all.
 
 - ``pod_inputs``: everything that a pod's configuration is made from, as one value
-- ``references``: which ConfigMaps and Secrets a pod names, where, and which keys; and whether its
-  configuration shows anything of its node
-- ``environment``: the variables of a container; as data in ``variables``.  It is made of
-  ``variable_sources`` (``valueFrom``), ``expansion`` (``$(NAME)``), ``service_variables`` and
-  ``env_files``
-- ``volume_contents``: the files of a volume; as data in ``file_contents``.  It is made of
-  ``keyed_contents`` (ConfigMap and Secret), ``downward_contents`` and ``projected_contents`` with
-  ``trust_bundles``
-- ``pod_fields``, ``resource_fields``: what variables and files show of the pod itself
-- ``sub_paths``: what mounts ask of a volume
+- ``environment``: the variables of a container
+- ``volumes``: the files of a volume, and what a mount shows of them
+- ``references``: which ConfigMaps and Secrets a pod names, and what reading one can end in
 - ``templates``: the pod that a workload makes
-- ``objects``, ``wanted_objects``: how callers hand over ConfigMaps and Secrets, whatever they got
-  them from, and what can be wrong with one that is asked for
+- ``pod_fields``, ``resource_fields``: what variables and files show of the pod itself
+- ``objects``: how callers hand over ConfigMaps and Secrets, whatever they got them from
 - ``problems``, ``places``, ``origins``: what is wrong, where in the pod, and what a value came from
 
 Results are those of the kubelet of Kubernetes 1.36, its error texts included.  Where the kubelet
@@ -28,30 +21,30 @@ from reflet._exports import lazy_exports
 # fmt: off
 # isort: off
 if TYPE_CHECKING:
-    from reflet.resolution.environment import resolve_environment
-    from reflet.resolution.file_contents import FileContent, Filling, VolumeContents
+    from reflet.resolution.environment.environment import resolve_environment
+    from reflet.resolution.environment.variables import Assignment, Environment, Variable
     from reflet.resolution.objects import ObjectKey, ObjectSource, ObjectsInHand
     from reflet.resolution.pod_inputs import Needs, PodInputs
-    from reflet.resolution.references import (
+    from reflet.resolution.references.references import (
         Reference, Usage, config_map_names, references_of, secret_names,
     )
     from reflet.resolution.resource_fields import NodeInHand, UNKNOWN_NODE
-    from reflet.resolution.templates import pod_of
-    from reflet.resolution.variables import Assignment, Environment, Variable
-    from reflet.resolution.volume_contents import resolve_volume
+    from reflet.resolution.templates.templates import pod_of
+    from reflet.resolution.volumes.file_contents import FileContent, Filling, VolumeContents
+    from reflet.resolution.volumes.volume_contents import resolve_volume
 else:
     __getattr__, __dir__ = lazy_exports(__name__, {
-        "reflet.resolution.environment": "resolve_environment",
-        "reflet.resolution.file_contents": "FileContent Filling VolumeContents",
+        "reflet.resolution.environment.environment": "resolve_environment",
+        "reflet.resolution.environment.variables": "Assignment Environment Variable",
         "reflet.resolution.objects": "ObjectKey ObjectSource ObjectsInHand",
         "reflet.resolution.pod_inputs": "Needs PodInputs",
-        "reflet.resolution.references": (
+        "reflet.resolution.references.references": (
             "Reference Usage config_map_names references_of secret_names"
         ),
         "reflet.resolution.resource_fields": "NodeInHand UNKNOWN_NODE",
-        "reflet.resolution.templates": "pod_of",
-        "reflet.resolution.variables": "Assignment Environment Variable",
-        "reflet.resolution.volume_contents": "resolve_volume",
+        "reflet.resolution.templates.templates": "pod_of",
+        "reflet.resolution.volumes.file_contents": "FileContent Filling VolumeContents",
+        "reflet.resolution.volumes.volume_contents": "resolve_volume",
     })
 
 __all__ = [

@@ -24,20 +24,20 @@ from reflet.api.core.small_kinds import Event
 from reflet.api.meta import ObjectMeta
 from reflet.api.resources import Resource
 from reflet.errors import RefletError
-from reflet.resolution.env_files import MountedVolume
-from reflet.resolution.environment import resolve_environment
-from reflet.resolution.file_contents import FileContent, VolumeContents
+from reflet.resolution.environment.env_files import MountedVolume
+from reflet.resolution.environment.environment import resolve_environment
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.objects import ObjectKey, ObjectSource, missing
 from reflet.resolution.origins import ConfigMapOrigin, TokenOrigin
 from reflet.resolution.places import containers_of
-from reflet.resolution.projected_contents import TokenSource
-from reflet.resolution.references import Reference
+from reflet.resolution.references.references import Reference
 from reflet.resolution.resource_fields import NodeInHand
-from reflet.resolution.service_account_volume import ADDED_VOLUME, ROOT_CERTIFICATES
-from reflet.resolution.templates import PlacedTemplate
-from reflet.resolution.trust_bundles import BundlesInHand
-from reflet.resolution.variables import Environment
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.resolution.templates.service_account_volume import ADDED_VOLUME, ROOT_CERTIFICATES
+from reflet.resolution.templates.templates import PlacedTemplate
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
+from reflet.resolution.volumes.projected_contents import TokenSource
+from reflet.resolution.volumes.trust_bundles import BundlesInHand
+from reflet.resolution.volumes.volume_contents import configuration_volumes, resolve_volume
 
 
 def every_reference(_: Pod, __: Reference) -> bool:

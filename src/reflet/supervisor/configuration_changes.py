@@ -14,8 +14,8 @@ from typing import Final
 
 from reflet.errors import ConfigurationError
 from reflet.processes.exit_status import signal_name, signal_number
-from reflet.resolution.file_contents import FileContent, VolumeContents
-from reflet.resolution.sub_paths import fixed_files
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
+from reflet.resolution.volumes.sub_paths import fixed_files
 from reflet.supervisor.mount_tree import MountPlan
 
 MOST_NAMED: Final = 6

@@ -28,12 +28,12 @@ from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.resolution.places import container_named, containers_of
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.service_account_volume import (
+from reflet.resolution.templates.service_account_volume import (
     ADDED_VOLUME,
     DEFAULT_ACCOUNT,
     with_token_volume,
 )
-from reflet.resolution.templates import pod_resource
+from reflet.resolution.templates.templates import pod_resource
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import TaskOwner
 from reflet.supervisor.container_configuration import (

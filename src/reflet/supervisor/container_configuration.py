@@ -30,8 +30,8 @@ from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
 from reflet.errors import ConfigurationError
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.resolution.expansion import OversizedExpansion, expand_all
-from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.environment.expansion import OversizedExpansion, expand_all
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.places import container_named
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import (
@@ -41,9 +41,9 @@ from reflet.resolution.problems import (
     UnreadableObject,
     UnsupportedSource,
 )
-from reflet.resolution.service_account_volume import ADDED_VOLUME
-from reflet.resolution.variables import Environment
-from reflet.resolution.volume_contents import configuration_volumes
+from reflet.resolution.templates.service_account_volume import ADDED_VOLUME
+from reflet.resolution.volumes.file_contents import VolumeContents
+from reflet.resolution.volumes.volume_contents import configuration_volumes
 
 USUAL_GRACE: Final = 30.0
 """Seconds that the API server gives to a pod that asks for none."""

@@ -17,8 +17,8 @@ from typing import Final
 
 from msgspec import structs
 
+from reflet.resolution.environment.variables import Environment, Variable
 from reflet.resolution.origins import FieldOrigin, ResourceOrigin, ServiceOrigin
-from reflet.resolution.variables import Environment, Variable
 from reflet.supervisor.service_mentions import (
     Mention,
     ServiceName,

@@ -15,9 +15,9 @@ from typing import Final, Self
 from reflet.api.core.services import Service
 from reflet.cluster import Cluster
 from reflet.errors import ConfigurationError, Forbidden, NotFound, RefletError
+from reflet.resolution.environment.service_variables import EVERYBODYS_SERVICE
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.origins import ServiceOrigin
-from reflet.resolution.service_variables import EVERYBODYS_SERVICE
-from reflet.resolution.variables import Environment
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Failure
 from reflet.supervisor.configuration_sources import ConfigurationSource

@@ -19,7 +19,7 @@ from reflet.api.unstructured import AnyObject
 from reflet.insight.page.page_document import PageDocument, PageKind, PageWorkload
 from reflet.insight.stale.object_history import PROMPT
 from reflet.resolution.objects import ConfigKind, ObjectKey
-from reflet.resolution.references import Usage, references_of
+from reflet.resolution.references.references import Usage, references_of
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.runtime.tasks import Failure
 from reflet.ui.board import Board

@@ -37,7 +37,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from reflet.resolution.file_contents import FileContent, VolumeContents
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
 from reflet.runtime.clock import Clock, SystemClock
 from reflet.volumes import folders, tear_down
 from reflet.volumes.case_folding import stored_name

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from reflet.resolution.file_contents import FileContent
-from reflet.resolution.variables import exact_bytes
+from reflet.resolution.environment.variables import exact_bytes
+from reflet.resolution.volumes.file_contents import FileContent
 from reflet.runtime.no_follow import open_beneath, step
 from reflet.volumes import folders
 from reflet.volumes.folder_locks import locked

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from reflet.resolution.file_contents import FileContent
+from reflet.resolution.volumes.file_contents import FileContent
 from reflet.volumes import folders
 from reflet.volumes.case_folding import one_name, twin_of
 from reflet.volumes.ownership import Ownership, file_mode, folder_mode

@@ -10,7 +10,7 @@ from reflet.api.core.workloads import Deployment
 from reflet.api.unstructured import AnyObject
 from reflet.insight.custom_workloads import pod_made_by, workload_in
 from reflet.manifests.acceptance import Accepting
-from reflet.resolution.templates import pod_of
+from reflet.resolution.templates.templates import pod_of
 
 SPEC: dict[str, Any] = {
     "selector": {"matchLabels": {"a": "b"}},

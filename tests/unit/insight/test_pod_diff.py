@@ -16,7 +16,7 @@ from reflet.api.meta import ObjectMeta
 from reflet.insight.pod_diff import PodDiff, pod_diff
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.service_account_volume import with_token_volume
+from reflet.resolution.templates.service_account_volume import with_token_volume
 
 LEVEL = {"name": "LEVEL", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "level"}}}
 PASSWORD = {"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": "vault", "key": "p"}}}

@@ -19,7 +19,7 @@ from reflet.insight.sidecars import (
     sidecars_of,
 )
 from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.references import references_of
+from reflet.resolution.references.references import references_of
 from reflet.sidecar.selected_objects import selected as selected_objects
 from reflet.sidecar.selected_objects import verbs_needed
 from reflet.sidecar.sidecar_settings import read_settings

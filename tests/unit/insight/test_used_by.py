@@ -14,7 +14,7 @@ from reflet.insight.possible_users import Candidates
 from reflet.insight.reference_table import Effect
 from reflet.insight.used_by import UsedBy, used_by, used_by_each
 from reflet.resolution.objects import ConfigKind
-from reflet.resolution.templates import BUILT_IN_WORKLOADS
+from reflet.resolution.templates.templates import BUILT_IN_WORKLOADS
 
 ENV_FROM = {"name": "web", "envFrom": [{"configMapRef": {"name": "settings"}}]}
 TEMPLATE = {"spec": {"containers": [ENV_FROM]}}

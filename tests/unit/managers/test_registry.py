@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reflet.managers.registry import PodKey, PodRegistry
-from reflet.resolution.references import config_map_names
+from reflet.resolution.references.references import config_map_names
 from tests.unit.managers.pods import pod
 
 

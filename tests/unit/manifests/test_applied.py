@@ -8,7 +8,7 @@ import pytest
 
 from reflet.errors import DecodeError, NotFound
 from reflet.manifests.applying import read_applied
-from reflet.resolution.templates import CustomWorkload
+from reflet.resolution.templates.templates import CustomWorkload
 from tests.unit.manifests.texts import POD, applied, config_map
 
 NUMBERED_POD = """\

@@ -40,10 +40,10 @@ from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.processes.crash_backoff import CrashBackoff
 from reflet.processes.exit_status import Ending, Exited
 from reflet.processes.process_table import ProcessIdentity
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.places import containers_of
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.resolution.volumes.volume_contents import configuration_volumes, resolve_volume
 from reflet.runtime.metrics import MemoryMetrics
 from reflet.runtime.tasks import TaskOwner
 from reflet.testing.virtual_time import VirtualClock

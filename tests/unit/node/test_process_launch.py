@@ -9,7 +9,7 @@ from reflet.node.pods.admission import Allowance, RunAs
 from reflet.node.process_launch import PreparedStart, gate_group, prepare_start
 from reflet.node.process_runtime import fingerprint_of
 from reflet.node.status.container_statuses import Waiting
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from tests.unit.node.pod_scenes import container, only, pod
 

@@ -13,9 +13,9 @@ from reflet.api.meta import ObjectMeta
 from reflet.node.pods.container_mounts import MountSource, mount_layout
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.resolution.volumes.volume_contents import configuration_volumes, resolve_volume
 from tests.unit.node.pod_scenes import container, only, pod
 
 CONF = {"name": "conf", "configMap": {"name": "settings", "defaultMode": 0o644}}

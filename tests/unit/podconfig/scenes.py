@@ -14,10 +14,10 @@ from reflet.errors import RefletError
 from reflet.managers.manager import ConfigMapManager, SecretManager
 from reflet.podconfig.pod_configuration import PodConfiguration
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.resolution.file_contents import FileContent, VolumeContents
+from reflet.resolution.environment.variables import Assignment, Environment, Variable
 from reflet.resolution.origins import ConfigMapOrigin, ValueOrigin
 from reflet.resolution.places import Place
-from reflet.resolution.variables import Assignment, Environment, Variable
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
 from reflet.runtime.clock import Clock
 from reflet.testing.virtual_time import VirtualClock
 from tests.served_objects import ServedObjects

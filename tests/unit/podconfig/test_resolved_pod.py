@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.volume_contents import resolve_volume
+from reflet.resolution.volumes.volume_contents import resolve_volume
 from tests.unit.podconfig.scenes import result, web_pod
 
 

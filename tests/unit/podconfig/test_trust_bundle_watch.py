@@ -20,7 +20,7 @@ from reflet.podconfig.trust_bundle_watch import (
     TrustBundles,
     list_trust_bundles,
 )
-from reflet.resolution.trust_bundles import TrustBundle
+from reflet.resolution.volumes.trust_bundles import TrustBundle
 from reflet.testing.scripted_source import ScriptedSource
 from reflet.testing.virtual_time import VirtualClock
 

@@ -12,9 +12,9 @@ from reflet.api.core.nodes import Node, NodeAddress, NodeStatus
 from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service, ServicePort, ServiceSpec
 from reflet.api.meta import ObjectMeta
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.objects import ObjectsInHand, ObjectSource
-from reflet.resolution.variables import Environment
 
 NODE = Node(
     metadata=ObjectMeta(name="node-1"),

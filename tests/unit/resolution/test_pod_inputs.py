@@ -8,10 +8,10 @@ from reflet.api.core.pods import Pod
 from reflet.api.core.services import Service, ServicePort, ServiceSpec
 from reflet.api.meta import ObjectMeta
 from reflet.errors import ConfigurationError
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject, unknown_token
-from reflet.resolution.volume_contents import resolve_volume
+from reflet.resolution.volumes.volume_contents import resolve_volume
 from tests.unit.resolution.scenes import config_map, pod_with, secret, variable
 
 CANARY = "canary-hush-hush"

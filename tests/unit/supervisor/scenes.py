@@ -10,10 +10,10 @@ from reflet.api.core.config import ConfigMap, Secret
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
 from reflet.resolution.objects import ObjectKey, ObjectsInHand
 from reflet.resolution.resource_fields import UNKNOWN_NODE
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.resolution.volumes.volume_contents import configuration_volumes, resolve_volume
 from reflet.supervisor.container_configuration import ContainerConfiguration, of_container
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reflet.resolution.file_contents import common_user
-from reflet.resolution.references import config_map_names, secret_names
+from reflet.resolution.references.references import config_map_names, secret_names
+from reflet.resolution.volumes.file_contents import common_user
 from reflet.supervisor.configuration_sources import needed_by
 from tests.unit.supervisor.scenes import pod
 

@@ -9,9 +9,9 @@ import pytest
 from reflet.api.core.config import Secret
 from reflet.api.core.services import Service, ServicePort, ServiceSpec
 from reflet.api.meta import ObjectMeta
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.variables import Environment
 from reflet.supervisor.forwarded_environment import LocalPlace, forwarded, hosts_named
 from reflet.supervisor.service_mentions import ServiceName
 from tests.unit.supervisor.scenes import pod

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reflet.errors import RefletError
-from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.volumes.file_contents import VolumeContents
 from reflet.supervisor.mount_tree import MountPlan, MountTree, plan_mounts
 from reflet.supervisor.private_root import PrivateRoot
 from tests.unit.supervisor.scenes import config_map, pod, resolved

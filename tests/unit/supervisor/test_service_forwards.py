@@ -13,9 +13,9 @@ from reflet.cluster import Cluster
 from reflet.devserver.faults import Fault
 from reflet.devserver.server import DevServer
 from reflet.errors import ConfigurationError
-from reflet.resolution.environment import resolve_environment
+from reflet.resolution.environment.environment import resolve_environment
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.variables import Environment
 from reflet.runtime.clock import SystemClock
 from reflet.supervisor.container_configuration import ContainerConfiguration
 from reflet.supervisor.service_forwards import (

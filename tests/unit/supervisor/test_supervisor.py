@@ -14,7 +14,7 @@ import pytest
 
 from reflet.errors import RefletError
 from reflet.processes.program import NotStarted
-from reflet.resolution.file_contents import VolumeContents
+from reflet.resolution.volumes.file_contents import VolumeContents
 from reflet.supervisor.configuration_changes import FilesOnChange, SignalOnChange
 from reflet.supervisor.container_configuration import ContainerConfiguration
 from reflet.supervisor.mount_tree import MountTree

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.origins import ValueOrigin
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
 from reflet.volumes.version_folders import is_version_name
 
 NOBODY: Final = 65534

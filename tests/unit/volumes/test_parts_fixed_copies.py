@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reflet.resolution.file_contents import FileContent
 from reflet.resolution.origins import ConfigMapOrigin
+from reflet.resolution.volumes.file_contents import FileContent
 from reflet.volumes.parts import write_fixed_copy
 
 ORIGIN = ConfigMapOrigin(namespace="shop", name="settings", key="k")

@@ -15,7 +15,7 @@ from reflet.cli.output.output import ends_with, print_document
 if TYPE_CHECKING:
     from reflet.api.core.pods import Pod
     from reflet.resolution.pod_inputs import Needs
-    from reflet.resolution.references import Reference
+    from reflet.resolution.references.references import Reference
 
 FORMS: Final = ("tree", "json", "yaml")
 

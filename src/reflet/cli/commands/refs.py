@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reflet.insight.sidecars import SidecarContainer, SidecarSelection
     from reflet.resolution.places import PodLike
     from reflet.resolution.pod_inputs import PodInputs
-    from reflet.resolution.references import Reference
+    from reflet.resolution.references.references import Reference
 
 HEADINGS: Final = ("OBJECT", "KEYS", "USED BY")
 FORMS: Final = ("table", "json", "yaml")

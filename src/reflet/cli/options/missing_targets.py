@@ -13,7 +13,7 @@ from reflet.api.resources import NAMESPACES, Resource
 from reflet.client.client import Client
 from reflet.errors import ConfigurationError, NotFound, RefletError
 from reflet.insight.fixes import listed, near_miss
-from reflet.resolution.templates import parse_target, pod_resource
+from reflet.resolution.templates.templates import parse_target, pod_resource
 
 MOST_ASKED_FOR: Final = 500  # names; who has more can find a near one elsewhere
 

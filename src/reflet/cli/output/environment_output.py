@@ -20,6 +20,7 @@ from reflet.cli.output.output import API_VERSION, counted, print_fitting_table
 from reflet.cli.output.palette import Meaning
 from reflet.cli.output.problem_output import problem_document, surroundings_documents
 from reflet.errors import RefletError
+from reflet.resolution.environment.variables import Assignment, Environment, Variable, exact_bytes
 from reflet.resolution.origins import (
     ConfigMapOrigin,
     FieldOrigin,
@@ -33,7 +34,6 @@ from reflet.resolution.origins import (
     ValueOrigin,
 )
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.variables import Assignment, Environment, Variable, exact_bytes
 
 HEADINGS: Final = ("NAME", "VALUE", "FROM")
 NOT_KNOWN: Final = "‹not known yet›"

@@ -28,10 +28,10 @@ from reflet.insight.explain import (
     Sight,
 )
 from reflet.resolution import origins
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.origins import Origin, ValueOrigin
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import Problem, UnresolvedReference
-from reflet.resolution.variables import Environment
 
 MOST_OF_A_VALUE: Final = 60  # columns
 

@@ -14,9 +14,9 @@ import msgspec
 from reflet.cli.output.output import counted, say
 from reflet.cli.output.palette import LEVELS
 from reflet.insight.fixes import Advice
+from reflet.resolution.environment.variables import Environment
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.problems import Problem
-from reflet.resolution.variables import Environment
 
 MOST_LINES: Final = 6  # of warnings and notes, before the answer
 

@@ -40,12 +40,12 @@ from reflet.podconfig.pod_configuration import PodConfiguration
 from reflet.podconfig.resolved_pod import ResolvedPod, difference
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens
 from reflet.podconfig.trust_bundle_watch import TrustBundles
-from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.pod_inputs import Needs, PodInputs, no_reference
-from reflet.resolution.references import Reference, Usage
-from reflet.resolution.service_account_volume import ADDED_VOLUME
-from reflet.resolution.templates import pod_resource
-from reflet.resolution.volume_contents import configuration_volumes
+from reflet.resolution.references.references import Reference, Usage
+from reflet.resolution.templates.service_account_volume import ADDED_VOLUME
+from reflet.resolution.templates.templates import pod_resource
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
+from reflet.resolution.volumes.volume_contents import configuration_volumes
 from reflet.volumes.atomic_writer import AtomicWriter
 from reflet.volumes.folders import PRIVATE
 from reflet.volumes.payload_paths import laid_out

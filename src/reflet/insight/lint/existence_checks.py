@@ -13,7 +13,7 @@ from reflet.insight.fixes import near_miss
 from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding, Rule, Severity
 from reflet.insight.lint.subjects import Subject
-from reflet.resolution.templates import CustomWorkload, Workload
+from reflet.resolution.templates.templates import CustomWorkload, Workload
 
 DEFAULT_ACCOUNT: Final = "default"
 """Every namespace has it."""

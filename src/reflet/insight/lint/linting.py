@@ -28,9 +28,9 @@ from reflet.insight.lint.subjects import Subject, Subjects
 from reflet.insight.pod_problems import problems_of
 from reflet.insight.reference_table import Tables
 from reflet.resolution.objects import ConfigKind, ObjectKey, missing
-from reflet.resolution.placed_objects import PlacedObject, PlacedObjects
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.references import references_of
+from reflet.resolution.references.placed_objects import PlacedObject, PlacedObjects
+from reflet.resolution.references.references import references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE
 
 Others = Mapping[tuple[str, str, str], bool | RefletError]

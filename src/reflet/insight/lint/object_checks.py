@@ -18,7 +18,7 @@ from reflet.insight.lint.sidecar_checks import PlacedSidecar
 from reflet.insight.lint.subjects import Subject, Subjects, TwiceThere
 from reflet.resolution.objects import value_bytes
 from reflet.resolution.places import containers_of
-from reflet.resolution.references import references_of
+from reflet.resolution.references.references import references_of
 
 SHORTEST_SECRET: Final = 8  # bytes; shorter values are equal by chance
 HASHED: Final = re.compile(r"-[2456789bcdfghkmt]{10}$")

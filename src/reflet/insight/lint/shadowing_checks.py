@@ -11,12 +11,12 @@ from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding
 from reflet.insight.lint.subjects import Subject
 from reflet.insight.pod_problems import MissingSubPath, PodProblems
-from reflet.resolution.file_contents import FileContent
+from reflet.resolution.environment.variables import Assignment, Environment, Variable
 from reflet.resolution.origins import ConfigMapOrigin, Origin, SecretOrigin
 from reflet.resolution.places import Place, containers_of
-from reflet.resolution.sub_paths import clean
-from reflet.resolution.variables import Assignment, Environment, Variable
-from reflet.resolution.volume_contents import configuration_volumes
+from reflet.resolution.volumes.file_contents import FileContent
+from reflet.resolution.volumes.sub_paths import clean
+from reflet.resolution.volumes.volume_contents import configuration_volumes
 
 _READABLE_BY_SHELLS: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -13,7 +13,7 @@ from reflet.api.frozen import EMPTY
 from reflet.errors import Cause
 from reflet.insight.lint.rules import Finding, Rule, Severity, Speaker
 from reflet.resolution.objects import ObjectKey
-from reflet.resolution.templates import CustomWorkload, Workload, pod_of, templates_of
+from reflet.resolution.templates.templates import CustomWorkload, Workload, pod_of, templates_of
 
 LineOf = Callable[[str], int]
 """Gives the line of a field, or of what is nearest to it."""

@@ -25,7 +25,7 @@ from reflet.api.core.pods import (
 from reflet.api.meta import ObjectMeta
 from reflet.api.unstructured import AnyObject
 from reflet.insight.page.page_document import PageKey
-from reflet.resolution.references import references_of
+from reflet.resolution.references.references import references_of
 
 TEMPLATE_HASH: Final = "pod-template-hash"
 TOKEN_VOLUME: Final = "kube-api-access-"  # noqa: S105 - what the names of volumes begin with

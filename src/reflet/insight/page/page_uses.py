@@ -22,7 +22,7 @@ from reflet.insight.stale.staleness import Staleness
 from reflet.insight.stale.used_keys import Histories
 from reflet.resolution.objects import ObjectKey
 from reflet.resolution.places import containers_of
-from reflet.resolution.references import Usage, references_of
+from reflet.resolution.references.references import Usage, references_of
 
 _AROUND: Final = FOLLOWS_WITHIN + timedelta(seconds=10)
 """Of a change so near to a start it is not plain whether the start has seen it."""

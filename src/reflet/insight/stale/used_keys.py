@@ -22,9 +22,9 @@ from reflet.resolution.objects import ObjectKey, missing
 from reflet.resolution.origins import ConfigMapOrigin, Origin, SecretOrigin
 from reflet.resolution.places import containers_of
 from reflet.resolution.pod_inputs import PodInputs, unknown_token
-from reflet.resolution.references import Reference, Usage, references_of
+from reflet.resolution.references.references import Reference, Usage, references_of
 from reflet.resolution.resource_fields import UNKNOWN_NODE
-from reflet.resolution.trust_bundles import UNKNOWN_BUNDLES
+from reflet.resolution.volumes.trust_bundles import UNKNOWN_BUNDLES
 
 Histories = Mapping[ObjectKey, ObjectHistory | RefletError]
 """What is known of each object, or why nothing is; one that is not there does not exist."""

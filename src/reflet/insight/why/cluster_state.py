@@ -16,7 +16,7 @@ from reflet.api.frozen import EMPTY, Frozen, QuantityText, constant
 from reflet.api.meta import KubernetesObject, ObjectMeta, OwnerReference, TypedObject
 from reflet.insight.why.reasons import ObjectName
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject
-from reflet.resolution.templates import Workload
+from reflet.resolution.templates.templates import Workload
 
 READY_PATIENCE: Final = timedelta(minutes=1)
 """For a container that runs to become ready, and for a pod that is to end."""

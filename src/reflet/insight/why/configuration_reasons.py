@@ -40,7 +40,7 @@ from reflet.resolution.problems import (
     UnresolvedReference,
     ZeroInValue,
 )
-from reflet.resolution.references import references_of
+from reflet.resolution.references.references import references_of
 
 CONFIG_ERROR: Final = "CreateContainerConfigError"
 FAILED_MOUNT: Final = "FailedMount"

@@ -23,7 +23,7 @@ from reflet.insight.why.signals import Signal, common_words
 from reflet.insight.why.workload_stands import look_at_workload
 from reflet.resolution.places import Place
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject
-from reflet.resolution.templates import Workload
+from reflet.resolution.templates.templates import Workload
 
 MOST_FIXES: Final = 3
 

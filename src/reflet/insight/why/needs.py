@@ -16,7 +16,7 @@ from reflet.insight.why.pod_makers import wanted_by
 from reflet.insight.why.reasons import ObjectName
 from reflet.insight.why.rollout_stands import revision_of
 from reflet.insight.why.signals import runs_well
-from reflet.resolution.templates import CustomWorkload, Workload, pod_of, template_of
+from reflet.resolution.templates.templates import CustomWorkload, Workload, pod_of, template_of
 
 _CLAIM: Final = "PersistentVolumeClaim"
 _FINISHED: Final = frozenset({"Complete", "Failed"})

@@ -29,7 +29,7 @@ from reflet.insight.why.creation_reasons import QuotaExceeded, refusal
 from reflet.insight.why.placement_reasons import requests_of
 from reflet.insight.why.reasons import ObjectName, Reason, Sighting, seen
 from reflet.insight.why.signals import Signal, counted, signals_in
-from reflet.resolution.templates import Workload, pod_of
+from reflet.resolution.templates.templates import Workload, pod_of
 
 FAILED_CREATE: Final = "FailedCreate"
 LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)

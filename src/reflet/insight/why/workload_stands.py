@@ -25,7 +25,7 @@ from reflet.insight.why.pod_makers import (
     wanted_by,
 )
 from reflet.insight.why.rollout_stands import look_at_deployment
-from reflet.resolution.templates import CustomWorkload, Workload
+from reflet.resolution.templates.templates import CustomWorkload, Workload
 
 
 def look_at_workload(workload: Workload, pods: Sequence[OwnPod], view: StateView) -> WorkloadStand:

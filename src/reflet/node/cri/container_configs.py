@@ -30,8 +30,8 @@ from reflet.node.cri.limits import linux_resources
 from reflet.node.cri.pod_rights import container_rights
 from reflet.node.cri.runtime_labels import container_annotations, container_labels
 from reflet.node.pods.container_mounts import MountSource
-from reflet.resolution.expansion import expand_all
-from reflet.resolution.variables import exact_bytes
+from reflet.resolution.environment.expansion import expand_all
+from reflet.resolution.environment.variables import exact_bytes
 
 HOSTS_FILE: Final = "etc/hosts"
 _PROPAGATION: Final = {

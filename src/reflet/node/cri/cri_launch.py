@@ -28,7 +28,11 @@ from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
 from reflet.pleg.runtime_status import RuntimeContainerStatus, RuntimeState
 from reflet.podconfig.resolved_pod import ResolvedPod
-from reflet.resolution.expansion import LARGEST_EXPANSION, OversizedExpansion, expanded_size
+from reflet.resolution.environment.expansion import (
+    LARGEST_EXPANSION,
+    OversizedExpansion,
+    expanded_size,
+)
 from reflet.runtime.clock import Clock
 from reflet.runtime.threads import in_thread
 from reflet.volumes.pod_directories import PodDirectories

@@ -24,7 +24,7 @@ from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.podconfig.service_account_tokens import ServiceAccountTokens, token_keys
 from reflet.podconfig.trust_bundle_watch import TrustBundles
 from reflet.pods.registrar import PodRegistrar
-from reflet.resolution.env_files import MountedVolume
+from reflet.resolution.environment.env_files import MountedVolume
 from reflet.runtime.clock import Clock
 
 Mounted = Callable[[Pod], Mapping[str, MountedVolume | None]]

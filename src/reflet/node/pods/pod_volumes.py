@@ -26,12 +26,12 @@ from reflet.node.pods.host_paths import TOP, HostPaths
 from reflet.node.shim.container_records import write_private
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.podconfig.volume_delivery import VolumeDelivery, mounted_folder
-from reflet.resolution.env_files import MountedVolume
-from reflet.resolution.file_contents import VolumeContents, fs_group
+from reflet.resolution.environment.env_files import MountedVolume
+from reflet.resolution.environment.variables import Environment, exact_bytes
 from reflet.resolution.places import container_named
-from reflet.resolution.sub_paths import clean_sub_path, fixed_files
-from reflet.resolution.variables import Environment, exact_bytes
-from reflet.resolution.volume_contents import kind_of
+from reflet.resolution.volumes.file_contents import VolumeContents, fs_group
+from reflet.resolution.volumes.sub_paths import clean_sub_path, fixed_files
+from reflet.resolution.volumes.volume_contents import kind_of
 from reflet.volumes import folders
 from reflet.volumes.parts import as_named, make_part, opened_part, reason_of, write_fixed_copy
 from reflet.volumes.pod_directories import PodDirectories

@@ -32,7 +32,7 @@ from reflet.node.probes.probe_spec import (
     port_number,
 )
 from reflet.node.shim.protocol import Executed
-from reflet.resolution.expansion import expand
+from reflet.resolution.environment.expansion import expand
 from reflet.transport.http import grpc_health
 from reflet.transport.http.grpc_health import HealthAnswer, check_health
 

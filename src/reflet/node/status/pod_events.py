@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from reflet.api.core.pods import Pod
 from reflet.controllers.event_recorder import WARNING
 from reflet.node.status.node_events import NodeEvents
-from reflet.resolution.variables import Environment
+from reflet.resolution.environment.variables import Environment
 
 
 def tell_skipped_names(events: NodeEvents, pod: Pod, environment: Environment) -> None:

@@ -18,7 +18,7 @@ from reflet.podconfig.gather_files import PodName
 from reflet.podconfig.gather_objects import Answers, read_objects
 from reflet.resolution.objects import ObjectKey, ObjectSource, missing
 from reflet.resolution.pod_inputs import Needs, PodInputs
-from reflet.resolution.references import Usage, references_of
+from reflet.resolution.references.references import Usage, references_of
 
 _SHOWN: Final = frozenset({Usage.ENV, Usage.ENV_FROM, Usage.VOLUME})
 NEEDS: Final = Needs(references=lambda _, reference: reference.usage in _SHOWN, bundles=True)

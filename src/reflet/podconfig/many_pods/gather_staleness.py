@@ -22,8 +22,8 @@ from reflet.insight.owners import OwnerName, Owners
 from reflet.insight.stale.stale_workloads import RunningPods
 from reflet.podconfig.gather_objects import SERVER_FAILURES, read_histories
 from reflet.resolution.objects import ObjectKey
-from reflet.resolution.references import config_map_names, secret_names
-from reflet.resolution.templates import parse_target
+from reflet.resolution.references.references import config_map_names, secret_names
+from reflet.resolution.templates.templates import parse_target
 
 OnPages = Callable[[], OnPage]
 """Gives for a list whom to tell of its pages."""

@@ -32,7 +32,7 @@ from reflet.podconfig.gather_files import FILES_NAMESPACE, OnFile
 from reflet.podconfig.gather_objects import NO_HELM_RELEASES, SERVER_FAILURES
 from reflet.podconfig.gather_users import PODS_AND_THEIR_MAKERS, kinds_to_list
 from reflet.podconfig.many_pods.gather_staleness import RUNNING
-from reflet.resolution.templates import WORKLOADS
+from reflet.resolution.templates.templates import WORKLOADS
 
 DEFINITIONS_IN_A_PAGE: Final = 50  # they are large
 # A field whose name says so, or one that may hold anything.

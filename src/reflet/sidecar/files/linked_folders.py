@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from posixpath import basename, dirname
 
-from reflet.resolution.file_contents import FileContent, VolumeContents
+from reflet.resolution.environment.variables import exact_bytes
 from reflet.resolution.origins import ConfigMapOrigin
-from reflet.resolution.variables import exact_bytes
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
 from reflet.runtime.clock import Clock
 from reflet.sidecar.file_owners import OwnerTable
 from reflet.sidecar.files.folder_writes import opened, usual_modes

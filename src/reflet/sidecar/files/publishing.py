@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from posixpath import dirname
 from typing import Final
 
-from reflet.resolution.variables import exact_bytes
+from reflet.resolution.environment.variables import exact_bytes
 from reflet.runtime.clock import Clock
 from reflet.sidecar.file_owners import Claim, OwnerTable
 from reflet.sidecar.files.folder_writes import TEMPORARY, sweep

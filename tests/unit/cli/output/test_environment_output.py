@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 
 from reflet.cli.output.environment_output import CannotBeWritten, written
+from reflet.resolution.environment.variables import Assignment, Environment, Variable
 from reflet.resolution.origins import ValueOrigin
 from reflet.resolution.places import Place
-from reflet.resolution.variables import Assignment, Environment, Variable
 
 NASTY: Final = (
     *("", "plain", "with space", "tab\there", "'single'", '"double"', "both ' and \""),

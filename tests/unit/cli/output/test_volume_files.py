@@ -12,7 +12,7 @@ from reflet.cli.options.connection_options import ConnectionChoice
 from reflet.cli.options.pod_options import PodChoice
 from reflet.cli.output.volume_files import volumes_only, watch_manifests
 from reflet.manifests.files import Sources
-from reflet.resolution.references import references_of
+from reflet.resolution.references.references import references_of
 from tests.unit.cli.shop_files import config_map, pod
 from tests.unit.resolution.scenes import pod_with
 

@@ -15,10 +15,10 @@ from reflet.api.core.config import ConfigMap
 from reflet.api.core.pods import Pod
 from reflet.api.meta import ObjectMeta
 from reflet.cli.output.volume_files import writable, write_volumes
-from reflet.resolution.file_contents import FileContent, VolumeContents
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.origins import ConfigMapOrigin, SecretOrigin
 from reflet.resolution.pod_inputs import PodInputs
+from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
 from reflet.volumes.volume_errors import VolumeError
 
 SECRET = SecretOrigin(namespace="shop", name="database", key="password")

@@ -13,7 +13,7 @@ from reflet.insight.why.diagnosis import Diagnosis
 from reflet.insight.why.reasons import ObjectName
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.templates import pod_of
+from reflet.resolution.templates.templates import pod_of
 from tests.unit.insight.why.scenes import (
     JUST_NOW,
     crashing,

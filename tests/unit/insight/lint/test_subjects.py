@@ -12,7 +12,7 @@ from reflet.api.core.workloads import CronJob, Deployment, DeploymentSpec
 from reflet.api.meta import ObjectMeta
 from reflet.insight.lint.rules import REFUSED
 from reflet.insight.lint.subjects import Subject, Subjects
-from reflet.resolution.templates import CustomWorkload, PlacedTemplate
+from reflet.resolution.templates.templates import CustomWorkload, PlacedTemplate
 from tests.unit.resolution.scenes import config_map, pod_with
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reflet.insight.page.brief_objects import LONGEST_TEXT, BriefObjects, BriefPods
 from reflet.insight.page.page_document import PageKey
-from reflet.resolution.references import references_of
+from reflet.resolution.references.references import references_of
 from tests.page_scenes import OF_WEB, SALT, WHOLE, config_map, pod
 
 BRIEF = BriefObjects(SALT)

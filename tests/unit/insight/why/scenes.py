@@ -18,7 +18,7 @@ from reflet.insight.why.cluster_state import ClusterState
 from reflet.insight.why.diagnosis import Diagnosis, GroupedReason, diagnose
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs
-from reflet.resolution.templates import Workload
+from reflet.resolution.templates.templates import Workload
 
 NOW: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LONG_AGO: Final = (NOW - timedelta(hours=2)).isoformat()

@@ -15,7 +15,7 @@ from reflet.insight.why.pod_reasons import Stand
 from reflet.insight.why.reasons import ObjectName
 from reflet.resolution.objects import ObjectsInHand
 from reflet.resolution.pod_inputs import PodInputs, RefusedObject
-from reflet.resolution.templates import Workload, pod_of
+from reflet.resolution.templates.templates import Workload, pod_of
 from tests.unit.insight.why.scenes import (
     crashing,
     diagnosed,

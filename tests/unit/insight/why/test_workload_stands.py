@@ -10,7 +10,7 @@ from reflet.api.core.pods import PodTemplateSpec
 from reflet.api.core.workloads import DaemonSet, Deployment, ReplicaSet, StatefulSet
 from reflet.api.meta import ObjectMeta
 from reflet.insight.why.diagnosis import Diagnosis
-from reflet.resolution.templates import CustomWorkload, PlacedTemplate
+from reflet.resolution.templates.templates import CustomWorkload, PlacedTemplate
 from tests.unit.insight.why.scenes import (
     crashing,
     diagnosed,

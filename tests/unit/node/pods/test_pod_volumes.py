@@ -11,7 +11,7 @@ from reflet.api.meta import ObjectMeta
 from reflet.node.pods.pod_volumes import PodVolumes
 from reflet.podconfig.resolved_pod import ResolvedPod
 from reflet.resolution.objects import ObjectsInHand
-from reflet.resolution.volume_contents import configuration_volumes, resolve_volume
+from reflet.resolution.volumes.volume_contents import configuration_volumes, resolve_volume
 from reflet.volumes.pod_directories import PodDirectories
 from reflet.volumes.volume_errors import VolumeError
 from tests.unit.node.pod_scenes import container, pod
