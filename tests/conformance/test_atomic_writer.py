@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from reflet.gotext.paths import clean
 from reflet.resolution.origins import ValueOrigin
 from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
-from reflet.resolution.volumes.sub_paths import clean
 from reflet.volumes.atomic_writer import AtomicWriter
 from reflet.volumes.payload_paths import problem_with
 from reflet.volumes.volume_errors import InvalidPath

@@ -47,11 +47,11 @@ from reflet.devserver.storage.storage import Storage
 from reflet.devserver.verbs import loading
 from reflet.devserver.verbs.state import State
 from reflet.errors import ApiError, ParseError, RefletError
+from reflet.gotext.paths import below, clean
 from reflet.manifests.applying import read_applied
 from reflet.resolution.environment.env_files import find_variable
 from reflet.resolution.environment.expansion import expand, references_in
 from reflet.resolution.problems import Refused
-from reflet.resolution.volumes.sub_paths import below, clean
 from reflet.transport.auth.exec_plugin import ExecCredentials, ExecPlugin
 from reflet.transport.config.kubeconfig import Overrides, resolve_settings
 from reflet.transport.config.settings import checked_proxy, checked_server, parse_request_timeout

@@ -4,5 +4,6 @@
 - ``printing``: ``%v``, ``%s``, ``%#v``, ``%T`` and JSON, for JSON values
 - ``durations``: ``1m30s``, written and read; ages as ``kubectl get`` shows them
 - ``times``: the two forms of times in objects, with Go's words for what is none
+- ``paths``: as short as they can be
 - ``urls``: the parts of a URL, with Go's words for what is none
 """

@@ -11,6 +11,7 @@ from typing import final
 from reflet.api.core.containers import VolumeMount
 from reflet.api.frozen import Frozen
 from reflet.errors import RefletError
+from reflet.gotext.paths import clean
 from reflet.resolution.environment.variables import Assignment, Environment, Variable
 from reflet.resolution.objects import ObjectSource
 from reflet.resolution.origins import (
@@ -23,7 +24,7 @@ from reflet.resolution.origins import (
 from reflet.resolution.places import PlacedContainer, container_named, containers_of
 from reflet.resolution.pod_inputs import PodInputs
 from reflet.resolution.volumes.file_contents import FileContent, VolumeContents
-from reflet.resolution.volumes.sub_paths import clean, sub_path_of
+from reflet.resolution.volumes.sub_paths import sub_path_of
 from reflet.resolution.volumes.volume_contents import configuration_volumes
 
 

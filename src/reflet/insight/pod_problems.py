@@ -13,6 +13,7 @@ from reflet.api.core.config import Secret
 from reflet.api.core.pods import Pod
 from reflet.api.frozen import EMPTY, Frozen
 from reflet.errors import RefletError
+from reflet.gotext.paths import clean
 from reflet.resolution.environment.environment import references_are_certain
 from reflet.resolution.environment.expansion import expanded_size, references_in
 from reflet.resolution.environment.variables import Environment, exact_bytes
@@ -31,7 +32,7 @@ from reflet.resolution.problems import (
 from reflet.resolution.references.references import Usage, references_of
 from reflet.resolution.references.wanted_objects import WantedObject
 from reflet.resolution.volumes.file_contents import VolumeContents
-from reflet.resolution.volumes.sub_paths import clean, nested_mount_points, sub_path_of
+from reflet.resolution.volumes.sub_paths import nested_mount_points, sub_path_of
 from reflet.resolution.volumes.trust_bundles import UNKNOWN_BUNDLES
 
 LARGEST_ENVIRONMENT: Final = 2 << 20  # bytes; a quarter of the usual stack limit of 8 MiB

@@ -9,12 +9,12 @@ from typing import Final
 from reflet.api.core.containers import VolumeMount
 from reflet.api.core.volumes import KeyToPath, Volume
 from reflet.api.frozen import Frozen
+from reflet.gotext.paths import clean
 from reflet.insight.reference_table import Effect
 from reflet.insight.sidecars import SidecarContainer
 from reflet.resolution.objects import ConfigKind
 from reflet.resolution.places import Place, PodLike, containers_of
 from reflet.resolution.references.references import Reference, Usage, references_of
-from reflet.resolution.volumes.sub_paths import clean
 
 SIDECAR: Final = "sidecar"
 """What the use of an object by a container is called that picks it up by label."""

@@ -20,9 +20,10 @@ from pathlib import Path
 from reflet.api.core.pods import Pod
 from reflet.api.core.volumes import Volume
 from reflet.errors import RefletError
+from reflet.gotext.paths import clean
 from reflet.resolution.places import container_named
 from reflet.resolution.volumes.file_contents import VolumeContents
-from reflet.resolution.volumes.sub_paths import clean, clean_sub_path, fixed_files, sub_path_of
+from reflet.resolution.volumes.sub_paths import clean_sub_path, fixed_files, sub_path_of
 from reflet.resolution.volumes.volume_contents import kind_of
 from reflet.supervisor.private_root import OWN, PrivateRoot
 from reflet.volumes import folders

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from reflet.gotext.paths import clean
 from reflet.resolution.environment.variables import exact_bytes
-from reflet.resolution.volumes.sub_paths import clean
 from reflet.volumes.volume_errors import InvalidPath
 
 LONGEST_PATH: Final = 4096  # bytes

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from reflet.gotext.paths import clean
 from reflet.insight.lint import rules
 from reflet.insight.lint.rules import Finding
 from reflet.insight.lint.subjects import Subject
@@ -15,7 +16,6 @@ from reflet.resolution.environment.variables import Assignment, Environment, Var
 from reflet.resolution.origins import ConfigMapOrigin, Origin, SecretOrigin
 from reflet.resolution.places import Place, containers_of
 from reflet.resolution.volumes.file_contents import FileContent
-from reflet.resolution.volumes.sub_paths import clean
 from reflet.resolution.volumes.volume_contents import configuration_volumes
 
 _READABLE_BY_SHELLS: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

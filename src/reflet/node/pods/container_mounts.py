@@ -19,8 +19,9 @@ from typing import Final
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
 from reflet.errors import ConfigurationError
+from reflet.gotext.paths import clean
 from reflet.processes.container_plan import CAPABILITIES, BindMount, ContainerRoot
-from reflet.resolution.volumes.sub_paths import clean, sub_path_of
+from reflet.resolution.volumes.sub_paths import sub_path_of
 from reflet.volumes import folders
 from reflet.volumes.mounts import memory_candidates
 from reflet.volumes.tear_down import remove_tree

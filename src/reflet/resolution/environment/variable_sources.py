@@ -21,6 +21,7 @@ from reflet.api.core.containers import (
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from reflet.errors import RefletError
+from reflet.gotext.paths import below
 from reflet.gotext.quoting import quoted
 from reflet.resolution.environment.env_files import MountedVolume, find_variable
 from reflet.resolution.environment.variables import Assignment
@@ -42,7 +43,6 @@ from reflet.resolution.problems import (
 )
 from reflet.resolution.references.wanted_objects import WantedObject, origin_of
 from reflet.resolution.resource_fields import NodeInHand, variable_resource
-from reflet.resolution.volumes import sub_paths
 
 
 @final
@@ -198,7 +198,7 @@ class VariableSources:
 def _from_file(
     mounted: MountedVolume, selector: FileKeySelector, place: Place
 ) -> str | FileProblem:
-    path = sub_paths.below(selector.path)
+    path = below(selector.path)
     whole_path = f"{mounted.directory}/{path}" if path else mounted.directory
     content = mounted.files.get(path)
     value = (

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from reflet.api.core.pods import Pod
 from reflet.api.core.volumes import DownwardAPIVolumeFile
+from reflet.gotext.paths import clean
 from reflet.resolution.origins import FieldOrigin, Origin, ResourceOrigin, ValueOrigin
 from reflet.resolution.places import Place
 from reflet.resolution.pod_fields import NEVER_EMPTY, file_field
@@ -20,7 +21,6 @@ from reflet.resolution.problems import (
     UnsupportedField,
 )
 from reflet.resolution.resource_fields import NodeInHand, file_resource
-from reflet.resolution.volumes import sub_paths
 from reflet.resolution.volumes.file_contents import FileContent, Filling, put
 from reflet.resolution.volumes.keyed_contents import NO_DEFAULT_MODE, USUAL_MODE
 
@@ -52,7 +52,7 @@ def downward_files(
             problems.append(NotKnownYet(place=below, field=_field(item), reason=value.text))
         put(
             files,
-            sub_paths.clean(item.path),
+            clean(item.path),
             FileContent(
                 data=b"" if isinstance(value, Unknown) else value.encode(errors="surrogatepass"),
                 mode=(USUAL_MODE if default_mode is None else default_mode)

@@ -1,9 +1,8 @@
 """Sub-paths of mounts: the part of a volume that a container sees.
 
 A sub-path is looked up once, when the container starts.  What it shows never changes during the
-life of the container, whatever happens to the volume.  Paths are cleaned lexically, as Go's
-``path.Clean`` does, and no file system is looked at.  ``nested_mount_points`` are the directories
-that other mounts need inside a volume.
+life of the container, whatever happens to the volume.  No file system is looked at.
+``nested_mount_points`` are the directories that other mounts need inside a volume.
 
 Upstream: pkg/kubelet/kubelet_pods.go, makeMounts; pkg/volume/util/nested_volumes.go,
 GetNestedMountpoints
@@ -13,6 +12,7 @@ import posixpath
 from collections.abc import Mapping
 
 from reflet.api.core.containers import VolumeMount
+from reflet.gotext.paths import clean
 from reflet.resolution.environment.expansion import OversizedExpansion, expand
 from reflet.resolution.places import Place, PlacedContainer, PodLike, containers_of
 from reflet.resolution.problems import InvalidMountPoint, InvalidSubPath, MissingSubPathVariables
@@ -87,29 +87,6 @@ def fixed_files(contents: VolumeContents, sub_path: str) -> Mapping[str, FileCon
     return {
         path.removeprefix(folder): file for path, file in by_path.items() if path.startswith(folder)
     }
-
-
-def clean(path: str) -> str:
-    """Return the shortest equal path: no ``.``, no doubled or closing slash, ``..`` resolved.
-
-    An empty path is ``.``; what leads above the root ends at the root, and what leads above
-    the start keeps its ``..``.
-    """
-    rooted = path.startswith("/")
-    kept: list[str] = []
-    for element in path.split("/"):
-        if element in {"", "."}:
-            continue
-        if element == ".." and kept and kept[-1] != "..":
-            kept.pop()
-        elif element != ".." or not rooted:
-            kept.append(element)
-    return ("/" if rooted else "") + "/".join(kept) or "."
-
-
-def below(path: str) -> str:
-    """Return the path as one that cannot leave the directory it is read in; empty for that."""
-    return clean(f"/{path}")[1:]
 
 
 def nested_mount_points(pod: PodLike, volume: str) -> tuple[str, ...] | InvalidMountPoint:

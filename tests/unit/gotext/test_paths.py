@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.resolution.volumes.sub_paths import below, clean
+from reflet.gotext.paths import below, clean
 
 
 @pytest.mark.parametrize(
