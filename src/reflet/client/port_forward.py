@@ -14,6 +14,7 @@ from typing import Self
 
 from reflet.client.pod_tunnel import PodTunnel
 from reflet.errors import ConfigurationError, RefletError
+from reflet.gotext.urls import join_host_port
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.transport.upgrades.byte_streams import SocketBytes
 
@@ -31,7 +32,7 @@ class ForwardedPort:
     port: int
 
     def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return join_host_port(self.host, self.port)
 
 
 class PortForwarder:

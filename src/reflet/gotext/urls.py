@@ -2,7 +2,7 @@
 
 Python's own reader takes nearly every text, so that what Go refuses would pass.
 
-Upstream: net/url/url.go, Parse
+Upstream: net/url/url.go, Parse; net/ipsock.go, JoinHostPort
 """
 
 from __future__ import annotations
@@ -43,6 +43,11 @@ class Url:
     query: str = ""
     fragment: str = ""
     path: str = ""
+
+
+def join_host_port(host: str, port: int) -> str:
+    """Host and port as one text, an address of IPv6 in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def parse_url(text: str) -> Url:

@@ -11,7 +11,7 @@
     ``http2``: one connection: frames, GOAWAY, RST_STREAM, SETTINGS, flow control, and the pings
     that find half-open connections; ``http2_stream``: one request and its answer on it;
     ``http2_pool``: as many connections as the server's stream limit takes; ``http1``: HTTP/1.1;
-    ``cert_rotation``: new connections when certificates change; ``grpc_health``: one probe;
+    ``cert_rotation``: new connections when certificates change; ``grpc_channel``: gRPC calls;
     ``web_client``: requests to any other web server
 ``upgrades``
     WebSocket, SPDY/3.1 and the channels on them: what both sides of a command or a forwarded port

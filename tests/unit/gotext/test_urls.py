@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reflet.gotext.urls import MalformedUrl, Url, parse_url
+from reflet.gotext.urls import MalformedUrl, Url, join_host_port, parse_url
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,7 @@ def test_what_is_no_url_is_refused_in_the_words_of_go(text: str, wrong: str) -> 
         parse_url(text)
 
     assert str(refusal.value) == wrong
+
+
+def test_an_address_of_ipv6_has_brackets_before_its_port() -> None:
+    assert [join_host_port("a", 80), join_host_port("::1", 80)] == ["a:80", "[::1]:80"]

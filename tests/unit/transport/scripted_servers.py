@@ -154,6 +154,18 @@ class Http2Server(ScriptedServer):
         self.raise_failures()
 
 
+class PlainHttp2Server(Http2Server):
+    """The same without TLS, as most services that are probed are."""
+
+    scheme = "http"
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        self._listener = await loop.create_server(lambda: Http2Peer(self), self.host, 0)
+        self.port = self._listener.sockets[0].getsockname()[1]
+        return self
+
+
 class Http2Peer(asyncio.Protocol):
     """One connection, from the server's side."""
 

@@ -6,4 +6,5 @@
 - ``lifecycle_hooks``: running postStart and preStop
 - ``handlers``: running one handler: exec, httpGet, tcpSocket, grpc
 - ``http_probes``: one GET as the kubelet's client makes it
+- ``grpc_health``: the question of a gRPC probe
 """

@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, assert_never
 
 from reflet.api.core.containers import Container
-from reflet.errors import RefletError, TransportError
+from reflet.errors import RefletError, RpcError
 from reflet.gotext.durations import go_duration
+from reflet.gotext.urls import join_host_port
 from reflet.node.probes import http_probes
+from reflet.node.probes.grpc_health import ServingStatus, check_health
 from reflet.node.probes.http_probes import BrokenAnswer, HttpAnswer, NoAnswer, http_request
 from reflet.node.probes.probe_spec import (
     ExecAction,
@@ -33,17 +35,12 @@ from reflet.node.probes.probe_spec import (
 )
 from reflet.node.shim.protocol import Executed
 from reflet.resolution.environment.expansion import expand
-from reflet.transport.http import grpc_health
-from reflet.transport.http.grpc_health import HealthAnswer, check_health
+from reflet.transport.http.grpc_channel import GrpcChannel
 
 SPOKEN_VERSION: Final = "1.36"  # of the kubelet that servers are told of, which some look for
 PROBE_AGENT: Final = f"kube-probe/{SPOKEN_VERSION}"
 HOOK_AGENT: Final = f"kube-lifecycle/{SPOKEN_VERSION}"
-_CODES: Final = (
-    *("OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound"),
-    *("AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted"),
-    *("OutOfRange", "Unimplemented", "Internal", "Unavailable", "DataLoss", "Unauthenticated"),
-)
+LARGEST_HEALTH: Final = 4 * 1024 * 1024  # bytes of an answer; gRPC's own limit, for two
 
 
 class HandlerFailed(RefletError):
@@ -181,27 +178,24 @@ def answer_outcome(answer: HttpAnswer) -> Outcome:
     return Outcome(False, f"HTTP probe failed with statuscode: {answer.status}")
 
 
-def health_outcome(answer: HealthAnswer, seconds: float) -> Outcome:
-    """What a health service says about its container."""
-    match answer.code:
-        case grpc_health.OK if answer.status == grpc_health.SERVING:
+def health_outcome(answer: int | RpcError, seconds: float) -> Outcome:
+    """What a health service says about its container, by its status or by an error."""
+    if not isinstance(answer, RpcError):
+        if answer == ServingStatus.SERVING:
             return Outcome(True, "service healthy")
-        case grpc_health.OK:
-            names = dict(enumerate(grpc_health.SERVING_STATUSES))
-            status = names.get(answer.status, str(answer.status))
-            return Outcome(False, f'service unhealthy (responded with "{status}")')
-        case grpc_health.UNIMPLEMENTED:
+        status = answer.name if isinstance(answer, ServingStatus) else answer
+        return Outcome(False, f'service unhealthy (responded with "{status}")')
+    match answer.code:
+        case "Unimplemented":
             return Outcome(
                 False,
                 "error: this server does not implement the grpc health protocol "
-                f"(grpc.health.v1.Health): {answer.message}",
+                f"(grpc.health.v1.Health): {answer.description}",
             )
-        case grpc_health.DEADLINE_EXCEEDED:
+        case "DeadlineExceeded":
             return _late_health(seconds)
         case _:
-            code = _CODES[answer.code] if answer.code < len(_CODES) else f"Code({answer.code})"
-            said = f"rpc error: code = {code} desc = {answer.message}"
-            return Outcome(False, f"error: health rpc probe failed: {said}")
+            return Outcome(False, f"error: health rpc probe failed: {answer}")
 
 
 async def _probe_connection(place: tuple[str, int], seconds: float) -> Outcome:
@@ -216,20 +210,29 @@ async def _probe_connection(place: tuple[str, int], seconds: float) -> Outcome:
 
 
 async def _probe_health(action: GrpcAction, place: tuple[str, int], seconds: float) -> Outcome:
-    host, port = place
-    tls = _unverified_http2() if action.is_tls else None
-    where = f'"{http_probes.joined(host, port)}"'
+    channel = GrpcChannel(
+        place,
+        agent=PROBE_AGENT,
+        tls=_unverified_http2() if action.is_tls else None,
+        connect_timeout=None,  # all of the probe's time
+        largest_message=LARGEST_HEALTH,
+    )
+    is_connected = False
+    answer: int | RpcError
     try:
-        async with asyncio.timeout(seconds):
-            answer = await check_health(host, port, action.service, agent=PROBE_AGENT, tls=tls)
-    except TimeoutError:
-        return _late_health(seconds)
-    except TransportError as error:
-        return Outcome(False, f"error: health rpc probe failed: {error}")
-    except OSError:
-        # A client of gRPC dials again until its time is over; the outcome is told at once.
-        said = f"within {go_duration(seconds)}: context deadline exceeded"
-        return Outcome(False, f"timeout: failed to connect service {where} {said}")
+        async with asyncio.timeout(seconds), channel:
+            await channel.connect()
+            is_connected = True
+            answer = await check_health(channel, action.service)
+    except (TimeoutError, RpcError) as error:
+        if not is_connected:
+            # A client of gRPC dials again until its time is over; the outcome is told at once.
+            where = f'"{join_host_port(*place)}"'
+            said = f"within {go_duration(seconds)}: context deadline exceeded"
+            return Outcome(False, f"timeout: failed to connect service {where} {said}")
+        if isinstance(error, TimeoutError):
+            return _late_health(seconds)
+        answer = error
     return health_outcome(answer, seconds)
 
 

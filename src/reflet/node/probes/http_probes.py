@@ -24,6 +24,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
+from reflet.gotext.urls import join_host_port
+
 LONGEST_BODY: Final = 10 * 1024  # bytes that are read of an answer
 LONGEST_HEAD: Final = 64 * 1024  # bytes
 MOST_REDIRECTS: Final = 10
@@ -60,7 +62,7 @@ class HttpRequest:
     @property
     def place(self) -> str:
         """Host and port."""
-        return joined(self.host, self.port)
+        return join_host_port(self.host, self.port)
 
     @property
     def url(self) -> str:
@@ -74,11 +76,6 @@ class HttpAnswer:
 
     status: int
     body: str = field(default="", repr=False)
-
-
-def joined(host: str, port: int) -> str:
-    """Host and port as one text."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def http_request(
@@ -171,12 +168,12 @@ async def connected(
 def dial_failure(host: str, port: int, error: OSError) -> str:
     """Why no connection could be opened, in Go's words."""
     if isinstance(error, TimeoutError):
-        return f"dial tcp {joined(host, port)}: i/o timeout"
+        return f"dial tcp {join_host_port(host, port)}: i/o timeout"
     if isinstance(error, socket.gaierror):
         return f"dial tcp: lookup {host}: no such host"
     # Without a number, several addresses were tried, each in vain.
     said = os.strerror(error.errno or errno.ECONNREFUSED)
-    return f"dial tcp {joined(host, port)}: connect: {said.lower()}"
+    return f"dial tcp {join_host_port(host, port)}: connect: {said.lower()}"
 
 
 @functools.cache

@@ -6,5 +6,5 @@
 - ``http1``: HTTP/1.1 with aiohttp: proxies, plain HTTP, servers without HTTP/2
 - ``cert_rotation``: replaces connections when certificates, keys or authorities have changed
 - ``web_client``, ``retry_series``: requests to any other web server
-- ``grpc_health``: the question of a gRPC probe, on a connection of its own
+- ``grpc_channel``: gRPC calls on such connections
 """

@@ -1,7 +1,7 @@
-"""gRPC calls over one HTTP/2 connection to a unix socket: messages as bytes, errors as codes.
+"""gRPC calls over one HTTP/2 connection: messages as bytes, errors as codes.
 
 A call is a POST whose body is a message behind a head of five bytes, and the answer's trailers
-say how it ended.  What the messages mean is the caller's affair (``reflet.cri``).
+say how it ended.  What the messages mean is the caller's affair (``reflet.cri``, and gRPC probes).
 
 The connection is opened by the first call, shared by all that it has room for, and opened again by
 the next call after it was lost.  No call is repeated here but one that the server certainly did
@@ -14,6 +14,7 @@ Upstream: github.com/grpc/grpc/doc/PROTOCOL-HTTP2.md;
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Final, Self
@@ -29,6 +30,7 @@ from reflet.errors import (
     RpcUnimplemented,
     TransportError,
 )
+from reflet.gotext.urls import join_host_port
 from reflet.transport.failures import Unprocessed
 from reflet.transport.http.http2 import Http2Connection
 from reflet.transport.http.http2_stream import Http2Stream
@@ -80,7 +82,7 @@ HEAD: Final = 5  # bytes: a flag that says compressed, and the length
 
 
 class GrpcChannel:
-    """Calls to the server that listens on the socket *path*.
+    """Calls to the server at *address*: the path of a unix socket, or a host and a port.
 
     ::
 
@@ -88,11 +90,24 @@ class GrpcChannel:
             answer = await channel.call("/runtime.v1.RuntimeService/Version", b"", timeout=120)
 
     Leaving the context closes the connection; calls that are under way fail.  A call that is
-    cancelled is cancelled at the server.  Used by one event loop.
+    cancelled is cancelled at the server.  Used by one event loop.  A connection by *tls* is pinged
+    when it is quiet; one without is for this machine, or for calls that the caller ends.
     """
 
-    def __init__(self, path: str, *, agent: str = "reflet") -> None:
-        self.path = path
+    def __init__(
+        self,
+        address: str | tuple[str, int],
+        *,
+        agent: str = "reflet",
+        tls: ssl.SSLContext | None = None,
+        connect_timeout: float | None = CONNECT_TIMEOUT,
+        largest_message: int = LARGEST_MESSAGE,
+    ) -> None:
+        self._address = address
+        self._server = address if isinstance(address, str) else join_host_port(*address)
+        self._tls = tls
+        self._connect_timeout = connect_timeout
+        self._largest_message = largest_message
         self._headers: tuple[tuple[str, str], ...] = (
             ("content-type", "application/grpc"),
             ("te", "trailers"),
@@ -116,6 +131,10 @@ class GrpcChannel:
             connection.abort()
         for connection in connections:
             await connection.closed()
+
+    async def connect(self) -> None:
+        """Open the connection now; raises RpcUnavailable when the server cannot be reached."""
+        await self._connected("")
 
     async def call(self, method: str, message: bytes, *, timeout: float | None) -> bytes:
         """Send one message and return the one that answers it, within *timeout* seconds."""
@@ -148,7 +167,7 @@ class GrpcChannel:
         request = Request(method="POST", path=method, headers=headers, body=body)
         stream = await self._open(request)
         try:
-            yield _messages(stream, method)
+            yield _messages(stream, method, self._largest_message)
         finally:
             stream.close()
 
@@ -167,7 +186,7 @@ class GrpcChannel:
     async def _connected(self, method: str) -> Http2Connection:
         async with self._dialling:
             if self._closed:
-                raise MisuseError(f"{self.path}: the channel is closed")
+                raise MisuseError(f"{self._server}: the channel is closed")
             self._connections = [each for each in self._connections if not each.lost]
             free = next((each for each in self._connections if each.room > 0), None)
             if free is None:
@@ -176,13 +195,12 @@ class GrpcChannel:
             return free
 
     async def _dial(self, method: str) -> Http2Connection:
-        loop = asyncio.get_running_loop()
         connection: Http2Connection | None = None
         try:
-            async with asyncio.timeout(CONNECT_TIMEOUT):
-                _, connection = await loop.create_unix_connection(
-                    lambda: Http2Connection(self.path, "localhost", is_plain=True), self.path
-                )
+            async with asyncio.timeout(self._connect_timeout):
+                connection = await self._new_connection()
+                if not connection.offered:
+                    raise TransportError(f"{self._server}: the server did not choose HTTP/2")
                 await connection.ready
         except TimeoutError as error:
             raise _error("Unavailable", self._dial_words("i/o timeout"), method) from error
@@ -198,19 +216,36 @@ class GrpcChannel:
                     await connection.closed()
         return connection
 
+    async def _new_connection(self) -> Http2Connection:
+        loop = asyncio.get_running_loop()
+        if isinstance(path := self._address, str):
+            _, connection = await loop.create_unix_connection(
+                lambda: Http2Connection(path, "localhost", is_plain=True), path
+            )
+            return connection
+        server = self._server
+        _, connection = await loop.create_connection(
+            lambda: Http2Connection(server, server, is_plain=self._tls is None),
+            *self._address,
+            ssl=self._tls,
+        )
+        return connection
+
     def _dial_words(self, why: str) -> str:
-        dialling = f"transport: Error while dialing: dial unix {self.path}: connect: {why}"
+        network = "unix" if isinstance(self._address, str) else "tcp"
+        place = f"dial {network} {self._server}: connect: {why}"
+        dialling = f"transport: Error while dialing: {place}"
         return f'connection error: desc = "{dialling}"'
 
 
-async def _messages(stream: Http2Stream, method: str) -> AsyncIterator[bytes]:
+async def _messages(stream: Http2Stream, method: str, largest: int) -> AsyncIterator[bytes]:
     """Cut the body into messages; ends well only when the trailers say so."""
     received = bytearray()
     try:
         await stream.head()
         while stream.status == 200 and (chunk := await stream.read()):
             received += chunk
-            while (size := _whole_message(received, method)) is not None:
+            while (size := _whole_message(received, method, largest)) is not None:
                 yield bytes(received[HEAD:size])
                 del received[:size]
     except TransportError as error:
@@ -222,15 +257,15 @@ async def _messages(stream: Http2Stream, method: str) -> AsyncIterator[bytes]:
         raise _error("Internal", "unexpected EOF", method)
 
 
-def _whole_message(received: bytearray, method: str) -> int | None:
+def _whole_message(received: bytearray, method: str, largest: int) -> int | None:
     """The size of the first message with its head, None while it is not all there."""
     if len(received) < HEAD:
         return None
     if received[0]:
         raise _error("Internal", "the message is compressed, which was not asked for", method)
     length = int.from_bytes(received[1:HEAD], "big")
-    if length > LARGEST_MESSAGE:
-        words = f"grpc: received message larger than max ({length} vs. {LARGEST_MESSAGE})"
+    if length > largest:
+        words = f"grpc: received message larger than max ({length} vs. {largest})"
         raise _error("ResourceExhausted", words, method)
     size = HEAD + length
     return size if len(received) >= size else None

@@ -59,7 +59,8 @@ class Http2Connection(asyncio.Protocol):
 
     A GOAWAY of the server, or ``retire``, makes it drain: closed to new streams only.  Its end, an
     unanswered ping or ``abort`` closes it to all.  With *is_plain* it speaks HTTP/2 at once,
-    without TLS, and is not pinged: that is for a socket of this machine, never half open.
+    without TLS, and is not pinged: that is for a socket of this machine, never half open, and for
+    a call whose time is limited.
     """
 
     def __init__(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from reflet.errors import TransportError
+from reflet.gotext.urls import join_host_port
 from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.failures import connection_failure
 from reflet.transport.interface import Request, Response, Upgraded
@@ -102,7 +103,7 @@ def _keep_alive(writer: asyncio.StreamWriter) -> None:
 
 
 def _connect(host: str, port: int, user: str | None, password: str | None) -> bytes:
-    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    place = join_host_port(host, port)
     lines = [f"CONNECT {place} HTTP/1.1", f"Host: {place}"]
     if user is not None:
         pair = f"{unquote(user)}:{unquote(password or '')}".encode()

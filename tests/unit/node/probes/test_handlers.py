@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from reflet.errors import RpcError
+from reflet.node.probes.grpc_health import ServingStatus
 from reflet.node.probes.handlers import (
     HandlerFailed,
     Handlers,
@@ -27,8 +29,8 @@ from reflet.node.probes.probe_spec import (
     TcpSocketAction,
 )
 from reflet.node.shim.protocol import Executed, ShimRefused
-from reflet.transport.http.grpc_health import HealthAnswer
 from tests.unit.node.pod_scenes import container, only, pod
+from tests.unit.transport.scripted_servers import Http2Request, Http2Server, PlainHttp2Server
 
 HERE = "127.0.0.1"
 
@@ -185,23 +187,26 @@ async def test_a_page_that_nobody_answers_for_is_a_failure_and_a_broken_one_says
 @pytest.mark.parametrize(
     ("answer", "outcome"),
     [
-        (HealthAnswer(0, status=1), Outcome(True, "service healthy")),
+        (ServingStatus.SERVING, Outcome(True, "service healthy")),
         (
-            HealthAnswer(0, status=2),
+            ServingStatus.NOT_SERVING,
             Outcome(False, 'service unhealthy (responded with "NOT_SERVING")'),
         ),
-        (HealthAnswer(0, status=9), Outcome(False, 'service unhealthy (responded with "9")')),
+        (9, Outcome(False, 'service unhealthy (responded with "9")')),
         (
-            HealthAnswer(12, "unknown service"),
+            RpcError("Unimplemented", "unknown service"),
             Outcome(
                 False,
                 "error: this server does not implement the grpc health protocol "
                 "(grpc.health.v1.Health): unknown service",
             ),
         ),
-        (HealthAnswer(4), Outcome(False, "timeout: health rpc did not complete within 1s")),
         (
-            HealthAnswer(5, "no such service"),
+            RpcError("DeadlineExceeded", "late"),
+            Outcome(False, "timeout: health rpc did not complete within 1s"),
+        ),
+        (
+            RpcError("NotFound", "no such service"),
             Outcome(
                 False,
                 "error: health rpc probe failed: rpc error: code = NotFound desc = no such service",
@@ -209,7 +214,7 @@ async def test_a_page_that_nobody_answers_for_is_a_failure_and_a_broken_one_says
         ),
     ],
 )
-def test_a_service_says_it_by_its_status(answer: HealthAnswer, outcome: Outcome) -> None:
+def test_a_service_says_it_by_its_status(answer: int | RpcError, outcome: Outcome) -> None:
     assert health_outcome(answer, 1) == outcome
 
 
@@ -223,3 +228,48 @@ async def test_a_service_that_nobody_offers_is_a_failure() -> None:
         False,
         f'timeout: failed to connect service "{HERE}:{port}" within 2s: context deadline exceeded',
     )
+
+
+async def test_a_server_that_speaks_something_else_is_not_connected_to() -> None:
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 ready\r\n" * 10)
+        writer.close()
+
+    server = await asyncio.start_server(greet, HERE, 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        outcome = await probed(GrpcAction(port))
+
+    assert outcome.text.startswith(f'timeout: failed to connect service "{HERE}:{port}" within 5s')
+
+
+@pytest.mark.virtual_time
+async def test_a_server_that_only_accepts_connections_is_not_connected_to() -> None:
+    with socket.create_server((HERE, 0)) as listening:
+        port = listening.getsockname()[1]
+        outcome = await probed(GrpcAction(port), seconds=30)
+
+    assert outcome.text.startswith(f'timeout: failed to connect service "{HERE}:{port}" within 30s')
+
+
+@pytest.mark.virtual_time
+async def test_a_service_that_does_not_answer_is_late() -> None:
+    async def think(_: Http2Request) -> None:
+        await asyncio.Event().wait()
+
+    async with PlainHttp2Server(think) as server:
+        outcome = await probed(GrpcAction(server.port), seconds=30)
+
+    assert outcome == Outcome(False, "timeout: health rpc did not complete within 30s")
+
+
+async def test_a_service_over_tls_needs_no_certificate_that_anybody_knows() -> None:
+    async def serve(request: Http2Request) -> None:
+        request.head(200, [("content-type", "application/grpc")])
+        await request.data(b"\0\0\0\0\2\x08\1")
+        request.trailers([("grpc-status", "0")])
+
+    async with Http2Server(serve) as server:
+        outcome = await probed(GrpcAction(server.port, is_tls=True))
+
+    assert outcome == Outcome(True, "service healthy")
