@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import click
@@ -16,6 +16,9 @@ import click
 from reflet.cli.output import palette
 from reflet.cli.output.output import LONGEST_LINE, wrapped
 from reflet.cli.output.palette import paint
+
+Function = Callable[..., Any]
+"""What becomes a command: it is called with its flags by keyword."""
 
 OWN, FILES, CONNECTION, GLOBAL = "Options", "Files", "Connection", "Global options"
 GROUPS: Final = (OWN, FILES, CONNECTION, GLOBAL)
@@ -47,6 +50,13 @@ class GlobalOption(click.Option):
 
 file_option = functools.partial(click.option, cls=FileOption)
 connection_option = functools.partial(click.option, cls=ConnectionOption)
+
+
+def with_options(function: Function, options: Sequence[Callable[[Function], Function]]) -> Function:
+    """Give *function* the options, which its help page has in this order."""
+    for option in reversed(options):
+        function = option(function)
+    return function
 
 
 class HelpPage(click.HelpFormatter):
@@ -154,6 +164,6 @@ def command(
     examples: Mapping[str, str],
     cls: type[WithHelpPage] = WithHelpPage,
     **attributes: Any,
-) -> Callable[[Callable[..., Any]], WithHelpPage]:
+) -> Callable[[Function], WithHelpPage]:
     """Make a function a command, as ``click.command`` does, with *examples* on its help page."""
     return click.command(name, cls=cls, examples=examples, **attributes)

@@ -12,8 +12,8 @@ import click
 
 from reflet.cli import lazy
 from reflet.cli.command import command
-from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
-from reflet.cli.options.connection_options import connection_options
+from reflet.cli.options.arguments import ObjectTarget, parse_targets
+from reflet.cli.options.object_options import object_options
 from reflet.cli.output.output import print_table, visible
 from reflet.cli.output.progress import Progress, progress
 from reflet.errors import NotAcceptable
@@ -39,17 +39,7 @@ FORMS = ("table", "wide", "json", "yaml", "name")
         "reflet get secret/db -o yaml": "values are masked without --reveal",
     },
 )
-@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME…]", type=ObjectWord("any"))
-@click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
-@click.option("-l", "--selector", default="", help="Only objects with these labels: a=b,c!=d.")
-@click.option("--field-selector", default="", help="Only objects with these fields: type=Opaque.")
-@click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Print no headings.")
-@click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
-@click.option(
-    "--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in JSON and YAML."
-)
-@connection_options
+@object_options("TYPE[/NAME] [NAME…]", FORMS)
 def get(
     targets: tuple[str, ...],
     all_namespaces: bool,

@@ -12,8 +12,8 @@ import click
 
 from reflet.cli import lazy
 from reflet.cli.command import command
-from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
-from reflet.cli.options.connection_options import connection_options
+from reflet.cli.options.arguments import ObjectTarget, parse_targets
+from reflet.cli.options.object_options import object_options
 from reflet.cli.output.output import columns, say
 from reflet.cli.output.progress import progress
 
@@ -32,17 +32,7 @@ FORMS = ("table", "json", "yaml", "jsonl")
         "reflet watch secret/db -o jsonl": "one object, for programs; it may come later",
     },
 )
-@click.argument("targets", nargs=-1, metavar="TYPE[/NAME] [NAME]", type=ObjectWord("any"))
-@click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
-@click.option("-l", "--selector", default="", help="Only objects with these labels: a=b,c!=d.")
-@click.option("--field-selector", default="", help="Only objects with these fields: type=Opaque.")
-@click.option("-o", "--output", type=click.Choice(FORMS), default="table", show_default=True)
-@click.option("--no-headers", is_flag=True, help="Print no headings.")
-@click.option("--reveal", is_flag=True, help="Show the values of Secrets.")
-@click.option(
-    "--show-managed-fields", is_flag=True, help="Keep metadata.managedFields in JSON and YAML."
-)
-@connection_options
+@object_options("TYPE[/NAME] [NAME]", FORMS)
 def watch(
     targets: tuple[str, ...],
     all_namespaces: bool,

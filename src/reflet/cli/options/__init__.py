@@ -2,6 +2,8 @@
 
 - ``arguments``: ``TYPE/NAME`` and names of files
 - ``connection_options``: kubectl's flags that say which server, and as whom
+- ``object_options``: which objects of a server, and in which form
+- ``choice_options``: which objects, from a server or from files, as one choice
 - ``pod_options``: which pod, from a server or from files
 - ``project_options``, ``project_file``: what ``.reflet.yaml`` says for a whole repository
 - ``missing_targets``: what is said of a pod that a server does not have

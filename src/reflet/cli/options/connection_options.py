@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from reflet.cli import lazy
-from reflet.cli.command import connection_option
+from reflet.cli.command import Function, connection_option, with_options
 from reflet.cli.options.arguments import FILE_NAME, KubeconfigName, NamespaceName
 
 if TYPE_CHECKING:
     from reflet.cli.options.tab_words import Section
     from reflet.transport.config.settings import ConnectionSettings
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 KUBECONFIG_SECTIONS: Final[dict[str, Section]] = {
     "context": "contexts",
@@ -130,12 +129,12 @@ class ConnectionChoice:
         return lazy.cluster.settings_from(lazy.kubeconfig.Overrides(**self._overrides, typed=True))
 
 
-def connection_options(command: Command) -> Command:
+def connection_options(command: Function) -> Function:
     """Give *command* the flags; it is called with ``connection``, a way to get the settings."""
     return _with_options(command, _OPTIONS)
 
 
-def connection_options_of_namespaces(command: Command) -> Command:
+def connection_options_of_namespaces(command: Function) -> Function:
     """The same for a command that takes ``-n`` more than once."""
     return _with_options(command, (_NAMESPACES, *_OPTIONS[1:]))
 
@@ -149,7 +148,7 @@ _NAMESPACES = connection_option(
 )
 
 
-def _with_options(command: Command, options: Sequence[Callable[[Any], Any]]) -> Command:
+def _with_options(command: Function, options: Sequence[Callable[[Any], Any]]) -> Function:
     @functools.wraps(command)
     def with_connection(*arguments: Any, **values: Any) -> Any:
         overrides = {name: values.pop(name) for name in _NAMES}
@@ -161,8 +160,4 @@ def _with_options(command: Command, options: Sequence[Callable[[Any], Any]]) -> 
         choice = ConnectionChoice(overrides, namespaces)
         return command(*arguments, connection=choice, **values)
 
-    decorated: Any = with_connection
-    for option in reversed(options):
-        decorated = option(decorated)
-    result: Command = decorated
-    return result
+    return with_options(with_connection, options)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from reflet.cli import lazy
-from reflet.cli.command import file_option
+from reflet.cli.command import Function, file_option, with_options
 from reflet.cli.options.arguments import FILE_NAME, Text
 
 if TYPE_CHECKING:
     from reflet.manifests.files import Sources
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
+HELM_SET: Final = ("--set", "--helm-set")
 READ_THESE: Final = "Read these objects, YAML or JSON, and ask no server; repeatable."
 
 
@@ -31,8 +30,8 @@ class Switch(Text):
 
 
 def file_options(
-    purpose: str = READ_THESE, *, helm_set: tuple[str, ...] = ("--set", "--helm-set")
-) -> Callable[[Command], Command]:
+    purpose: str = READ_THESE, *, helm_set: tuple[str, ...] = HELM_SET
+) -> Callable[[Function], Function]:
     """Give a command the flags; it is called with ``files``, which are ``Sources``.
 
     *helm_set* are the names of the flag for Helm's settings, where ``--set`` is taken.
@@ -103,16 +102,12 @@ def file_options(
         ),
     )
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: Function) -> Function:
         @functools.wraps(command)
         def with_files(*arguments: Any, **values: Any) -> Any:
             return command(*arguments, files=_sources(values), **values)
 
-        decorated: Any = with_files
-        for option in reversed(options):
-            decorated = option(decorated)
-        result: Command = decorated
-        return result
+        return with_options(with_files, options)
 
     return decorate
 

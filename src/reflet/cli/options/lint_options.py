@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import Function, with_options
 from reflet.cli.options.arguments import FILE_NAME
 from reflet.cli.options.project_options import project_options
 from reflet.cli.output.output import counted
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from reflet.insight.lint.linting import Live, Others
     from reflet.manifests.files import Sources
     from reflet.podconfig.gather_lint import LintSubjects
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 MOST_NAMED: Final = 8  # unused suppressions in one line
 
@@ -62,7 +61,7 @@ _OPTIONS = (
 _NAMES = ("select", "ignore", "strict", "assume", "baseline", "write_baseline")
 
 
-def lint_options(command: Command) -> Command:
+def lint_options(command: Function) -> Function:
     """Give *command* the flags; it is called with ``choice``, a LintChoice."""
 
     @functools.wraps(command)
@@ -70,11 +69,7 @@ def lint_options(command: Command) -> Command:
         chosen = {name: values.pop(name) for name in _NAMES}
         return command(*arguments, choice=LintChoice(project, **chosen), **values)
 
-    decorated: Any = project_options(with_choice)
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    result: Command = decorated
-    return result
+    return with_options(project_options(with_choice), _OPTIONS)
 
 
 @final

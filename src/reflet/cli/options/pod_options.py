@@ -5,16 +5,17 @@ Also the choice of a container, which is kubectl's.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Final, final
 
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import Function
 from reflet.cli.options.arguments import ObjectWord
-from reflet.cli.options.connection_options import ConnectionChoice, connection_options
-from reflet.cli.options.file_options import file_options
+from reflet.cli.options.choice_options import choice_options
+from reflet.cli.options.connection_options import ConnectionChoice
+from reflet.cli.options.file_options import HELM_SET
 from reflet.cli.output.output import say
 from reflet.cli.output.progress import progress
 from reflet.errors import ConfigurationError, NotFound
@@ -24,17 +25,7 @@ if TYPE_CHECKING:
     from reflet.manifests.files import Sources
     from reflet.resolution.pod_inputs import Needs, PodInputs
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
-
-_OPTIONS = (
-    click.argument(
-        "arguments", nargs=-1, metavar="[TYPE/NAME | TYPE NAME | POD]", type=ObjectWord("pods")
-    ),
-    click.option("-l", "--selector", default="", help="The one pod with these labels: a=b,c!=d."),
-    click.option("-A", "--all-namespaces", is_flag=True, help="With -l: in all namespaces."),
-)
 
 
 @final
@@ -132,30 +123,20 @@ class PodChoice:
             raise click.UsageError("a name is of one namespace: leave out -A, or the name")
 
 
-def pod_options(command: Command) -> Command:
+def pod_options(command: Function) -> Function:
     """Give *command* the flags; it is called with ``choice``, a PodChoice."""
     # `reflet run --set` is for variables.
     taken = any("--set" in option.opts for option in getattr(command, "__click_params__", ()))
-    helm_set = ("--helm-set",) if taken else ("--set", "--helm-set")
-
-    @functools.wraps(command)
-    def with_choice(*_: Any, connection: ConnectionChoice, **values: Any) -> Any:
-        choice = PodChoice(
-            values.pop("arguments"),
-            connection,
-            files=values.pop("files"),
-            selector=values.pop("selector"),
-            all_namespaces=values.pop("all_namespaces"),
-        )
-        return command(choice=choice, **values)
-
-    decorated: Any = connection_options(with_choice)
-    argument, *others = _OPTIONS
-    for option in reversed(others):
-        decorated = option(decorated)
-    decorated = argument(file_options(helm_set=helm_set)(decorated))
-    result: Command = decorated
-    return result
+    decorate = choice_options(
+        PodChoice,
+        click.argument(
+            "arguments", nargs=-1, metavar="[TYPE/NAME | TYPE NAME | POD]", type=ObjectWord("pods")
+        ),
+        selector_help="The one pod with these labels: a=b,c!=d.",
+        everywhere_help="With -l: in all namespaces.",
+        helm_set=HELM_SET[1:] if taken else HELM_SET,
+    )
+    return decorate(command)
 
 
 def _is_type(word: str) -> bool:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import Function, with_options
 from reflet.cli.options.arguments import FILE_NAME
 
 if TYPE_CHECKING:
     from reflet.cli.options.project_file import ProjectFile
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+_OPTIONS = (
+    click.option(
+        "--config",
+        default="",
+        type=FILE_NAME,
+        metavar="FILE",
+        help="The project's file.  [default: the nearest .reflet.yaml, up to the repository]",
+    ),
+    click.option("--no-config", is_flag=True, help="Ignore the project's file."),
+)
 
 
-def project_options(command: Command) -> Command:
+def project_options(command: Function) -> Function:
     """Give *command* the flags; it is called with ``project``, a ProjectFile."""
 
     @functools.wraps(command)
@@ -26,18 +35,7 @@ def project_options(command: Command) -> Command:
         project = chosen_project(config, no_config=no_config)
         return command(*arguments, project=project, **values)
 
-    decorated: Any = click.option("--no-config", is_flag=True, help="Ignore the project's file.")(
-        with_project
-    )
-    decorated = click.option(
-        "--config",
-        default="",
-        type=FILE_NAME,
-        metavar="FILE",
-        help="The project's file.  [default: the nearest .reflet.yaml, up to the repository]",
-    )(decorated)
-    result: Command = decorated
-    return result
+    return with_options(with_project, _OPTIONS)
 
 
 def chosen_project(config: str, *, no_config: bool) -> ProjectFile:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import click
 
 from reflet.cli import lazy
+from reflet.cli.command import Function, with_options
 from reflet.cli.output.output import counted, visible
 from reflet.errors import NotFound
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from reflet.controllers.rollout_restarts import RolloutProgress, WorkloadName
     from reflet.insight.stale.stale_workloads import WorkloadStaleness
     from reflet.transport.config.settings import ConnectionSettings
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 FIELD_MANAGER: Final = "reflet-stale"
 PATIENCE: Final = 600.0  # seconds for one rollout
@@ -145,7 +144,7 @@ async def _why_not(cluster: Cluster, workload: WorkloadStaleness) -> str:
         return "it is gone"
 
 
-def restart_options(command: Command) -> Command:
+def restart_options(command: Function) -> Function:
     """Give *command* the flags; it is called with ``restart``, a RestartChoice."""
 
     @functools.wraps(command)
@@ -162,8 +161,4 @@ def restart_options(command: Command) -> Command:
         choice.check()
         return command(*arguments, restart=choice, **values)
 
-    decorated: Any = with_restart
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    result: Command = decorated
-    return result
+    return with_options(with_restart, _OPTIONS)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, final
 
 import click
 
 from reflet.cli import lazy
 from reflet.cli.options.arguments import ObjectTarget, ObjectWord, parse_targets
-from reflet.cli.options.connection_options import ConnectionChoice, connection_options
-from reflet.cli.options.file_options import file_options
+from reflet.cli.options.choice_options import choice_options
+from reflet.cli.options.connection_options import ConnectionChoice
 from reflet.cli.output.progress import Progress, progress
 from reflet.errors import ConfigurationError, NotFound, ParseError, RefletError
 
@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     from reflet.cluster import Cluster
     from reflet.insight.why.cluster_state import ClusterState
     from reflet.manifests.files import Sources
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-_OPTIONS = (
-    click.argument(
-        "arguments",
-        nargs=-1,
-        metavar="[TYPE[/NAME] | TYPE NAME… | POD]…",
-        type=ObjectWord("workloads"),
-    ),
-    click.option(
-        "-l", "--selector", default="", help="Only what has these labels, or its pods: a=b,c!=d."
-    ),
-    click.option("-A", "--all-namespaces", is_flag=True, help="Everything in all namespaces."),
-)
 
 
 @final
@@ -134,27 +119,18 @@ async def _is_custom_type(cluster: Cluster, word: str) -> bool:
     return True
 
 
-def why_options(command: Command) -> Command:
-    """Give *command* the flags; it is called with ``choice``, a WhyChoice."""
-
-    @functools.wraps(command)
-    def with_choice(*_: Any, connection: ConnectionChoice, **values: Any) -> Any:
-        choice = WhyChoice(
-            values.pop("arguments"),
-            connection,
-            files=values.pop("files"),
-            selector=values.pop("selector"),
-            all_namespaces=values.pop("all_namespaces"),
-        )
-        return command(choice=choice, **values)
-
-    decorated: Any = connection_options(with_choice)
-    argument, *others = _OPTIONS
-    for option in reversed(others):
-        decorated = option(decorated)
-    decorated = argument(file_options()(decorated))
-    result: Command = decorated
-    return result
+why_options = choice_options(
+    WhyChoice,
+    click.argument(
+        "arguments",
+        nargs=-1,
+        metavar="[TYPE[/NAME] | TYPE NAME… | POD]…",
+        type=ObjectWord("workloads"),
+    ),
+    selector_help="Only what has these labels, or its pods: a=b,c!=d.",
+    everywhere_help="Everything in all namespaces.",
+)
+"""Gives a command the flags; it is called with ``choice``, a WhyChoice."""
 
 
 def why_targets(arguments: Sequence[str]) -> list[ObjectTarget]:
