@@ -11,7 +11,6 @@ Upstream: pkg/kubelet/server/server.go, Server.getAttach;
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 from functools import partial
@@ -28,8 +27,7 @@ from reflet.node.server.stream_channels import (
     Records,
     StreamPlaces,
     asked_streams,
-    failure,
-    opened_channels,
+    serve_channels,
 )
 from reflet.node.server.upgrading import Agreed, agreed_protocol
 from reflet.node.shim.container_records import ContainerRecord
@@ -39,7 +37,7 @@ from reflet.runtime.clock import Clock
 from reflet.runtime.tasks import TaskOwner
 from reflet.transport.serving.http_answers import Answer, Question, Upgrade, text
 from reflet.transport.upgrades.byte_streams import FAREWELL, ByteStream
-from reflet.transport.upgrades.channels import PROTOCOLS, STATUS, STDERR, STDIN, STDOUT, Channel
+from reflet.transport.upgrades.channels import PROTOCOLS, STDERR, STDIN, STDOUT, Channel
 
 LOOK_EVERY: Final = 0.1  # seconds between two looks for output: somebody may sit and wait for it
 FROM_NOW_ON: Final = LogChoice(follow=True, tail_lines=0, raw=True)
@@ -77,14 +75,11 @@ class AttachService:
         asked = asked_streams(question, self._find_pod)
         if isinstance(asked, Answer):
             return asked
-        try:
-            record = await asked.running(self._records)
-        except RefletError as error:
-            return text(503, f"the container cannot be found now: {error}")
-        if record is None:
-            pod = asked.pod.metadata
-            name = f"{pod.name}_{pod.namespace}"
-            return text(404, f"container {asked.container} not found in pod {name}")
+        pod = asked.pod.metadata
+        missing = f"container {asked.container} not found in pod {pod.name}_{pod.namespace}"
+        record = await asked.running(self._records, missing=missing)
+        if isinstance(record, Answer):
+            return record
         problem = why_not(asked, record)
         if problem is not None:
             return text(400, problem)
@@ -97,17 +92,10 @@ class AttachService:
     async def _serve(
         self, asked: AskedStreams, record: ContainerRecord, agreed: Agreed, line: ByteStream
     ) -> None:
-        with self._places.place() as has_place:
-            # Opened first: what is written once somebody is attached is not missed.
-            async with (
-                LogReader(record.log, FROM_NOW_ON, turns=self._turns) as log,
-                opened_channels(line, agreed, asked.streams, tty=asked.tty) as opened,
-            ):
-                status: Mapping[str, Any] | None = failure(self._places.why_not)
-                if has_place:
-                    status = await self._carry(asked, record, log, *opened)
-                if status is not None:
-                    await opened[0][STATUS].write(json.dumps(status).encode())
+        # Opened first: what is written once somebody is attached is not missed.
+        async with LogReader(record.log, FROM_NOW_ON, turns=self._turns) as log:
+            carry = partial(self._carry, asked, record, log)
+            await serve_channels(self._places, asked, agreed, line, carry)
 
     async def _carry(
         self,

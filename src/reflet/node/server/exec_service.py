@@ -34,14 +34,13 @@ from reflet.node.server.stream_channels import (
     StreamPlaces,
     asked_streams,
     failure,
-    opened_channels,
+    serve_channels,
 )
-from reflet.node.server.upgrading import Agreed, agreed_protocol
+from reflet.node.server.upgrading import agreed_protocol
 from reflet.node.shim.protocol import ExecStream, ShimRefused
 from reflet.runtime.tasks import TaskOwner
 from reflet.transport.serving.http_answers import Answer, Question, Upgrade, text
-from reflet.transport.upgrades.byte_streams import ByteStream
-from reflet.transport.upgrades.channels import PROTOCOLS, RESIZE, STATUS, STDIN, Channel
+from reflet.transport.upgrades.channels import PROTOCOLS, RESIZE, STDIN, Channel
 
 QUIET: Final = 2.0  # seconds without output after which those a command left behind have no say
 LONGEST_SIZE: Final = 4096  # bytes of a terminal's size as JSON
@@ -77,12 +76,10 @@ class ExecService:
             return asked
         if not question.command:
             return text(400, "you must specify at least 1 command for the container")
-        try:
-            record = await asked.running(self._records)
-        except RefletError as error:
-            return text(503, f"the container cannot be found now: {error}")
-        if record is None:
-            return text(404, f'container not found ("{asked.container}")')
+        missing = f'container not found ("{asked.container}")'
+        record = await asked.running(self._records, missing=missing)
+        if isinstance(record, Answer):
+            return record
         agreed = agreed_protocol(question, websocket=PROTOCOLS, spdy=PROTOCOLS)
         if isinstance(agreed, Answer):
             return agreed
@@ -92,21 +89,9 @@ class ExecService:
             command=secrets.token_hex(),
             streams=("", "", ""),
         )
-        refusal = self._places.refusal()
-        return refusal or Upgrade(agreed.headers, partial(self._serve, asked, order, agreed))
-
-    async def _serve(
-        self, asked: AskedStreams, order: ExecStream, agreed: Agreed, line: ByteStream
-    ) -> None:
-        with self._places.place() as has_place:
-            async with opened_channels(line, agreed, asked.streams, tty=asked.tty) as opened:
-                channels, reading = opened
-                if not has_place:
-                    status: Mapping[str, Any] | None = failure(self._places.why_not)
-                else:
-                    status = await self._run_until_left(asked, order, channels, reading)
-                if status is not None:
-                    await channels[STATUS].write(json.dumps(status).encode())
+        carry = partial(self._run_until_left, asked, order)
+        serve = partial(serve_channels, self._places, asked, agreed, carry=carry)
+        return self._places.refusal() or Upgrade(agreed.headers, serve)
 
     async def _run_until_left(
         self,

@@ -9,13 +9,14 @@ Upstream: cri-streaming/pkg/streaming/remotecommand/{httpstream,websocket}.go, c
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from reflet.api.core.pods import Pod
-from reflet.errors import TransportError
+from reflet.errors import RefletError, TransportError
 from reflet.node.server.log_service import WHEN_FULL, FindPod
 from reflet.node.server.upgrading import Agreed
 from reflet.node.shim.container_records import ContainerRecord
@@ -49,6 +50,8 @@ Records = Callable[[str], Awaitable[list[ContainerRecord]]]
 """All about the containers of a pod, the newest life first."""
 Channels = tuple[Mapping[int, Channel], "asyncio.Task[None]"]
 """The channels by number, and the task that reads them: it ends when whoever asked is gone."""
+Carry = Callable[[Mapping[int, Channel], "asyncio.Task[None]"], Awaitable[Mapping[str, Any] | None]]
+"""Gives the Status to tell; None when whoever asked has left before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +63,16 @@ class AskedStreams:
     streams: frozenset[int]
     tty: bool
 
-    async def running(self, records: Records) -> ContainerRecord | None:
-        """The container's life of now; None when it does not run."""
-        for record in await records(self.pod.metadata.uid):
+    async def running(self, records: Records, *, missing: str) -> ContainerRecord | Answer:
+        """The container's life of now; with *missing* as the answer when it does not run."""
+        try:
+            found = await records(self.pod.metadata.uid)
+        except RefletError as error:
+            return text(503, f"the container cannot be found now: {error}")
+        for record in found:
             if record.name == self.container and record.state is RuntimeState.RUNNING:
                 return record
-        return None
+        return text(404, missing)
 
 
 def asked_streams(question: Question, find_pod: FindPod) -> AskedStreams | Answer:
@@ -131,6 +138,17 @@ def opened_channels(
         return _websocket_channels(line, agreed.protocol, streams)
     expected = {*streams, STATUS} | ({RESIZE} if tty else set())
     return _spdy_channels(line, expected)
+
+
+async def serve_channels(
+    places: StreamPlaces, asked: AskedStreams, agreed: Agreed, line: ByteStream, carry: Carry
+) -> None:
+    """Let *carry* carry the streams if there is a place, and say how that ended."""
+    with places.place() as has_place:
+        async with opened_channels(line, agreed, asked.streams, tty=asked.tty) as opened:
+            status = await carry(*opened) if has_place else failure(places.why_not)
+            if status is not None:
+                await opened[0][STATUS].write(json.dumps(status).encode())
 
 
 @asynccontextmanager
