@@ -24,8 +24,8 @@ from reflet.client.client import Client
 from reflet.controllers.event_correlation import EventCorrelation, Happening, Telling
 from reflet.controllers.event_sender import MOST_WAITING, PAUSE, EventSender, Write
 from reflet.errors import AlreadyExists, NotFound
-from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import NO_METRICS, Metrics
 from reflet.runtime.tasks import Failure
 
 LONGEST_MESSAGE: Final = 1024  # characters; what events of the newer API may have
@@ -65,12 +65,10 @@ class EventRecorder:
         self._cluster = cluster
         self._component = component
         self._host = host
-        self._clock = clock or SystemClock()
         self._correlation = EventCorrelation()
         self._sent: dict[tuple[str, ...], _Sent] = {}
-        self._sender = EventSender(
-            f"events of {component}", clock=self._clock, metrics=guarded(metrics), pause=pause
-        )
+        self._sender = EventSender(component, clock=clock, metrics=metrics, pause=pause)
+        self._clock = self._sender.clock
 
     async def __aenter__(self) -> Self:
         await self._sender.__aenter__()

@@ -24,8 +24,8 @@ from reflet.errors import (
     TooManyRequests,
     TransportError,
 )
-from reflet.runtime.clock import Clock
-from reflet.runtime.metrics import Metrics
+from reflet.runtime.clock import Clock, SystemClock
+from reflet.runtime.metrics import Metrics, guarded
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.runtime.waits import came_within, timeout_by
 
@@ -55,19 +55,21 @@ class Write:
 
 
 class EventSender:
-    """Sends one write after the other while its block, or ``run``, lasts.
+    """Sends one write of *component* after the other while its block, or ``run``, lasts.
 
     Leaving the block gives what waits ``LAST_WORDS`` seconds; what is left then is dropped.
     """
 
-    def __init__(self, name: str, *, clock: Clock, metrics: Metrics, pause: float = PAUSE) -> None:
-        self._name = name
-        self._clock = clock
-        self._metrics = metrics
+    def __init__(
+        self, component: str, *, clock: Clock | None, metrics: Metrics, pause: float = PAUSE
+    ) -> None:
+        self.clock = clock or SystemClock()
+        self._name = f"events of {component}"
+        self._metrics = guarded(metrics)
         self._pause = pause
         self._waiting: asyncio.Queue[Write] = asyncio.Queue(MOST_WAITING)
         self._last_call = asyncio.Event()
-        self._tasks = TaskOwner(name)
+        self._tasks = TaskOwner(self._name)
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -76,7 +78,7 @@ class EventSender:
 
     async def __aexit__(self, *failure: *Failure) -> None:
         try:
-            async with timeout_by(self._clock, LAST_WORDS):
+            async with timeout_by(self.clock, LAST_WORDS):
                 await self.sent()
         except TimeoutError:
             logger.warning("%s: not all were sent before the end", self._name)
@@ -127,7 +129,7 @@ class EventSender:
                     logger.info("an event waits for the server: %s", error)
                 if is_last:
                     break
-                await came_within(self._last_call, self._pause, clock=self._clock)
+                await came_within(self._last_call, self._pause, clock=self.clock)
             except RefletError as error:
                 logger.warning("an event is refused: %s", error)
                 break

@@ -28,8 +28,8 @@ from reflet.client.client import Client
 from reflet.controllers.event_recorder import NORMAL, WARNING, event_metadata, reference_to, told
 from reflet.controllers.event_sender import PAUSE, EventSender, Write
 from reflet.errors import AlreadyExists, NotFound
-from reflet.runtime.clock import Clock, SystemClock
-from reflet.runtime.metrics import NO_METRICS, Metrics, guarded
+from reflet.runtime.clock import Clock
+from reflet.runtime.metrics import NO_METRICS, Metrics
 from reflet.runtime.tasks import Failure, TaskOwner
 from reflet.runtime.waits import came_within
 
@@ -130,13 +130,11 @@ class SeriesRecorder:
         self._cluster = cluster
         self._component = component
         self._instance = instance or component
-        self._clock = clock or SystemClock()
         self._series = OpenSeries()
         self._news = asyncio.Event()
         self._tasks = TaskOwner(f"series of {component}")
-        self._sender = EventSender(
-            f"events of {component}", clock=self._clock, metrics=guarded(metrics), pause=pause
-        )
+        self._sender = EventSender(component, clock=clock, metrics=metrics, pause=pause)
+        self._clock = self._sender.clock
 
     async def __aenter__(self) -> Self:
         await self._sender.__aenter__()
