@@ -12,18 +12,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+ESCAPED: Final[Mapping[str, str]] = MappingProxyType(
+    dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True))
+)
+"""What letters mean behind a backslash, in Go and in languages that follow it."""
 _ESCAPES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "\a": r"\a",
-        "\b": r"\b",
-        "\f": r"\f",
-        "\n": r"\n",
-        "\r": r"\r",
-        "\t": r"\t",
-        "\v": r"\v",
-        "\\": r"\\",
-        '"': r"\"",
-    }
+    {each: f"\\{letter}" for letter, each in ESCAPED.items()} | {"\\": r"\\", '"': r"\""}
 )
 _PLAIN: Final = re.compile(r"[ !#-\[\]-~]*")
 

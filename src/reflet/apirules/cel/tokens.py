@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from reflet.apirules.cel.values import Uint
+from reflet.gotext.quoting import ESCAPED
 
 RESERVED: Final = frozenset(
     {
@@ -38,16 +39,7 @@ _ESCAPE: Final = re.compile(
     r"""|(?P<o>[0-3][0-7]{2})|(?P<c>[abfnrtv\\'"`?])|(?P<bad>.?))""",
     re.DOTALL,
 )
-_SIMPLE: Final[Mapping[str, str]] = {
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    **{each: each for each in "\\'\"`?"},
-}
+_SIMPLE: Final[Mapping[str, str]] = {**ESCAPED, **{each: each for each in "\\'\"`?"}}
 
 
 class SyntaxProblem(ValueError):

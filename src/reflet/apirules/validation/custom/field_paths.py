@@ -9,19 +9,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from reflet.gotext.quoting import ESCAPED
+
 _STEP: Final = re.compile(r"\.(?P<name>[^.\[\]']+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]")
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
-_CHARACTERS: Final = {
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "'": "'",
-    "\\": "\\",
-}
+_CHARACTERS: Final[Mapping[str, str]] = {**ESCAPED, "'": "'", "\\": "\\"}
 
 
 class NoSuchField(ValueError):
