@@ -166,11 +166,16 @@ class _Belongings:
         ]
 
 
+# Asked twice for each of tens of thousands of tests: plain calls, since pathlib would cost as much
+# as many a test.
+
+
 def _children() -> frozenset[int]:
     children: set[int] = set()
-    for listing in Path("/proc/self/task").glob("*/children"):
+    for thread in _entries("/proc/self/task"):
         try:
-            children.update(map(int, listing.read_text().split()))
+            with open(f"/proc/self/task/{thread}/children", "rb", buffering=0) as listing:  # noqa: PTH123
+                children.update(map(int, listing.read().split()))
         except (FileNotFoundError, ProcessLookupError):
             continue  # that thread has just ended
     return frozenset(children)
@@ -179,9 +184,9 @@ def _children() -> frozenset[int]:
 def _descriptors() -> dict[str, int]:
     """Map what each watched descriptor refers to, which is unlike its number never reused."""
     descriptors: dict[str, int] = {}
-    for number in _open_numbers():
+    for number in _entries("/proc/self/fd"):
         try:
-            target = str(Path(f"/proc/self/fd/{number}").readlink())
+            target = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115
         except FileNotFoundError:
             continue  # the one through which the folder was read
         if target.startswith("anon_inode:"):
@@ -192,9 +197,9 @@ def _descriptors() -> dict[str, int]:
     return descriptors
 
 
-def _open_numbers() -> list[int]:
+def _entries(folder: str) -> list[int]:
     try:
-        return [int(name) for name in os.listdir("/proc/self/fd")]  # noqa: PTH208 - names only, and often
+        return [int(name) for name in os.listdir(folder)]  # noqa: PTH208
     except FileNotFoundError:
         return []  # a system without /proc
 
