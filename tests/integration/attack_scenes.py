@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 import reflet
+from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from reflet.processes.isolation_check import why_not_isolated
-from tests.integration.node_agents import fetched
+from tests.integration.node_agents import fetched, is_ready
 from tests.node_chaos import ServerProcess
 from tests.node_scenes import (
-    PATIENCE,
     AgentProcess,
     Scene,
     interpreter_variables,
@@ -29,16 +29,12 @@ from tests.node_scenes import (
     until,
     until_async,
 )
+from tests.other_users import AGENT, ATTACKER, NOBODY, VICTIM, reachable_folder
 
-# Users of this process alone: pods kill everything of their user's, and other processes of the same
-# test run attack at the same time.
-_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-AGENT, VICTIM, ATTACKER, NOBODY = (each + _WORKER for each in (12345, 5001, 6001, 64001))
 CANARY = "CANARY-OF-THE-VICTIM"
 ENDED = ("Succeeded", "Failed")
 
 WHY_NOT = why_not_isolated()
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be root and another user")
 
 
 @dataclass(frozen=True)
@@ -83,13 +79,21 @@ class House:
         (line,) = (line for line in self.agent.said.splitlines() if line.startswith("health at"))
         return line.split()[2].partition("/readyz")[0]
 
+    async def ready(self) -> None:
+        """Return when the agent says where it answers and the server knows its node."""
+        await until(lambda: "health at" in self.agent.said)
+        async with reflet.connect(kubeconfig=str(self.server.kubeconfig)) as cluster:
+            nodes = cluster.resource(Node)
+
+            async def known() -> bool:
+                return any(map(is_ready, (await nodes.list()).items))
+
+            await until_async(known)
+
     @asynccontextmanager
     async def scene(self) -> AsyncIterator[Scene]:
         """The administrator's view; whatever pods a test makes are gone at its end."""
-        async with (
-            reflet.connect(kubeconfig=str(self.server.kubeconfig)) as cluster,
-            asyncio.timeout(3 * PATIENCE),
-        ):
+        async with reflet.connect(kubeconfig=str(self.server.kubeconfig)) as cluster:
             scene = Scene(cluster, self.root)
             try:
                 yield scene
@@ -111,21 +115,22 @@ def opened_house(mode: Mode, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         pytest.skip(f"containers cannot be isolated here: {WHY_NOT}")
     if mode.user is not None:
         _need_interpreter(mode)
-    root = tmp_path_factory.mktemp(str(mode))
-    server = ServerProcess(tmp_path_factory.mktemp("server"))
-    server.start()
-    try:
-        asyncio.run(server.up())
-        agent = _agent(mode, root, server.kubeconfig)
-        agent.start()
+    with reachable_folder(str(mode)) as root:
+        server = ServerProcess(tmp_path_factory.mktemp("server"))
+        server.start()
         try:
-            asyncio.run(until(lambda: "health at" in agent.said))
-            yield House(mode, server, agent, root)
+            asyncio.run(server.up())
+            agent = _agent(mode, root, server.kubeconfig)
+            agent.start()
+            try:
+                house = House(mode, server, agent, root)
+                asyncio.run(house.ready())
+                yield house
+            finally:
+                agent.stop()
         finally:
-            agent.stop()
-    finally:
-        server.kill()
-    assert processes_below(root) == []
+            server.kill()
+        assert processes_below(root) == []
 
 
 def _agent(mode: Mode, root: Path, kubeconfig: Path) -> AgentProcess:
@@ -140,9 +145,6 @@ def _agent(mode: Mode, root: Path, kubeconfig: Path) -> AgentProcess:
     else:
         for path in (root, own):
             os.chown(path, mode.user, mode.user)
-    for above in (root, *root.parents):
-        if above.stat().st_mode & 0o001 == 0:
-            above.chmod(above.stat().st_mode | 0o011)
     return AgentProcess(own, root, *arguments, user=mode.user)
 
 

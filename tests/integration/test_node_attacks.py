@@ -15,7 +15,6 @@ import pytest
 from reflet.api.core.nodes import Node
 from reflet.api.core.pods import Pod
 from tests.integration.attack_scenes import (
-    ATTACKER,
     CANARY,
     ENDED,
     EVERY,
@@ -23,11 +22,9 @@ from tests.integration.attack_scenes import (
     ROOT_PLAIN,
     USER,
     USER_PLAIN,
-    VICTIM,
     House,
     as_user,
     everything_told,
-    needs_root,
     opened_house,
     script,
     told_by,
@@ -42,6 +39,8 @@ from tests.node_scenes import (
     pod_document,
     until,
 )
+from tests.other_users import ATTACKER, VICTIM, needs_root
+from tests.sleepers import own_time, sleepers
 
 
 @pytest.fixture(scope="module")
@@ -129,27 +128,16 @@ async def test_other_pods_and_the_agent_are_not_to_be_seen(house: House) -> None
 @needs_root
 @tried_in(ROOT, USER)
 async def test_nothing_of_a_pod_outlives_it(house: House) -> None:
-    text = "setsid env -i /bin/sleep 31337 & setsid sleep 31338 & exec sleep 86400"
+    seconds = own_time()
+    text = f"setsid env -i /bin/sleep {seconds} & setsid sleep {seconds} & exec sleep 86400"
     async with house.scene() as scene:
         await scene.pods.create(pod_document("stray", container=script(text)))
         await scene.pod("stray", is_running)
-        await until(lambda: len(_sleepers()) == 2)
+        await until(lambda: len(sleepers(seconds)) == 2)
         await scene.pods.delete("stray")
         await scene.gone("stray")
 
-        assert _sleepers() == []
-
-
-def _sleepers() -> list[bytes]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes()
-        except OSError:
-            continue
-        if words.endswith((b"sleep\x0031337\x00", b"sleep\x0031338\x00")):
-            found.append(words)
-    return found
+        assert sleepers(seconds) == []
 
 
 @needs_root

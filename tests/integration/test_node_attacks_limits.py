@@ -20,7 +20,6 @@ from tests.integration.attack_scenes import (
     USER_PLAIN,
     House,
     everything_told,
-    needs_root,
     opened_house,
     script,
     tried_in,
@@ -35,6 +34,7 @@ from tests.node_scenes import (
     waiting_of,
     waits_for,
 )
+from tests.other_users import needs_root
 
 
 @pytest.fixture(scope="module")

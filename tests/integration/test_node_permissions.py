@@ -25,6 +25,7 @@ from tests.node_scenes import (
     until,
     waits_for,
 )
+from tests.other_users import GRANTED, NOBODY, needs_root, reachable_folder
 
 
 async def test_without_leave_nothing_is_started_and_everything_is_written(
@@ -134,43 +135,40 @@ async def test_pods_of_other_namespaces_can_be_refused(
     assert "namespace default is not among those of this agent: shop" in pod.status.message
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
-async def test_containers_run_as_whom_they_should(server: RunningServer, tmp_path: Path) -> None:
+@needs_root
+async def test_containers_run_as_whom_they_should(server: RunningServer) -> None:
     script = "id -u; id -g; cat $REFLET_ROOT/etc/app/conf; exec sleep 60"
-    for folder in (tmp_path, *tmp_path.parents):
-        # Where tests keep their files is closed to others.
-        if folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o001 == 0:
-            folder.chmod(folder.stat().st_mode | 0o011)
-    grants = grants_of(["12345"], [], Accounts())
-    async with scene_on(server, tmp_path, user=RunAs(65534, 65534), grants=grants) as scene:
-        await scene.config_maps.create(config_map("settings", conf="x\n"))
-        for name, context in (("usual", {}), ("own", {"runAsUser": 12345})):
-            await scene.pods.create(
-                pod_document(
-                    name,
-                    ["sh", "-c", script],
-                    container={
-                        "securityContext": context,
-                        "volumeMounts": [{"name": "conf", "mountPath": "/etc/app"}],
-                    },
-                    volumes=[{"name": "conf", "configMap": {"name": "settings"}}],
+    settings = {"user": RunAs(NOBODY, NOBODY), "grants": grants_of([str(GRANTED)], [], Accounts())}
+    with reachable_folder("node") as root:
+        async with scene_on(server, root, **settings) as scene:
+            await scene.config_maps.create(config_map("settings", conf="x\n"))
+            for name, context in (("usual", {}), ("own", {"runAsUser": GRANTED})):
+                await scene.pods.create(
+                    pod_document(
+                        name,
+                        ["sh", "-c", script],
+                        container={
+                            "securityContext": context,
+                            "volumeMounts": [{"name": "conf", "mountPath": "/etc/app"}],
+                        },
+                        volumes=[{"name": "conf", "configMap": {"name": "settings"}}],
+                    )
                 )
-            )
-        usual = await scene.pod("usual", is_running)
-        own = await scene.pod("own", is_running)
-        await until(lambda: scene.log(usual).endswith("x\n") and scene.log(own).endswith("x\n"))
+            usual = await scene.pod("usual", is_running)
+            own = await scene.pod("own", is_running)
+            await until(lambda: scene.log(usual).endswith("x\n") and scene.log(own).endswith("x\n"))
 
-        assert scene.log(usual).split() == ["65534", "65534", "x"]
-        assert scene.log(own).split() == ["12345", "12345", "x"]
-        await scene.pods.create(
-            pod_document("root", container={"securityContext": {"runAsUser": 0}})
-        )
-        refused = await scene.pod("root", lambda pod: pod.status.phase == "Failed")
+            assert scene.log(usual).split() == [str(NOBODY), str(NOBODY), "x"]
+            assert scene.log(own).split() == [str(GRANTED), str(GRANTED), "x"]
+            await scene.pods.create(
+                pod_document("root", container={"securityContext": {"runAsUser": 0}})
+            )
+            refused = await scene.pod("root", lambda pod: pod.status.phase == "Failed")
 
     assert "runAsUser 0 is not given here: --user root would" in refused.status.message
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+@needs_root
 @pytest.mark.parametrize(
     ("context", "why"),
     [
@@ -182,7 +180,7 @@ async def test_containers_run_as_whom_they_should(server: RunningServer, tmp_pat
 async def test_nobody_becomes_a_user_or_member_that_the_flags_do_not_name(
     server: RunningServer, tmp_path: Path, context: dict[str, Any], why: str
 ) -> None:
-    async with scene_on(server, tmp_path, user=RunAs(65534, 65534)) as scene:
+    async with scene_on(server, tmp_path, user=RunAs(NOBODY, NOBODY)) as scene:
         await scene.pods.create(pod_document("web", securityContext=context))
         pod = await scene.pod("web", lambda pod: pod.status.phase == "Failed")
         events = await scene.events("web", "ProcessRuntimeRefused")

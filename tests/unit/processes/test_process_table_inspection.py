@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-ANYBODY = 12345
+from tests.other_users import NOBODY
+
 TELL = """
 import ctypes, os, ssl, sys, tempfile
 from pathlib import Path
@@ -43,7 +44,7 @@ sys.stdin.readline()
 def look_into(pid: int) -> bool:
     """Whether a process of the same user can read the environment of one."""
     become = (
-        ("setpriv", f"--reuid={ANYBODY}", f"--regid={ANYBODY}", "--clear-groups")
+        ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
         if os.geteuid() == 0
         else ()
     )
@@ -54,7 +55,7 @@ def look_into(pid: int) -> bool:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the flag")
 def test_others_of_the_same_user_see_nothing_and_we_see_what_we_need() -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", TELL.format(anybody=ANYBODY)],
+        [sys.executable, "-c", TELL.format(anybody=NOBODY)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

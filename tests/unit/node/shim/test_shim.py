@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
-import os
 import resource
 from pathlib import Path
 from signal import SIGTERM
@@ -23,6 +21,8 @@ from reflet.node.shim.protocol import (
     Unchanged,
 )
 from reflet.processes.container_start import OutOfResources, start_container
+from tests.other_users import NOBODY, needs_root
+from tests.sleepers import own_time, sleepers
 from tests.unit.node.shim.shim_scenes import ended, keeping, order, until
 
 pytestmark = pytest.mark.usefixtures("heir")
@@ -186,13 +186,15 @@ async def test_a_command_runs_beside_the_first_process_as_it_does(tmp_path: Path
 
 
 async def test_a_command_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    seconds = own_time()
     async with keeping(tmp_path) as shim:
         await shim.start(order(tmp_path, ["sleep", "60"]))
-        done = await shim.execute("c1", ("sh", "-c", "echo begun; sleep 4711 & wait"), 0.2)
+        script = f"echo begun; sleep {seconds} & wait"
+        done = await shim.execute("c1", ("sh", "-c", script), 0.2)
         await shim.end("c1", 5)
 
     assert done == Executed(None, "begun\n")
-    assert sleepers(b"4711") == []
+    assert sleepers(seconds) == []
 
 
 async def test_a_command_finds_the_variables_of_a_container_that_was_adopted(
@@ -299,11 +301,11 @@ async def test_a_start_for_which_something_is_lacking_is_refused_and_was_none(
     assert record.exit_code == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+@needs_root
 async def test_a_container_of_another_user_can_open_its_output_again(tmp_path: Path) -> None:
     script = "echo again > /dev/stdout; echo wrong > /dev/stderr"
     async with keeping(tmp_path) as shim:
-        await shim.start(order(tmp_path, ["sh", "-c", script], user=65534, group=65534))
+        await shim.start(order(tmp_path, ["sh", "-c", script], user=NOBODY, group=NOBODY))
         record = await ended(shim)
 
     lines = [line.split(" ", 3)[1:] for line in record.log.read_text().splitlines()]
@@ -348,22 +350,14 @@ async def test_a_start_comes_to_its_end_although_nobody_waits_for_it(
 
 
 async def test_a_command_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
+    seconds = own_time()
     async with keeping(tmp_path) as shim:
         await shim.start(order(tmp_path, ["sleep", "60"]))
-        asking = asyncio.create_task(shim.execute("c1", ("sleep", "4712"), 60))
-        await until(lambda: bool(sleepers(b"4712")))
+        asking = asyncio.create_task(shim.execute("c1", ("sleep", seconds), 60))
+        await until(lambda: bool(sleepers(seconds)))
         asking.cancel()
-        await until(lambda: not sleepers(b"4712"))
+        await until(lambda: not sleepers(seconds))
         await shim.end("c1", 5)
-
-
-def sleepers(seconds: bytes) -> list[Path]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            if path.read_bytes() == b"sleep\0" + seconds + b"\0":
-                found.append(path)
-    return found
 
 
 async def test_a_container_that_cannot_be_looked_after_does_not_run(
@@ -372,11 +366,12 @@ async def test_a_container_that_cannot_be_looked_after_does_not_run(
     def fails(*_: object, **__: object) -> None:
         raise MemoryError
 
+    seconds = own_time()
     async with keeping(tmp_path) as shim:
         with monkeypatch.context() as patched:
             patched.setattr(shim_module, "Child", fails)
             with pytest.raises(ShimRefused, match="out of memory"):
-                await shim.start(order(tmp_path, ["sleep", "4713"]))
-        await until(lambda: not sleepers(b"4713"))
+                await shim.start(order(tmp_path, ["sleep", seconds]))
+        await until(lambda: not sleepers(seconds))
 
         assert shim.records("u1") == []
