@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,9 @@ from tests.patience import Deadline
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 PATIENCE = 10.0
+# Of this process alone: what an adopted container left is found by this in the whole machine, also
+# in what another process of the test run has started.
+CONTAINER = f"c{os.getpid()}"
 
 
 @asynccontextmanager
@@ -25,7 +29,7 @@ async def keeping(root: Path) -> AsyncIterator[Shim]:
 
 
 def order(
-    root: Path, arguments: Sequence[str], container: str = "c1", **fields: Any
+    root: Path, arguments: Sequence[str], container: str = CONTAINER, **fields: Any
 ) -> StartContainer:
     folder = root / "u1" / "containers" / "main"
     folder.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ from reflet.node.shim.protocol import (
 from reflet.processes.container_start import OutOfResources, start_container
 from tests.other_users import NOBODY, needs_root
 from tests.sleepers import own_time, sleepers
-from tests.unit.node.shim.shim_scenes import ended, keeping, order, until
+from tests.unit.node.shim.shim_scenes import CONTAINER, ended, keeping, order, until
 
 pytestmark = pytest.mark.usefixtures("heir")
 
@@ -45,13 +45,13 @@ async def test_whoever_has_a_listing_is_told_everything_again_only_after_a_chang
         tag = listing("")
         await shim.start(order(tmp_path, ["sleep", "100"]))
         tag = listing(tag)
-        await shim.end("c1", 0.0)
+        await shim.end(CONTAINER, 0.0)
         tag = listing(tag)
-        shim.remove("c1")
+        shim.remove(CONTAINER)
         listing(tag)
         listing("of another shim")
 
-    assert changed == [[], [("c1", "running")], [("c1", "exited")], [], []]
+    assert changed == [[], [(CONTAINER, "running")], [(CONTAINER, "exited")], [], []]
 
 
 async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ async def test_a_container_runs_and_its_end_is_on_record(tmp_path: Path) -> None
 
     assert record.exit_code == 3
     assert record.log.read_text().endswith(" stdout F hello\n")
-    assert news == [ContainerEnded("c1", "u1")]
+    assert news == [ContainerEnded(CONTAINER, "u1")]
     assert list(records_below(tmp_path)) == [record]
 
 
@@ -80,7 +80,7 @@ async def test_the_same_order_again_starts_nothing(tmp_path: Path) -> None:
     async with keeping(tmp_path) as shim:
         first = await shim.start(order(tmp_path, ["sleep", "60"]))
         again = await shim.start(order(tmp_path, ["sleep", "60"]))
-        await shim.end("c1", 5)
+        await shim.end(CONTAINER, 5)
 
     assert first.pid == again.pid
 
@@ -91,7 +91,7 @@ async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
         await shim.start(order(tmp_path, ["sh", "-c", script]))
         (record,) = shim.records("u1")
         await until(lambda: "ready" in record.log.read_text())
-        await shim.end("c1", 0.1)
+        await shim.end(CONTAINER, 0.1)
         (record,) = shim.records("u1")
 
     assert (record.exit_code, record.signal) == (137, 9)
@@ -100,9 +100,9 @@ async def test_a_container_is_asked_and_then_killed(tmp_path: Path) -> None:
 async def test_a_signal_goes_to_the_first_process(tmp_path: Path) -> None:
     async with keeping(tmp_path) as shim:
         await shim.start(order(tmp_path, ["sleep", "60"]))
-        heard = shim.signal("c1", SIGTERM)
+        heard = shim.signal(CONTAINER, SIGTERM)
         await ended(shim)
-        again = shim.signal("c1", SIGTERM)
+        again = shim.signal(CONTAINER, SIGTERM)
 
     assert (heard, again) == (True, False)
 
@@ -113,12 +113,12 @@ async def test_the_last_word_is_the_file_or_else_the_log(tmp_path: Path) -> None
         file.write_text("from the file")
         await shim.start(order(tmp_path, ["false"], message_file=str(file)))
         first = (await ended(shim)).message
-        shim.remove("c1")
+        shim.remove(CONTAINER)
         file.write_text("")
         script = ["sh", "-c", "echo from the log; exit 1"]
         policy = "FallbackToLogsOnError"
         await shim.start(
-            order(tmp_path, script, "c2", message_file=str(file), message_policy=policy)
+            order(tmp_path, script, f"{CONTAINER}-2", message_file=str(file), message_policy=policy)
         )
         second = (await ended(shim)).message
 
@@ -129,9 +129,9 @@ async def test_a_container_that_runs_is_not_removed(tmp_path: Path) -> None:
     async with keeping(tmp_path) as shim:
         await shim.start(order(tmp_path, ["sleep", "60"]))
         with pytest.raises(ShimRefused):
-            shim.remove("c1")
-        await shim.end("c1", 5)
-        removed = shim.remove("c1")
+            shim.remove(CONTAINER)
+        await shim.end(CONTAINER, 5)
+        removed = shim.remove(CONTAINER)
         left = list((tmp_path / "u1/containers/main").iterdir())
 
     assert (removed, left) == (True, [])
@@ -146,7 +146,7 @@ async def test_the_next_shim_goes_on_with_what_runs(tmp_path: Path) -> None:
         (record,) = second.records("u1")
         lines = before.log.read_text().count("\n")
         await until(lambda: before.log.read_text().count("\n") > lines + 5)
-        await second.end("c1", 5)
+        await second.end(CONTAINER, 5)
     numbers = [int(line.split()[3]) for line in before.log.read_text().splitlines()]
 
     assert record.pid == before.pid
@@ -177,9 +177,9 @@ async def test_a_request_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
 async def test_a_command_runs_beside_the_first_process_as_it_does(tmp_path: Path) -> None:
     async with keeping(tmp_path) as shim:
         await shim.start(order(tmp_path, ["sleep", "60"], directory="/usr"))
-        done = await shim.execute("c1", ("sh", "-c", "pwd; echo $COLOR; exit 3"), 30)
-        long = await shim.execute("c1", ("sh", "-c", "yes | head -c 100000"), 30)
-        await shim.end("c1", 5)
+        done = await shim.execute(CONTAINER, ("sh", "-c", "pwd; echo $COLOR; exit 3"), 30)
+        long = await shim.execute(CONTAINER, ("sh", "-c", "yes | head -c 100000"), 30)
+        await shim.end(CONTAINER, 5)
 
     assert done == Executed(3, "/usr\nred\n")
     assert (long.exit_code, len(long.output)) == (0, 10 * 1024)
@@ -190,8 +190,8 @@ async def test_a_command_that_takes_too_long_is_killed_with_what_it_started(tmp_
     async with keeping(tmp_path) as shim:
         await shim.start(order(tmp_path, ["sleep", "60"]))
         script = f"echo begun; sleep {seconds} & wait"
-        done = await shim.execute("c1", ("sh", "-c", script), 0.2)
-        await shim.end("c1", 5)
+        done = await shim.execute(CONTAINER, ("sh", "-c", script), 0.2)
+        await shim.end(CONTAINER, 5)
 
     assert done == Executed(None, "begun\n")
     assert sleepers(seconds) == []
@@ -203,8 +203,8 @@ async def test_a_command_finds_the_variables_of_a_container_that_was_adopted(
     async with keeping(tmp_path) as first:
         await first.start(order(tmp_path, ["sleep", "60"]))
     async with keeping(tmp_path) as second:
-        done = await second.execute("c1", ("sh", "-c", "echo $COLOR"), 30)
-        await second.end("c1", 5)
+        done = await second.execute(CONTAINER, ("sh", "-c", "echo $COLOR"), 30)
+        await second.end(CONTAINER, 5)
 
     assert done.output == "red\n"
 
@@ -219,10 +219,10 @@ async def test_a_command_that_cannot_be_run_is_refused(
     async with keeping(tmp_path) as shim:
         await shim.start(order(tmp_path, ["sleep", "60"]))
         if command == ("true",):
-            await shim.end("c1", 5)
+            await shim.end(CONTAINER, 5)
         with pytest.raises(ShimRefused, match=why):
-            await shim.execute("c1", command, 30)
-        await shim.end("c1", 5)
+            await shim.execute(CONTAINER, command, 30)
+        await shim.end(CONTAINER, 5)
 
 
 # When the machine runs out of something
@@ -247,7 +247,7 @@ async def test_an_end_is_told_although_strays_cannot_be_looked_for(
         await shim.start(order(tmp_path, ["sh", "-c", "exit 3"]))
         record = await ended(shim)
         await until(lambda: len(looks) == 2)
-        removed = shim.remove("c1")
+        removed = shim.remove(CONTAINER)
 
     assert (record.exit_code, removed) == (3, True)
 
@@ -340,10 +340,10 @@ async def test_a_start_comes_to_its_end_although_nobody_waits_for_it(
         await asyncio.sleep(0)
         asking.cancel()
         with pytest.raises(ShimRefused, match="still runs"):
-            shim.remove("c1")
+            shim.remove(CONTAINER)
         go.set()
         await until(lambda: shim.records("u1")[0].pid is not None)
-        ended_record = await shim.end("c1", 5)
+        ended_record = await shim.end(CONTAINER, 5)
 
     assert asking.cancelled()
     assert ended_record.exit_code == 143
@@ -353,11 +353,11 @@ async def test_a_command_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
     seconds = own_time()
     async with keeping(tmp_path) as shim:
         await shim.start(order(tmp_path, ["sleep", "60"]))
-        asking = asyncio.create_task(shim.execute("c1", ("sleep", seconds), 60))
+        asking = asyncio.create_task(shim.execute(CONTAINER, ("sleep", seconds), 60))
         await until(lambda: bool(sleepers(seconds)))
         asking.cancel()
         await until(lambda: not sleepers(seconds))
-        await shim.end("c1", 5)
+        await shim.end(CONTAINER, 5)
 
 
 async def test_a_container_that_cannot_be_looked_after_does_not_run(

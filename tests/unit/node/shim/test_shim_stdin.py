@@ -12,7 +12,7 @@ from reflet.node.shim.container_records import ContainerRecord
 from reflet.node.shim.container_streams import STDIN
 from reflet.node.shim.protocol import CloseStdin, Done, ShimRefused
 from reflet.node.shim.shim import Shim
-from tests.unit.node.shim.shim_scenes import ended, keeping, order, until
+from tests.unit.node.shim.shim_scenes import CONTAINER, ended, keeping, order, until
 
 pytestmark = pytest.mark.usefixtures("heir")
 
@@ -43,8 +43,8 @@ async def test_a_container_reads_what_is_written_by_whoever_comes(tmp_path: Path
         await until(lambda: said(record).endswith("next? "))
         write(record, b"two\n")
         await until(lambda: said(record).count("next? ") == 2)
-        ends = await shim.answer(CloseStdin("c1"))
-        await shim.end("c1", 5)
+        ends = await shim.answer(CloseStdin(CONTAINER))
+        await shim.end(CONTAINER, 5)
 
     assert said(record) == "got one\nnext? got two\nnext? "
     assert ends == Done(False)
@@ -56,7 +56,7 @@ async def test_one_that_reads_once_sees_the_end_when_that_is_said(tmp_path: Path
         record = await started(shim, tmp_path, stdin_once=True)
         write(record, b"one\n")
         await until(lambda: "got one" in said(record))
-        answers = [await shim.answer(CloseStdin("c1")) for _ in range(2)]
+        answers = [await shim.answer(CloseStdin(CONTAINER)) for _ in range(2)]
         there = record.pipe(STDIN).exists()
         await ended(shim)
 
@@ -80,7 +80,7 @@ async def test_the_input_outlives_the_shim(tmp_path: Path) -> None:
     async with keeping(tmp_path) as second:
         write(record, b"one\n")
         await until(lambda: said(record).endswith("next? "))
-        await second.end("c1", 5)
+        await second.end(CONTAINER, 5)
 
     assert said(record) == "got one\nnext? "
 
@@ -91,7 +91,7 @@ async def test_what_is_read_once_ends_with_the_shim_that_held_it(tmp_path: Path)
     async with keeping(tmp_path) as second:
         await until(lambda: said(record) == "end\n")
         there = record.pipe(STDIN).exists()
-        await second.end("c1", 0)
+        await second.end(CONTAINER, 0)
 
     assert not there
 
