@@ -44,12 +44,14 @@ def kill_processes(entries: Iterable[ProcessEntry]) -> int:
 async def kill_left_to_us(
     container: str, *, spare: Collection[int], clock: Clock | None = None
 ) -> int:
-    """Kill what a container left to this process, its heir; *spare* are known children.
+    """Kill what a container left to this process, its heir; return how many processes that were.
 
-    Looks at our own children only, so that it costs next to nothing where nothing was left.
+    *spare* are known children.  Looks at our own children only, so that it costs next to nothing
+    where nothing was left.
     """
     clock = clock or SystemClock()
-    killed = 0
+    # By number and start: on a busy machine a killed process takes several rounds to die.
+    killed: set[tuple[int, int]] = set()
     for _ in range(ROUNDS):
         strays = [
             entry
@@ -60,9 +62,9 @@ async def kill_left_to_us(
         ]
         if not strays:
             break
-        killed += kill_processes(strays)
+        killed |= {(each.pid, each.start) for each in strays if _kill(each)}
         await clock.sleep(ROUND)
-    return killed
+    return len(killed)
 
 
 def own_children() -> set[int]:

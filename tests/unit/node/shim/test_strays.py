@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import pytest
+
 from reflet.node.shim.strays import (
     CONTAINER_ID,
     all_strays,
@@ -89,6 +91,27 @@ async def test_what_a_container_left_to_us_is_killed_and_nothing_else() -> None:
 
         assert (killed, code) == (1, -9)
         assert [each.poll() for each in (spared, of_another, of_nobody)] == [None] * 3
+
+
+async def test_a_process_that_is_slow_to_die_is_counted_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tries: list[int] = []
+
+    def slow_to_die(pid: int, number: int) -> None:
+        tries.append(pid)
+        if len(tries) == 3:
+            kill(pid, number)
+
+    kill = os.kill
+    container = unique()
+    with sleeper(container) as left:
+        monkeypatch.setattr(os, "kill", slow_to_die)
+        killed = await kill_left_to_us(container, spare=())
+        monkeypatch.undo()
+
+        assert (killed, left.wait(5)) == (1, -9)
+    assert len(tries) >= 3
 
 
 def test_our_own_children_are_those_we_started() -> None:
