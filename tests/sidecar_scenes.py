@@ -28,11 +28,13 @@ from reflet.transport.config.settings import ConnectionSettings
 from reflet.transport.connection import Connection
 from reflet.transport.serving.http_answers import Question
 from tests.faults.hurry import HurriedClock
+from tests.integration.plain_client import TIMEOUT
 from tests.integration.plain_client import Client as PlainClient
+from tests.patience import Deadline
 from tests.sidecar_surroundings import Document, FaultyTransport, WebTarget
 
 PLURALS: Final = {"ConfigMap": "configmaps", "Secret": "secrets", "Namespace": "namespaces"}
-REST: Final = 20.0  # seconds of real time in which a sidecar must come to rest
+REST: Final = 20.0  # seconds on a quiet machine in which a sidecar must come to rest
 
 
 class _TlsClient(PlainClient):
@@ -43,7 +45,7 @@ class _TlsClient(PlainClient):
     def connect(self) -> http.client.HTTPConnection:
         address = self._address
         return http.client.HTTPSConnection(
-            address.hostname or "", address.port, timeout=10, context=self._context
+            address.hostname or "", address.port, timeout=TIMEOUT, context=self._context
         )
 
 
@@ -121,15 +123,14 @@ class SidecarScene:
 
     async def rest(self, task: asyncio.Task[None]) -> None:
         """Wait until the sidecar knows all that was written, and has nothing left to do."""
-        async with asyncio.timeout(REST):
-            while not task.done() and not self._is_at_rest():  # noqa: ASYNC110 - of any part
-                await asyncio.sleep(0.005)
+        await self.until(task, self._is_at_rest)
 
     async def until(self, task: asyncio.Task[None], is_so: Callable[[], bool]) -> None:
         """Wait until something is so, or the sidecar has ended."""
-        async with asyncio.timeout(REST):
-            while not task.done() and not is_so():  # noqa: ASYNC110 - anything may be asked
-                await asyncio.sleep(0.005)
+        deadline = Deadline(REST)
+        while not task.done() and not is_so():
+            assert not deadline.passed, "it did not happen in time"
+            await asyncio.sleep(0.005)
 
     def _is_at_rest(self) -> bool:
         assert self.sidecar is not None

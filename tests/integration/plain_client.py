@@ -12,12 +12,14 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 APPLY_PATCH = {"Content-Type": "application/apply-patch+yaml"}
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
+
+TIMEOUT: Final = 60.0  # seconds; a test has no more on a quiet machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Client:
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(
-            self._address.hostname or "", self._address.port, timeout=10
+            self._address.hostname or "", self._address.port, timeout=TIMEOUT
         )
 
     def request(
@@ -104,7 +106,7 @@ class Client:
 
     def open_socket(self) -> socket.socket:
         return socket.create_connection(
-            (self._address.hostname or "", self._address.port or 0), timeout=10
+            (self._address.hostname or "", self._address.port or 0), timeout=TIMEOUT
         )
 
 
