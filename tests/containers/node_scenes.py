@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 from tests.containers.containerd import BUSYBOX, Containerd
 from tests.containers.nodes import RefletNode
+from tests.containers.terminals import Terminal
 from tests.kubectl_calls import KubectlCalls
 from tests.real.kube_server import KubeServer
 
@@ -84,6 +85,13 @@ class ContainerNode(KubectlCalls, RefletNode):
             document["spec"]["nodeName"] = self.name
         self.kubectl("apply", "-f", "-", given=json.dumps(document))
 
+    def bind(self, name: str) -> None:
+        """Bind a pod that has no node yet to this one, as a scheduler does."""
+        target = {"apiVersion": "v1", "kind": "Node", "name": self.name}
+        with self.kube.connect() as connection:
+            path = f"/api/v1/namespaces/{self.namespace}/pods/{name}/binding"
+            connection.create(path, {"metadata": {"name": name}, "target": target})
+
     def status(self, name: str) -> dict[str, Any]:
         """The status of a pod; empty when it is gone."""
         done = self.called("get", "pod", name, "-o=json", "--ignore-not-found")
@@ -102,6 +110,13 @@ class ContainerNode(KubectlCalls, RefletNode):
         document = json.loads(self.kubectl("get", "events", selector, "-o=json"))
         items = sorted(document["items"], key=lambda each: each["firstTimestamp"] or "")
         return [(each["reason"], each["message"]) for each in items]
+
+    def terminal(self, *arguments: str, rows: int, columns: int, websockets: str) -> Terminal:
+        """Kubectl in a terminal; *websockets* is ``false`` for SPDY, as before 1.31."""
+        settings = {"KUBECTL_REMOTE_COMMAND_WEBSOCKETS": websockets}
+        return Terminal(
+            ["kubectl", *arguments], {**self._environment, **settings}, rows=rows, columns=columns
+        )
 
     def running(self, document: dict[str, Any]) -> str:
         """Apply a pod, and return its name once all its containers run."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
-import subprocess
 import time
-import urllib.request
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,16 @@ def settings(**data: str) -> dict[str, Any]:
         "metadata": {"name": "settings"},
         "data": data,
     }
+
+
+def until(lines: Iterator[str], word: str) -> list[list[str]]:
+    """The words of what is shown, line by line, up to the first line with *word*."""
+    seen: list[list[str]] = []
+    for line in lines:
+        seen.append(line.split())
+        if word in seen[-1]:
+            return seen
+    raise AssertionError(f"it ended without {word}: {seen}")
 
 
 # A life
@@ -68,6 +79,40 @@ def test_a_pod_runs_with_its_address_its_variables_and_those_of_its_image(
     assert re.search(r"Ready .* containerd://", shown)
     node.delete(name)
     assert node.runtime.containers() == []
+
+
+def test_kubectl_watches_a_pod_from_its_first_moment_to_its_last(node: ContainerNode) -> None:
+    name = "watched"
+    # The first life ends when it is told to, and every later one at once.
+    command = "until [ -e /told/now ]; do sleep 0.05; done; exit 3"
+    document = pod(
+        name,
+        container("sh", "-c", command, volumeMounts=[{"name": "told", "mountPath": "/told"}]),
+        volumes=[{"name": "told", "emptyDir": {}}],
+    )
+    node.kubectl("apply", "-f", "-", given=json.dumps(document))
+
+    with node.followed("get", "pod", name, "-w", "--output-watch-events", "--no-headers") as watch:
+        assert watch.stdout is not None
+        shown = iter(watch.stdout.readline, "")
+        lines = until(shown, "Pending")
+        node.bind(name)
+        lines += until(shown, "Running")
+        node.kubectl("exec", name, "--", "touch", "/told/now")
+        lines += until(shown, "CrashLoopBackOff")
+        node.delete(name)
+        lines += until(shown, "DELETED")
+        watch.terminate()
+        watch.communicate()
+
+    states = [state for state, _ in groupby(line[3] for line in lines)]
+    restarts = [int(line[4]) for line in lines]
+    assert re.fullmatch(
+        r"Pending ContainerCreating Running (Error )?(Running )?(Error )?CrashLoopBackOff.*",
+        " ".join(states),
+    )
+    assert restarts == sorted(restarts)
+    assert lines[-1][0] == "DELETED"
 
 
 def test_init_containers_come_first_and_sidecars_stay(node: ContainerNode) -> None:
@@ -165,76 +210,6 @@ def test_a_pod_is_probed_at_its_own_address(node: ContainerNode) -> None:
     node.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=30s")
 
     assert node.kubectl("exec", name, "--", "ls", "/started") == "/started\n"
-    node.delete(name)
-
-
-# Streams
-
-
-def test_logs_are_followed_while_they_are_written(node: ContainerNode) -> None:
-    count = "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.1; done"
-    name = node.running(pod("talking", container("sh", "-c", count)))
-
-    with node.followed("logs", "-f", "--tail=1", name) as following:
-        assert following.stdout is not None
-        first = following.stdout.readline()
-        second = following.stdout.readline()
-        following.terminate()
-        following.communicate()
-
-    number = int(first.split()[1])
-    assert second == f"line {number + 1}\n"
-    assert re.match(r"20\d\d-.* line 1\n", node.kubectl("logs", name, "--timestamps"))
-    node.delete(name)
-
-
-def test_commands_run_with_their_input_their_exit_code_and_a_terminal(
-    node: ContainerNode,
-) -> None:
-    name = node.running(pod("shell"))
-
-    fed = node.kubectl("exec", "-i", name, "--", "cat", given="said\n")
-    failed = node.called("exec", name, "--", "sh", "-c", "echo no >&2; exit 3")
-    missing = node.called("exec", name, "--", "/no/such/program")
-
-    assert fed == "said\n"
-    assert (failed.returncode, failed.stderr.splitlines()[0]) == (3, "no")
-    assert missing.returncode != 0
-    node.delete(name)
-
-
-def test_a_container_is_attached_to(node: ContainerNode) -> None:
-    name = node.running(
-        pod("echo", container("sh", "-c", 'read word; echo "got $word"; sleep 100000', stdin=True))
-    )
-
-    with node.followed("attach", "-i", name, stdin=subprocess.PIPE) as attached:
-        assert attached.stdin is not None
-        assert attached.stdout is not None
-        attached.stdin.write("hello\n")
-        attached.stdin.flush()
-        said = attached.stdout.readline()
-        attached.terminate()
-        attached.communicate()
-
-    assert said == "got hello\n"
-    node.delete(name)
-
-
-def test_ports_are_forwarded(node: ContainerNode) -> None:
-    serve = "mkdir /www; echo hello > /www/index.html; exec httpd -f -p 8080 -h /www"
-    name = node.running(pod("forwarded", container("sh", "-c", serve)))
-
-    with node.followed("port-forward", name, ":8080") as forwarding:
-        assert forwarding.stdout is not None
-        port = re.search(r":(\d+) ->", forwarding.stdout.readline())
-        assert port is not None
-        with urllib.request.urlopen(f"http://127.0.0.1:{port[1]}/", timeout=10) as answer:
-            said = answer.read()
-        forwarding.terminate()
-        forwarding.communicate()
-
-    assert said == b"hello\n"
     node.delete(name)
 
 
