@@ -3,7 +3,7 @@
 Kubernetes itself does nothing but refresh the files of volumes, and so do we unless the annotation
 says ``restart`` or ``signal:NAME``.  The rules are pure (``reload_of``, ``users_of``);
 ``PodReloads`` sends the signal, and says which containers are to start anew, which is for the next
-sync to do.
+sync to do.  So are those to start anew that the pod itself has changed: ``outdated``.
 """
 
 from __future__ import annotations
@@ -74,6 +74,16 @@ def users_of(pod: Pod, volumes: Collection[str]) -> tuple[str, ...]:
             for mount in placed.container.volume_mounts
         )
     )
+
+
+async def outdated(runtime: ContainerRuntime, pod: Pod) -> set[str]:
+    """The containers that were made from something else than the pod says by now."""
+    made_from = await runtime.fingerprints(pod.metadata.uid)
+    return {
+        placed.container.name
+        for placed in containers_of(pod.spec)
+        if made_from.get(placed.container.name) not in {None, runtime.fingerprint(placed.container)}
+    }
 
 
 class PodReloads:

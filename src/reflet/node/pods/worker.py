@@ -27,6 +27,7 @@ from reflet.node.pods.killing import ContainerStopper
 from reflet.node.pods.pod_actions import PodActions, compute_pod_actions
 from reflet.node.pods.pod_queue import Due, PodQueue
 from reflet.node.pods.pod_volumes import Written
+from reflet.node.pods.reloads import outdated
 from reflet.node.pods.sandboxes import PodSandboxes, needs_sandbox, seen_anew
 from reflet.node.pods.starting import ContainerStarter
 from reflet.node.pods.sync import (
@@ -334,20 +335,20 @@ class PodWorker:
 
     async def _attend(self, pod: Pod, seen: RuntimeStatus) -> None:
         has_none = needs_sandbox(seen)
+        changed = await outdated(self._runtime, pod) if seen.containers else set()
         actions = compute_pod_actions(
             pod,
             seen_anew(pod, seen) if has_none else seen,
             held_back=self._starter.held_back,
-            changed=await self._changed(pod, seen),
+            changed=frozenset(changed | self._to_restart),
             failed=frozenset(self._stopper.failed),
             health=self._prober.health,
         )
-        self._waiting = {}
         if actions.is_over:
             self._phase = self._phase.over()
-        if actions.unhealthy or any(has_post_start(pod, name) for name in actions.start):
-            # What comes now may take as long as the pod's author likes.
+        if actions.unhealthy or any(self._takes_time(pod, name) for name in actions.start):
             self._report(pod, seen)
+        self._waiting = {}
         self._to_restart |= await self._stopper.stop(pod, seen, actions)
         if has_none and actions.start and not self._interrupted.is_set():
             await self._start_sandbox(pod, seen)
@@ -363,24 +364,15 @@ class PodWorker:
         if actions.is_over and not actions.stop:
             await self._carry_out(at_rest(seen, self._phase), pod, seen)
 
+    def _takes_time(self, pod: Pod, name: str) -> bool:
+        """Whether a start takes as long as an image needs to come, or as its author likes."""
+        return self._allowance.runs_images or has_post_start(pod, name)
+
     async def _start_sandbox(self, pod: Pod, seen: RuntimeStatus) -> None:
         if await self._sandboxes.start(pod, seen):
             # Variables may name the pod's address.
             await self._volumes.register(pod, self.refresh)
             self._take(pod, await self._volumes.write(pod))
-
-    async def _changed(self, pod: Pod, seen: RuntimeStatus) -> frozenset[str]:
-        """The containers that run something else than the pod says by now."""
-        if not seen.containers:
-            return frozenset()
-        running = await self._runtime.fingerprints(self.uid)
-        others = {
-            placed.container.name
-            for placed in containers_of(pod.spec)
-            if running.get(placed.container.name)
-            not in {None, self._runtime.fingerprint(placed.container)}
-        }
-        return frozenset(others | self._to_restart)
 
     async def _start(self, pod: Pod, seen: RuntimeStatus, actions: PodActions) -> bool:
         if self._volumes.resolved is None:

@@ -59,9 +59,14 @@ def pod_status(
 ) -> PodStatus:
     """Return the pod's status; one that has succeeded or failed stays so."""
     lives = _lives(seen)
-    init = _container_statuses(pod, pod.spec.init_containers, lives, seen, circumstances)
-    containers = _container_statuses(pod, pod.spec.containers, lives, seen, circumstances)
-    phase = _phase(pod, seen, init, containers, circumstances)
+    again = _starting_again(pod, lives, seen, circumstances)
+    init = _container_statuses(
+        pod, pod.spec.init_containers, lives, seen, circumstances, again=again
+    )
+    containers = _container_statuses(
+        pod, pod.spec.containers, lives, seen, circumstances, again=again
+    )
+    phase = _phase(pod, seen, init, containers, circumstances, again=again)
     reason = circumstances.failure
     if is_terminated(pod):
         phase = pod.status.phase
@@ -109,8 +114,9 @@ def _container_statuses(
     lives: Mapping[str, Sequence[RuntimeContainerStatus]],
     seen: RuntimeStatus,
     circumstances: Circumstances,
+    *,
+    again: frozenset[str],
 ) -> tuple[ContainerStatus, ...]:
-    is_init = containers is pod.spec.init_containers
     initialized = is_initialized(pod, seen, circumstances.health)
     if pod.spec.init_containers and not initialized:
         usual = Waiting(POD_INITIALIZING)
@@ -121,12 +127,9 @@ def _container_statuses(
             each,
             lives.get(each.name, ()),
             waiting=circumstances.waiting.get(each.name, usual),
-            starts_again=not circumstances.is_ending
-            and (
-                _starts_again(pod, each, lives.get(each.name, ()), is_init, initialized)
-                or (each.name in circumstances.failed and each.name in lives)
-            ),
-            is_init=is_init,
+            # How it ended says more than that it waits, until it is known for what.
+            starts_again=each.name in again and each.name in circumstances.waiting,
+            is_init=containers is pod.spec.init_containers,
             health=_health(circumstances.health, lives.get(each.name, ())),
             scheme=circumstances.scheme,
         )
@@ -138,18 +141,29 @@ def _health(health: PodHealth, lives: Sequence[RuntimeContainerStatus]) -> Conta
     return health.of(lives[0].id) if lives else NO_PROBES
 
 
-def _starts_again(
+def _starting_again(
     pod: Pod,
-    container: Container,
-    lives: Sequence[RuntimeContainerStatus],
-    is_init: bool,
-    initialized: bool,
-) -> bool:
-    if not lives:
-        return False
-    if not is_init or is_sidecar(container):
-        return starts_again(policy_of(pod, container), lives[0])
-    return not initialized and starts_again(init_policy_of(pod, container), lives[0])
+    lives: Mapping[str, Sequence[RuntimeContainerStatus]],
+    seen: RuntimeStatus,
+    circumstances: Circumstances,
+) -> frozenset[str]:
+    """The containers whose last life was not their last."""
+    if circumstances.is_ending:
+        return frozenset()
+    initialized = is_initialized(pod, seen, circumstances.health)
+    spec = pod.spec
+    policies = {each.name: policy_of(pod, each) for each in spec.containers}
+    for each in spec.init_containers:
+        if is_sidecar(each):
+            policies[each.name] = policy_of(pod, each)
+        elif not initialized:
+            policies[each.name] = init_policy_of(pod, each)
+    return frozenset(
+        name
+        for name, (newest, *_) in lives.items()
+        if (name in policies and starts_again(policies[name], newest))
+        or name in circumstances.failed
+    )
 
 
 def _phase(
@@ -158,6 +172,8 @@ def _phase(
     init: Sequence[ContainerStatus],
     containers: Sequence[ContainerStatus],
     circumstances: Circumstances,
+    *,
+    again: frozenset[str],
 ) -> str:
     if circumstances.failure is not None:
         return FAILED
@@ -165,14 +181,18 @@ def _phase(
     if any(
         each.state.terminated is not None
         and each.state.terminated.exit_code
-        and each.name not in sidecars
+        and each.name not in sidecars | again
         for each in init
     ) and not is_initialized(pod, seen, circumstances.health):
         return FAILED
     if not is_initialized(pod, seen, circumstances.health):
         return PENDING
     states = [each.state for each in containers]
-    ended = [state.terminated for state in states if state.terminated is not None]
+    ended = [
+        each.state.terminated
+        for each in containers
+        if each.state.terminated is not None and each.name not in again
+    ]
     if not states or not all(each.container_id for each in containers):
         return PENDING  # until every container has had a life
     if any(state.running is not None for state in states):

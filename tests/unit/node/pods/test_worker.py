@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from reflet.errors import Forbidden
 from reflet.node.pods.worker import PodWorker
 from reflet.node.shim.protocol import ShimUnavailable
 from reflet.pods.pod_sources import PodGone, PodSeen
-from tests.unit.node.paper_node import PaperNode, paper_node, passing, settings
+from tests.unit.node.paper_node import NOBODY, PaperNode, paper_node, passing, settings
 from tests.unit.node.paper_node import stored_pod as pod
 from tests.unit.node.pod_scenes import container
 
@@ -67,6 +68,17 @@ async def test_a_pod_is_started_once_and_reported_as_running(tmp_path: Path) -> 
     assert node.shim.asked == ["start main 0"]
     assert node.statuses.latest.phase == "Running"
     assert node.events.reasons == ["Created", "Started"]
+
+
+async def test_a_pod_is_being_created_while_its_image_comes(tmp_path: Path) -> None:
+    with_images = replace(NOBODY, runs_images=True)
+    async with paper_node(tmp_path, allowance=with_images) as node:
+        await settled(node, pod())
+
+    first = node.statuses.reported[0]
+    assert first.container_statuses[0].state.waiting is not None
+    assert first.container_statuses[0].state.waiting.reason == "ContainerCreating"
+    assert (first.phase, node.statuses.latest.phase) == ("Pending", "Running")
 
 
 async def test_an_init_container_is_waited_for(tmp_path: Path) -> None:

@@ -163,6 +163,26 @@ def test_an_init_container_that_starts_again_says_why_it_waits() -> None:
 
 
 @pytest.mark.parametrize(
+    ("spec", "ended", "phase"),
+    [
+        ({}, "main", "Running"),
+        ({"initContainers": [container("one")]}, "one", "Pending"),
+    ],
+)
+def test_how_a_container_ended_is_shown_until_it_is_known_what_it_waits_for(
+    spec: dict[str, Any], ended: str, phase: str
+) -> None:
+    status = pod_status(pod(**spec), seen(life(ended, EXITED, 1)), HERE, now=NOW)
+
+    states = {
+        each.name: each.state
+        for each in (*status.init_container_statuses, *status.container_statuses)
+    }
+    assert states[ended].terminated is not None
+    assert status.phase == phase
+
+
+@pytest.mark.parametrize(
     ("fields", "policy", "initialized", "is_last"),
     [
         ({}, "Always", False, False),
@@ -177,8 +197,9 @@ def test_a_failed_end_of_an_init_container_is_its_last_where_none_follows(
 ) -> None:
     steps = pod(initContainers=[container("one", **fields)], restartPolicy=policy)
     lives = (life("one", EXITED, 1), *((life("main"),) if initialized else ()))
+    held = dataclasses.replace(HERE, waiting={"one": Waiting("CrashLoopBackOff")})
 
-    (init,) = pod_status(steps, seen(*lives), HERE, now=NOW).init_container_statuses
+    (init,) = pod_status(steps, seen(*lives), held, now=NOW).init_container_statuses
 
     assert (init.state.terminated is not None) is is_last
 
@@ -234,9 +255,10 @@ def test_a_container_whose_turn_has_come_is_being_created(
 
 def test_an_end_of_a_sidecar_is_not_its_last_however_it_ended() -> None:
     lives = (life("proxy", EXITED, 0), life())
+    held = dataclasses.replace(HERE, waiting={"proxy": Waiting("CrashLoopBackOff")})
 
     (proxy,) = pod_status(
-        pod(initContainers=[SIDECAR]), seen(*lives), HERE, now=NOW
+        pod(initContainers=[SIDECAR]), seen(*lives), held, now=NOW
     ).init_container_statuses
 
     assert proxy.state.waiting is not None
@@ -285,7 +307,9 @@ def test_a_pod_whose_sidecar_is_starting_is_pending_and_not_initialized() -> Non
 
 
 def test_who_was_ended_by_a_probe_is_told_to_wait_however_it_ended() -> None:
-    circumstances = dataclasses.replace(HERE, failed=frozenset({"main"}))
+    circumstances = dataclasses.replace(
+        HERE, failed=frozenset({"main"}), waiting={"main": Waiting("CrashLoopBackOff")}
+    )
     once = pod(restartPolicy="OnFailure")
 
     status = pod_status(once, seen(life("main", EXITED, 0)), circumstances, now=NOW)
