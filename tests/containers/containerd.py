@@ -13,7 +13,8 @@ know CRI, whose clients are what is tested, nor pytest: benchmarks use it too.
         runtime.import_image("localhost/web:1", busybox_image(runtime.programs))
         client = …(runtime.endpoint)                           # unix:///tmp/…/containerd.sock
 
-``localhost/pause:1`` and ``localhost/busybox:1`` are there from the start.  Pods get addresses on
+``localhost/pause:1`` and ``localhost/busybox:1`` are there from the start, and so is a second
+runtime handler, ``other``, which is runc as well.  Pods get addresses on
 ``runtime.subnet``, the machine is ``runtime.gateway`` to them; pods on the host network are on the
 machine's.  Faults: :meth:`pause` and :meth:`resume` (it hangs), :meth:`kill` (a crash; containers
 go on running), :meth:`start` (it is back, and finds them), :meth:`restart`.  A test that looks for
@@ -77,6 +78,11 @@ state = "{folder}/state"
     [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc]
       runtime_type = "io.containerd.runc.v2"
       [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
+        BinaryName = "{programs}/runc"
+        SystemdCgroup = false
+    [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.other]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.other.options]
         BinaryName = "{programs}/runc"
         SystemdCgroup = false
   [plugins."io.containerd.cri.v1.runtime".cni]

@@ -230,6 +230,7 @@ POD_DISRUPTION_BUDGETS: Final = _grouped(
 PRIORITY_CLASSES: Final = _grouped(
     "scheduling.k8s.io", "priorityclasses", "PriorityClass", "pc", namespaced=False
 )
+RUNTIME_CLASSES: Final = _grouped("node.k8s.io", "runtimeclasses", "RuntimeClass", namespaced=False)
 STORAGE_CLASSES: Final = _grouped(
     "storage.k8s.io", "storageclasses", "StorageClass", "sc", namespaced=False
 )

@@ -186,6 +186,7 @@ class NodeAgent:
     async def _open_runtime(self, undo: AsyncExitStack) -> None:
         parts = RuntimeParts(
             options=self.options,
+            client=self._cluster,
             directories=self._directories,
             addresses=lambda: self.address,
             on_ended=self._look,

@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Final
 
+from reflet.client.client import Client
 from reflet.managers.manager import SecretManager
 from reflet.node.container_runtime import ContainerLauncher, ContainerRuntime, Sandbox
 from reflet.node.descriptor_budget import DescriptorBudget
@@ -33,12 +34,13 @@ REQUESTS: Final = 1000  # pods that may wait to be looked at
 class RuntimeParts:
     """What a runtime is opened with.
 
-    *addresses* are the node's.  *on_ended* is told the uid of a pod of which a container has ended,
-    *on_lost* that nobody knows what was missed.  *containers_go_on* says, when all is closed,
-    whether containers outlive the agent.
+    *client* reads what pods name.  *addresses* are the node's.  *on_ended* is told the uid of a pod
+    of which a container has ended, *on_lost* that nobody knows what was missed.
+    *containers_go_on* says, when all is closed, whether containers outlive the agent.
     """
 
     options: NodeOptions
+    client: Client
     directories: PodDirectories
     addresses: Callable[[], tuple[str, ...]]
     on_ended: Callable[[str], None]

@@ -24,13 +24,7 @@ _RESOURCES: Final[Mapping[str, Resource]] = {
         resources.SERVICE_ACCOUNTS,
         resources.PRIORITY_CLASSES,
         resources.PERSISTENT_VOLUME_CLAIMS,
-        Resource(
-            group="node.k8s.io",
-            version="v1",
-            plural="runtimeclasses",
-            kind="RuntimeClass",
-            namespaced=False,
-        ),
+        resources.RUNTIME_CLASSES,
     )
 }
 

@@ -45,16 +45,9 @@ from reflet.resolution.resource_fields import UNKNOWN_NODE
 from reflet.resolution.templates.templates import Workload, assumptions_of, pod_of
 from reflet.resolution.volumes.trust_bundles import UNKNOWN_BUNDLES
 
-_RUNTIME_CLASSES: Final = Resource(
-    group="node.k8s.io",
-    version="v1",
-    plural="runtimeclasses",
-    kind="RuntimeClass",
-    namespaced=False,
-)
 _PREREQUISITES: Final = {
     each.kind: each
-    for each in (resources.SERVICE_ACCOUNTS, resources.PRIORITY_CLASSES, _RUNTIME_CLASSES)
+    for each in (resources.SERVICE_ACCOUNTS, resources.PRIORITY_CLASSES, resources.RUNTIME_CLASSES)
 }
 _MOST_SINGLE_READS: Final = 10  # of a kind that may not be listed
 _OUT_OF_REACH: Final = "node affinity"

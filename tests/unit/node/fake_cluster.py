@@ -26,7 +26,9 @@ class FakeCluster:
         self.lost_answers: deque[TransportError] = deque()
         self.objects: dict[str, Any] = {}
 
-    def resource(self, kind: type[Any], *, namespace: str | None = None) -> FakeResource:
+    def resource(
+        self, kind: type[Any], *, namespace: str | None = None, raw: bool = False
+    ) -> FakeResource:
         return FakeResource(self, kind)
 
     def note(self, verb: str, name: str, body: Any) -> None:

@@ -39,6 +39,7 @@ from reflet.node.cri import runtime_labels as labels
 from reflet.node.cri.agents_pods import OwnedPods
 from reflet.node.cri.container_configs import fingerprint_of, log_path
 from reflet.node.cri.pod_dns import ClusterDns, pod_dns
+from reflet.node.cri.runtime_classes import RuntimeClasses
 from reflet.node.cri.runtime_health import RuntimeHealth
 from reflet.node.cri.sandbox_configs import sandbox_config
 from reflet.node.cri.sub_path_mounts import SubPathMounts
@@ -111,6 +112,7 @@ class CriContainerRuntime:
         scheme: str,
         health: RuntimeHealth,
         network: NodeNetwork,
+        handlers: RuntimeClasses,
         logs: Path,
     ) -> None:
         self.scheme = scheme
@@ -121,6 +123,7 @@ class CriContainerRuntime:
         self._folders = folders
         self._health = health
         self._network = network
+        self._handlers = handlers
         self._logs = logs
         self._mounts = SubPathMounts(directories)
         self._addresses: dict[str, tuple[str, ...]] = {}
@@ -221,7 +224,8 @@ class CriContainerRuntime:
         attempt = max(attempts) + 1 if attempts else 0
         config = self._config(pod, attempt)
         await asyncio.to_thread(os.makedirs, config.log_directory, mode=0o755, exist_ok=True)
-        await self._service.run_pod_sandbox(config)
+        handler = await self._handlers.handler_of(pod)
+        await self._service.run_pod_sandbox(config, runtime_handler=handler)
         await self.live_sandbox(pod)
         return True
 

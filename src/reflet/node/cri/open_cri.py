@@ -21,6 +21,7 @@ from reflet.node.cri.garbage import ContainerGarbage, ImageGarbage
 from reflet.node.cri.image_pulls import ImagePulls
 from reflet.node.cri.log_rotation import LogRotation
 from reflet.node.cri.pod_dns import ClusterDns, read_node_dns
+from reflet.node.cri.runtime_classes import RuntimeClasses
 from reflet.node.cri.runtime_health import RuntimeHealth
 from reflet.node.cri.stream_proxy import CriStreams, StreamProxy
 from reflet.node.descriptor_budget import budget_alone
@@ -69,6 +70,7 @@ async def open_cri_runtime(undo: AsyncExitStack, parts: RuntimeParts) -> OpenedR
         scheme=version.runtime_name,
         health=health,
         network=NodeNetwork(addresses=parts.addresses, dns=dns, cluster=cluster),
+        handlers=RuntimeClasses(parts.client),
         logs=options.root / LOGS,
     )
     left = await runtime.load()

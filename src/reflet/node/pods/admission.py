@@ -239,8 +239,6 @@ def _refusals(pod: Pod, allowance: Allowance) -> Iterator[str]:
     if allowance.namespaces and namespace not in allowance.namespaces:
         allowed = ", ".join(sorted(allowance.namespaces))
         yield f"namespace {namespace} is not among those of this agent: {allowed}"
-    if spec.runtime_class_name:
-        yield f"spec.runtimeClassName: there is no runtime {spec.runtime_class_name!r} here"
     for index, volume in enumerate(spec.volumes):
         yield from _volume_refusals(index, volume, allowance)
     if allowance.runs_images:
@@ -271,6 +269,8 @@ def _image_refusals(pod: Pod) -> Iterator[str]:
 def _process_refusals(pod: Pod, allowance: Allowance) -> Iterator[str]:
     """What a pod asks for and processes do not give."""
     spec = pod.spec
+    if spec.runtime_class_name:
+        yield f"spec.runtimeClassName: there is no runtime {spec.runtime_class_name!r} here"
     for name, is_asked in (
         ("hostNetwork", spec.host_network),
         ("hostPID", spec.host_pid),

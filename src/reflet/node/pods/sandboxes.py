@@ -44,6 +44,10 @@ def seen_anew(pod: Pod, seen: RuntimeStatus) -> RuntimeStatus:
     return replace(seen, containers=tuple(each for each in seen.containers if each.name in over))
 
 
+class SandboxFailed(RefletError):
+    """A sandbox could not be started, and an event has said why."""
+
+
 class PodSandboxes:
     """Starts the sandbox of one pod."""
 
@@ -57,7 +61,7 @@ class PodSandboxes:
     async def start(self, pod: Pod, seen: RuntimeStatus) -> bool:
         """End what is left of the sandbox before, and start another; whether addresses changed.
 
-        Raises RefletError, after an event, when that could not be done.
+        Raises SandboxFailed, after an event, when none could be started.
         """
         if seen.sandboxes:
             self._events.of_pod(pod, NORMAL, "SandboxChanged", CHANGED)
@@ -68,4 +72,4 @@ class PodSandboxes:
         except RefletError as error:
             message = f"Failed to create pod sandbox: {error}"
             self._events.of_pod(pod, WARNING, "FailedCreatePodSandBox", message)
-            raise
+            raise SandboxFailed(message) from error

@@ -28,7 +28,12 @@ from reflet.node.pods.pod_actions import PodActions, compute_pod_actions
 from reflet.node.pods.pod_queue import Due, PodQueue
 from reflet.node.pods.pod_volumes import Written
 from reflet.node.pods.reloads import outdated
-from reflet.node.pods.sandboxes import PodSandboxes, needs_sandbox, seen_anew
+from reflet.node.pods.sandboxes import (
+    PodSandboxes,
+    SandboxFailed,
+    needs_sandbox,
+    seen_anew,
+)
 from reflet.node.pods.starting import ContainerStarter
 from reflet.node.pods.sync import (
     FailPod,
@@ -198,6 +203,9 @@ class PodWorker:
             try:
                 await self._step(due)
                 result = "done"
+            except SandboxFailed:
+                self._queue.retry()
+                result = "failed"
             except Exception as error:
                 if can_pass(error):
                     self._fail(words_of(error))

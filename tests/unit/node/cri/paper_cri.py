@@ -94,8 +94,8 @@ class PaperCri:
 
     # Sandboxes
 
-    async def run_pod_sandbox(self, config: PodSandboxConfig) -> str:
-        self.note("run")
+    async def run_pod_sandbox(self, config: PodSandboxConfig, *, runtime_handler: str = "") -> str:
+        self.note("run", runtime_handler)
         made = f"s{len(self.sandboxes)}"
         self.sandboxes[made] = PodSandbox(
             id=made,

@@ -7,6 +7,8 @@ from typing import Any, cast
 import pytest
 
 from reflet.api.core.pods import Pod
+from reflet.api.unstructured import AnyObject
+from reflet.client.client import Client
 from reflet.cri.messages.containers import ContainerConfig, ContainerMetadata, ExecSyncResponse
 from reflet.cri.messages.sandboxes import DNSConfig, PodSandboxConfig
 from reflet.errors import RpcDeadlineExceeded, RpcUnavailable
@@ -14,6 +16,7 @@ from reflet.node.container_runtime import Sandbox
 from reflet.node.cri.agents_pods import OwnedPods
 from reflet.node.cri.cri_container_runtime import CriContainerRuntime, NodeNetwork, NoSandbox
 from reflet.node.cri.pod_dns import ClusterDns
+from reflet.node.cri.runtime_classes import RuntimeClasses
 from reflet.node.cri.runtime_health import RuntimeHealth
 from reflet.node.cri.runtime_labels import container_annotations, container_labels
 from reflet.node.pod_folders import PodFolders
@@ -22,6 +25,7 @@ from reflet.pleg.runtime_status import EventedRuntime, RuntimePod, RuntimeState,
 from reflet.testing.virtual_time import VirtualClock
 from reflet.volumes.pod_directories import PodDirectories
 from tests.unit.node.cri.paper_cri import PaperCri
+from tests.unit.node.fake_cluster import FakeCluster
 from tests.unit.node.pod_scenes import container, only, pod
 
 
@@ -42,6 +46,7 @@ class Scene:
         self.folder = folder
         self.cri = cri or PaperCri()
         self.pods = Statuses()
+        self.cluster = FakeCluster()
         clock = VirtualClock()
         self.directories = PodDirectories(folder / "root")
         self.runtime = CriContainerRuntime(
@@ -54,6 +59,7 @@ class Scene:
             network=NodeNetwork(
                 addresses=lambda: ("10.0.0.1",), dns=DNSConfig, cluster=ClusterDns()
             ),
+            handlers=RuntimeClasses(cast("Client", self.cluster)),
             logs=folder / "logs",
         )
 
@@ -87,6 +93,14 @@ async def test_a_sandbox_is_started_with_an_address_and_a_folder_for_logs(scene:
     assert (live.id, live.addresses) == ("s0", ("10.1.0.2",))
     assert scene.runtime.addresses("u1") == ("10.1.0.2",)
     assert (scene.folder / "logs" / "shop_web_u1").is_dir()
+
+
+async def test_a_sandbox_is_run_by_the_handler_of_the_pods_class(scene: Scene) -> None:
+    scene.cluster.objects["safe"] = AnyObject.from_dict({"handler": "kata"})
+
+    await scene.runtime.run_sandbox(pod(runtimeClassName="safe"))
+
+    assert "run kata" in scene.cri.asked
 
 
 async def test_the_next_sandbox_counts_on(scene: Scene) -> None:

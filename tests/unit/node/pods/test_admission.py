@@ -403,7 +403,6 @@ def test_a_container_runtime_gives_what_a_kubelet_gives(spec: dict[str, Any]) ->
     ("spec", "words", "reason"),
     [
         ({"hostUsers": False}, "spec.hostUsers", "UnexpectedAdmissionError"),
-        ({"runtimeClassName": "kata"}, "spec.runtimeClassName", "UnexpectedAdmissionError"),
         (
             {"volumes": [{"name": "x", "hostPath": {"path": "/etc"}}]},
             "hostPath /etc",
