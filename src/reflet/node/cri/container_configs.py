@@ -75,8 +75,9 @@ def container_config(
     node: str,
     memory: int,
     profiles: Path,
+    target: str = "",
 ) -> ContainerConfig:
-    """What a container is made of."""
+    """What a container is made of; *target* is the id of one whose processes it sees."""
     variables = plan.variables
     return ContainerConfig(
         metadata=ContainerMetadata(name=container.name, attempt=attempt),
@@ -98,7 +99,9 @@ def container_config(
         tty=container.tty,
         linux=LinuxContainerConfig(
             resources=linux_resources(pod, container, memory=memory),
-            security_context=container_rights(pod, container, image, profiles=profiles),
+            security_context=container_rights(
+                pod, container, image, profiles=profiles, target=target
+            ),
         ),
     )
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from reflet.api.core.containers import Container
+from reflet.api.core.containers import Container, EphemeralContainer
 from reflet.api.core.pods import Pod
 from reflet.cri.cri_client import RuntimeService
 from reflet.cri.messages.containers import ContainerConfig
@@ -92,6 +92,9 @@ class CriLauncher:
         image = await self._pulls.ensure(pod, container, sandbox.config)
         if isinstance(image, Waiting):
             return image
+        target = await self._target(pod, container)
+        if isinstance(target, Waiting):
+            return target
         environment = resolved.environments[container.name]
         layout = mount_layout(container, environment.values, has_root=True)
         problem = (
@@ -125,8 +128,22 @@ class CriLauncher:
             node=settings.node,
             memory=settings.memory,
             profiles=settings.profiles,
+            target=target,
         )
         return await self._started(sandbox, config, container, attempt)
+
+    async def _target(self, pod: Pod, container: Container) -> str | Waiting:
+        """The id of the container whose processes an ephemeral one sees; empty when it says none.
+
+        Upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go, getTargetID
+        """
+        name = container.target_container_name if isinstance(container, EphemeralContainer) else ""
+        if not name:
+            return ""
+        for life in await self._runtime.records(pod.metadata.uid):
+            if life.name == name:
+                return life.id
+        return Waiting(CONFIG_ERROR, f"unable to find target container {name}")
 
     async def _started(
         self, sandbox: LiveSandbox, config: ContainerConfig, container: Container, attempt: int

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from reflet.api.core.containers import Container, SecurityContext
 from reflet.api.core.pods import Pod, PodSecurityContext
 from reflet.cri.messages.images import Image
@@ -80,9 +82,12 @@ def sandbox_rights(pod: Pod) -> LinuxSandboxSecurityContext:
 
 
 def container_rights(
-    pod: Pod, container: Container, image: Image, *, profiles: Path
+    pod: Pod, container: Container, image: Image, *, profiles: Path, target: str = ""
 ) -> LinuxContainerSecurityContext:
-    """The rights of a container; *profiles* is the folder of seccomp profiles of this node."""
+    """The rights of a container; *profiles* is the folder of seccomp profiles of this node.
+
+    *target* is the id of a container whose processes it sees.
+    """
     context = pod.spec.security_context or _NOTHING_OF_POD
     own = container.security_context or _NOTHING
     user = context.run_as_user if own.run_as_user is None else own.run_as_user
@@ -94,7 +99,7 @@ def container_rights(
         if capabilities is None
         else Capability(add_capabilities=capabilities.add, drop_capabilities=capabilities.drop),
         privileged=bool(own.privileged),
-        namespace_options=namespaces_of(pod),
+        namespace_options=_targeting(namespaces_of(pod), target),
         selinux_options=_selinux(own.se_linux_options or context.se_linux_options),
         run_as_user=image.uid if user is None else _number(user),
         run_as_group=_number(group),
@@ -133,6 +138,13 @@ def user_refusal(pod: Pod, container: Container, image: Image) -> str | None:
     if image.uid is None or image.uid.value == ROOT:
         return f"container has runAsNonRoot and image will run as root {where}"
     return None
+
+
+def _targeting(options: NamespaceOption, target: str) -> NamespaceOption:
+    # Where processes are seen by all containers anyway, there is nothing to join.
+    if not target or options.pid is not NamespaceMode.CONTAINER:
+        return options
+    return replace(options, pid=NamespaceMode.TARGET, target_id=target)
 
 
 def _number(value: int | None) -> Int64Value | None:

@@ -25,7 +25,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from reflet.api.core.containers import Container
-from reflet.api.core.pods import Pod, PodSecurityContext
+from reflet.api.core.pods import Pod, PodSecurityContext, PodSpec
 from reflet.api.core.volumes import Volume
 from reflet.errors import ConfigurationError
 from reflet.resolution.places import PlacedContainer, containers_of
@@ -175,12 +175,12 @@ def left_out_of(pod: Pod, allowance: Allowance) -> tuple[str, ...]:
     if allowance.runs_images:
         return tuple(
             f"the stopSignal of container {placed.container.name} is not used: its image's is"
-            for placed in containers_of(pod.spec)
+            for placed in _admitted(pod.spec)
             if placed.container.lifecycle.get("stopSignal")
         )
     if pod.spec.share_process_namespace:
         said.append("the containers do not see each other's processes")
-    for placed in containers_of(pod.spec):
+    for placed in _admitted(pod.spec):
         container = placed.container
         if container.lifecycle.get("stopSignal"):
             said.append(
@@ -247,6 +247,11 @@ def _refusals(pod: Pod, allowance: Allowance) -> Iterator[str]:
         yield from _process_refusals(pod, allowance)
 
 
+def _admitted(spec: PodSpec) -> Iterator[PlacedContainer]:
+    """What a pod is admitted for: not what was added while it runs, which must not end it."""
+    return (each for each in containers_of(spec) if "ephemeral" not in each.path)
+
+
 def _image_refusals(pod: Pod) -> Iterator[str]:
     """What a pod in real containers does not get either."""
     context = pod.spec.security_context or PodSecurityContext()
@@ -261,7 +266,7 @@ def _image_refusals(pod: Pod) -> Iterator[str]:
         yield "spec.securityContext: windows options are not supported"
     if pod.spec.host_users is False:
         yield "spec.hostUsers: pods get no user namespaces of their own here"
-    for placed in containers_of(pod.spec):
+    for placed in _admitted(pod.spec):
         if placed.container.volume_devices:
             yield f"{placed.path} ({placed.container.name}): block devices are not given to pods"
 
@@ -281,7 +286,7 @@ def _process_refusals(pod: Pod, allowance: Allowance) -> Iterator[str]:
     context = spec.security_context
     if context is not None:
         yield from _pod_context_refusals(context, allowance)
-    for placed in containers_of(spec):
+    for placed in _admitted(spec):
         yield from _container_refusals(pod, placed, allowance)
 
 

@@ -5,7 +5,8 @@ last thing that was done about the pod, or a container is started twice.
 
 The order is the kubelet's: init containers one after the other, each when the one before has
 succeeded; sidecars among them in the same order, each waited for until it has started, and looked
-after for the whole life of the pod; then all containers at once.  Once a container has had a life,
+after for the whole life of the pod; then all containers at once.  Ephemeral containers have one
+life each, and wait for nobody.  Once a container has had a life,
 init containers are not run again, whatever became of them.  How long a crash holds a container
 back (CrashLoopBackOff) is handed in, since it depends on the clock: ``starting`` knows it.
 
@@ -16,7 +17,7 @@ pkg/kubelet/kuberuntime/kuberuntime_container.go, computeInitContainerActions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import Pod
@@ -83,16 +84,23 @@ def compute_pod_actions(
     changed: frozenset[str] = frozenset(),
     failed: frozenset[str] = frozenset(),
     health: PodHealth = UNPROBED,
+    starts_ephemeral: bool = False,
 ) -> PodActions:
     """Say what to do about the pod now.
 
     *changed* are containers that are to start anew, because what they are made from is no
     longer what they run with.  *failed* are those that were ended because of a probe: however
-    they ended, they did not succeed.
+    they ended, they did not succeed.  *starts_ephemeral* says that ephemeral containers may start,
+    for which the pod needs a sandbox.
     """
-    return _Computing(
+    actions = _Computing(
         pod, status, held_back=held_back, changed=changed, failed=failed, health=health
     ).actions()
+    if actions.is_over or not starts_ephemeral:
+        return actions
+    ephemeral = (each.name for each in pod.spec.ephemeral_containers)
+    new = tuple(name for name in ephemeral if status.container(name) is None)
+    return replace(actions, start=(*new, *actions.start)) if new else actions
 
 
 def is_initialized(pod: Pod, status: RuntimeStatus, health: PodHealth = UNPROBED) -> bool:
@@ -174,7 +182,11 @@ class _Computing:
     def _running_names(self) -> tuple[str, ...]:
         """Those that run, containers before sidecars and sidecars from the last to the first."""
         spec = self._pod.spec
-        ordered: Sequence[Container] = (*spec.containers, *reversed(spec.init_containers))
+        ordered: Sequence[Container] = (
+            *spec.ephemeral_containers,
+            *spec.containers,
+            *reversed(spec.init_containers),
+        )
         return tuple(each.name for each in ordered if is_running(self._status.container(each.name)))
 
     def _init(self) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, assert_never
 
@@ -53,10 +53,10 @@ from reflet.node.pods.volume_manager import Delivered, VolumeManager
 from reflet.node.probes.lifecycle_hooks import has_post_start
 from reflet.node.probes.prober import PodProber
 from reflet.node.process_launch import gate_group
-from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting
+from reflet.node.status.container_statuses import CONFIG_ERROR, Waiting, without_ephemeral
 from reflet.node.status.node_events import NodeEvents
 from reflet.node.status.pod_events import tell_failed_mounts, tell_left_out
-from reflet.node.status.pod_statuses import Circumstances, pod_status
+from reflet.node.status.pod_reporter import PodReporter
 from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.relist import Pleg
 from reflet.pleg.runtime_status import RuntimeStatus
@@ -101,9 +101,9 @@ class PodWorker:
         cache: StatusCache,
         pleg: Pleg,
         statuses: StatusSink,
+        reporter: PodReporter,
         events: NodeEvents,
         allowance: Allowance,
-        addresses: Callable[[], tuple[str, ...]],
         clock: Clock,
         metrics: Metrics,
     ) -> None:
@@ -121,19 +121,15 @@ class PodWorker:
         self._cache = cache
         self._pleg = pleg
         self._statuses = statuses
+        self._reporter = reporter
         self._events = events
         self._allowance = allowance
-        is_told = dry_run is None and not allowance.runs_images
-        self._isolates = allowance.isolates if is_told else None
-        self._addresses = addresses
         self._clock = clock
         self._metrics = metrics
         self._phase = WorkerPhase.NEW
         self._seen = RuntimeStatus(uid=self.uid)
         self._last_sync = LONG_AGO
-        self._waiting: dict[str, Waiting] = {}
         self._to_restart: set[str] = set()
-        self._failure: Waiting | None = None
         self.busy_since: float | None = None
 
     @property
@@ -185,7 +181,9 @@ class PodWorker:
     def report_end(self, seen: RuntimeStatus) -> None:
         """The agent stops, and this is how its containers ended."""
         why = Waiting(STOPPED, "the agent of this node was told to stop")
-        self._waiting = {each.container.name: why for each in containers_of(self._pod.spec)}
+        self._reporter.waiting = {
+            each.container.name: why for each in containers_of(self._pod.spec)
+        }
         self._report(self._pod, seen)
 
     # Working
@@ -274,7 +272,7 @@ class PodWorker:
                     self._queue.by(left)
                 await self._sync_pod(pod, seen)
             case FailPod(reason=reason, message=message, event_type=event_type):
-                self._failure = Waiting(reason, message)
+                self._reporter.failure = Waiting(reason, message)
                 self._events.of_pod(pod, event_type, reason, message)
                 self._phase = self._phase.over()
                 self._report(pod, seen)
@@ -351,18 +349,19 @@ class PodWorker:
             changed=frozenset(changed | self._to_restart),
             failed=frozenset(self._stopper.failed),
             health=self._prober.health,
+            starts_ephemeral=self._allowance.runs_images and not has_none,
         )
         if actions.is_over:
             self._phase = self._phase.over()
         if actions.unhealthy or any(self._takes_time(pod, name) for name in actions.start):
             self._report(pod, seen)
-        self._waiting = {}
+        self._reporter.waiting = {} if self._allowance.runs_images else without_ephemeral(pod)
         self._to_restart |= await self._stopper.stop(pod, seen, actions)
         if has_none and actions.start and not self._interrupted.is_set():
             await self._start_sandbox(pod, seen)
         started = await self._start(pod, seen, actions)
         for held in actions.held:
-            self._waiting[held.name] = self._starter.hold(pod, held.name)
+            self._reporter.waiting[held.name] = self._starter.hold(pod, held.name)
             self._queue.by(held.seconds)
         if actions.stop or actions.unhealthy or started:
             # What was done shows in the next status, and that is looked at right away.
@@ -401,7 +400,7 @@ class PodWorker:
             if waiting is None:
                 started = True
             else:
-                self._waiting[name] = waiting
+                self._reporter.waiting[name] = waiting
                 self._queue.retry()
         return started
 
@@ -409,8 +408,8 @@ class PodWorker:
         """Without leave to run commands, say what would be run and where everything is."""
         if (resolved := self._volumes.resolved) is None:
             return
-        self._waiting = await dry_run.describe(resolved)
-        if any(each.reason == CONFIG_ERROR for each in self._waiting.values()):
+        self._reporter.waiting = await dry_run.describe(resolved)
+        if any(each.reason == CONFIG_ERROR for each in self._reporter.waiting.values()):
             self._queue.retry()
         self._report(pod, seen)
 
@@ -427,23 +426,11 @@ class PodWorker:
         if written.errors:
             tell_failed_mounts(self._events, pod, written.errors)
         is_mounted = was_mounted and self._volumes.is_mounted
-        if self._waiting or self._dry_run is not None or not is_mounted:
+        if self._reporter.waiting or self._dry_run is not None or not is_mounted:
             # Something waited for this, or waits from now on.
             self._ask_for_sync()
 
     # Telling
 
     def _report(self, pod: Pod, seen: RuntimeStatus) -> None:
-        circumstances = Circumstances(
-            addresses=self._addresses(),
-            pod_addresses=self._runtime.addresses(self.uid),
-            scheme=self._runtime.scheme,
-            waiting=self._waiting,
-            failure=self._failure,
-            is_ending=self._is_ending,
-            isolates=self._isolates,
-            health=self._prober.health,
-            failed=frozenset(self._stopper.failed),
-        )
-        status = pod_status(pod, seen, circumstances, now=self._clock.now())
-        self._statuses.report(pod, status)
+        self._reporter.report(pod, seen, is_ending=self._is_ending, failed=self._stopper.failed)

@@ -37,6 +37,7 @@ from reflet.node.probes.handlers import HandlerRunner
 from reflet.node.probes.lifecycle_hooks import LifecycleHooks
 from reflet.node.probes.prober import PodProber
 from reflet.node.status.node_events import NodeEvents
+from reflet.node.status.pod_reporter import PodReporter
 from reflet.node.status.status_manager import StatusSink
 from reflet.pleg.compute_events import EventChannel
 from reflet.pleg.relist import Pleg
@@ -107,6 +108,7 @@ class WorkerFactory:
         def probed() -> None:
             worker.probed()
 
+        prober = self.prober(pod, probed)
         stopper = ContainerStopper(self.killer(), interrupted=interrupted, allowing=allowing)
         worker = PodWorker(
             pod,
@@ -114,7 +116,7 @@ class WorkerFactory:
             starter=self.starter(interrupted, allowing),
             stopper=stopper,
             sandboxes=PodSandboxes(self.runtime, stopper, self.events),
-            prober=self.prober(pod, probed),
+            prober=prober,
             dry_run=None if self.runs_commands else self.dry_run(),
             interrupted=interrupted,
             queue=PodQueue(self.clock, self.chance, resync=self.resync, retry=self.retry),
@@ -122,9 +124,9 @@ class WorkerFactory:
             cache=self.cache,
             pleg=self.pleg,
             statuses=self.statuses,
+            reporter=self.reporter(prober),
             events=self.events,
             allowance=self.allowance,
-            addresses=self.addresses,
             clock=self.clock,
             metrics=self.metrics,
         )
@@ -176,6 +178,18 @@ class WorkerFactory:
             chance=self.chance,
             clock=self.clock,
             metrics=self.metrics,
+        )
+
+    def reporter(self, prober: PodProber) -> PodReporter:
+        """Reports the status of one pod."""
+        is_told = self.runs_commands and not self.allowance.runs_images
+        return PodReporter(
+            self.statuses,
+            self.runtime,
+            prober,
+            addresses=self.addresses,
+            isolates=self.allowance.isolates if is_told else None,
+            clock=self.clock,
         )
 
     def dry_run(self) -> DryRun:

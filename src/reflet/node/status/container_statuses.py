@@ -20,6 +20,7 @@ from reflet.api.core.pods import (
     ContainerStateTerminated,
     ContainerStateWaiting,
     ContainerStatus,
+    Pod,
 )
 from reflet.node.pods.restart_policy import is_sidecar
 from reflet.node.probes.probe_results import NO_PROBES, ContainerHealth
@@ -42,6 +43,12 @@ class Waiting:
     reason: str
     message: str = ""
     event: str = ""
+
+
+def without_ephemeral(pod: Pod) -> dict[str, Waiting]:
+    """Why ephemeral containers wait, by name, where none are run."""
+    why = Waiting("EphemeralContainersDisabled", "processes are not added to a running pod")
+    return {each.name: why for each in pod.spec.ephemeral_containers}
 
 
 def container_status(

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from reflet.api.core.containers import Container
 from reflet.api.core.pods import ContainerStatus, HostIP, Pod, PodIP, PodStatus
 from reflet.node.pods.pod_actions import is_initialized
@@ -66,13 +68,19 @@ def pod_status(
     containers = _container_statuses(
         pod, pod.spec.containers, lives, seen, circumstances, again=again
     )
+    ephemeral = tuple(
+        replace(each, ready=False, started=None)  # nothing probes it, and no Service counts on it
+        for each in _container_statuses(
+            pod, pod.spec.ephemeral_containers, lives, seen, circumstances, again=again
+        )
+    )
     phase = _phase(pod, seen, init, containers, circumstances, again=again)
     reason = circumstances.failure
     if is_terminated(pod):
         phase = pod.status.phase
         reason = reason or Waiting(pod.status.reason, pod.status.message)
     if circumstances.failure is not None:
-        init, containers = _with_lives(init), _with_lives(containers)
+        init, containers, ephemeral = map(_with_lives, (init, containers, ephemeral))
     addresses = circumstances.addresses
     ips = seen.ips or circumstances.pod_addresses
     return PodStatus(
@@ -96,6 +104,7 @@ def pod_status(
         start_time=pod.status.start_time or now.replace(microsecond=0),
         init_container_statuses=init,
         container_statuses=containers,
+        ephemeral_container_statuses=ephemeral,
         qos_class=pod.status.qos_class,
         nominated_node_name=pod.status.nominated_node_name,
     )

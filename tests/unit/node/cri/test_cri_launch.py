@@ -64,7 +64,8 @@ class Scene(RuntimeScene):
         await self.objects.register(of, lambda: None)
         resolved = await self.objects.resolve(of)
         self.volumes.write(resolved)
-        return await self.launcher.launch(of, only(of), resolved, last)
+        added = of.spec.ephemeral_containers
+        return await self.launcher.launch(of, added[0] if added else only(of), resolved, last)
 
     @property
     def config(self) -> ContainerConfig:
@@ -148,3 +149,28 @@ async def test_a_container_that_does_not_start_is_there_and_says_why(scene: Scen
 
     assert isinstance(launched, Launched)
     assert launched.problem == "exec: not found"
+
+
+def examined() -> Pod:
+    debugger = container(
+        "debugger", targetContainerName="main", imagePullPolicy="IfNotPresent", image="none"
+    )
+    return pod(ephemeralContainers=[debugger], enableServiceLinks=False)
+
+
+async def test_an_ephemeral_container_is_made_to_see_its_target(scene: Scene) -> None:
+    target = await scene.started(examined())
+
+    await scene.launch(examined())
+
+    linux = scene.cri.configs["c1"].linux
+    assert linux is not None
+    assert linux.security_context is not None
+    assert linux.security_context.namespace_options is not None
+    assert linux.security_context.namespace_options.target_id == target
+
+
+async def test_an_ephemeral_container_waits_for_its_target(scene: Scene) -> None:
+    assert await scene.launch(examined()) == Waiting(
+        "CreateContainerConfigError", "unable to find target container main"
+    )

@@ -170,3 +170,18 @@ def test_an_image_that_names_no_user_is_one_that_runs_as_root() -> None:
 
     assert refusal is not None
     assert refusal.startswith("container has runAsNonRoot and image will run as root")
+
+
+@pytest.mark.parametrize(
+    ("spec", "mode", "target"),
+    [({}, NamespaceMode.TARGET, "c1"), ({"shareProcessNamespace": True}, POD, "")],
+)
+def test_a_container_sees_the_processes_of_its_target_unless_all_see_all(
+    spec: dict[str, Any], mode: NamespaceMode, target: str
+) -> None:
+    of = pod(**spec)
+
+    found = container_rights(of, only(of), Image(), profiles=PROFILES, target="c1")
+
+    assert found.namespace_options is not None
+    assert (found.namespace_options.pid, found.namespace_options.target_id) == (mode, target)

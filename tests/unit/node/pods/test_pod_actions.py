@@ -397,3 +397,34 @@ def test_a_sidecar_that_is_starting_again_does_not_hold_back_a_pod_that_has_begu
     )
 
     assert decision.start == ("main",)
+
+
+# Ephemeral containers
+
+EXAMINED = pod(
+    initContainers=[container("first")],
+    ephemeralContainers=[container("old"), container("new")],
+)
+
+
+def test_an_ephemeral_container_starts_once_and_waits_for_nobody() -> None:
+    before = seen(life("first"), life("old", EXITED, 1))
+
+    actions = compute_pod_actions(EXAMINED, before, held_back=not_held, starts_ephemeral=True)
+
+    assert actions == PodActions(start=("new",))
+
+
+def test_no_ephemeral_container_starts_where_there_is_no_place_for_one() -> None:
+    actions = compute_pod_actions(EXAMINED, seen(), held_back=not_held, starts_ephemeral=False)
+
+    assert actions == PodActions(start=("first",))
+
+
+def test_a_pod_that_is_over_has_its_ephemeral_containers_stopped_and_starts_none() -> None:
+    over = replace(EXAMINED, spec=replace(EXAMINED.spec, restart_policy="Never"))
+    lives = (life("first", EXITED, 0), life("main", EXITED, 0), life("old"))
+
+    actions = compute_pod_actions(over, seen(*lives), held_back=not_held, starts_ephemeral=True)
+
+    assert actions == PodActions(stop=("old",), is_over=True)

@@ -81,6 +81,18 @@ async def test_a_pod_is_being_created_while_its_image_comes(tmp_path: Path) -> N
     assert (first.phase, node.statuses.latest.phase) == ("Pending", "Running")
 
 
+async def test_a_process_is_not_added_to_a_pod_which_runs_on(tmp_path: Path) -> None:
+    async with paper_node(tmp_path) as node:
+        await settled(node, pod())
+        await settled(node, pod(ephemeralContainers=[{"name": "debugger", "image": "any"}]))
+
+    (status,) = node.statuses.latest.ephemeral_container_statuses
+    assert node.shim.asked == ["start main 0"]
+    assert status.state.waiting is not None
+    assert status.state.waiting.reason == "EphemeralContainersDisabled"
+    assert node.statuses.latest.phase == "Running"
+
+
 async def test_an_init_container_is_waited_for(tmp_path: Path) -> None:
     async with paper_node(tmp_path) as node:
         await settled(node, pod(initContainers=[container("first")]))

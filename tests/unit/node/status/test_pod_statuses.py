@@ -273,6 +273,19 @@ def test_addresses_that_the_runtime_gave_come_before_the_nodes() -> None:
     assert [each.ip for each in status.pod_ips] == ["10.1.1.1", "fd00::1"]
 
 
+def test_an_ephemeral_container_has_a_status_that_nothing_else_depends_on() -> None:
+    examined = pod(ephemeralContainers=[container("debugger")])
+
+    running = pod_status(examined, seen(life(), life("debugger")), HERE, now=NOW)
+    ended = pod_status(examined, seen(life(), life("debugger", EXITED, 1)), HERE, now=NOW)
+
+    (status,) = running.ephemeral_container_statuses
+    assert status.state.running is not None
+    assert (status.ready, status.started) == (False, None)
+    assert ended.ephemeral_container_statuses[0].state.terminated is not None
+    assert (running.phase, ended.phase) == ("Running", "Running")
+
+
 # Probes
 
 STARTING = ContainerHealth(is_started=False, is_ready=False)
