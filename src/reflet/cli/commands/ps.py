@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from reflet.pleg.status_cache import StatusCache
 
 FORMS: Final = ("table", "wide", "json", "yaml")
+PROCESSES: Final = "processes of reflet node are at its health port: curl 127.0.0.1:10248/pods"
 TIMEOUT: Final = 10.0  # seconds that a person waits for a runtime that hangs
 
 
@@ -69,13 +70,21 @@ def ps(runtime_endpoint: str, everything: bool, watch: bool, output: str, no_hea
     every second.  With -o json and yaml, each change is a document {"type": EVENT, "containerID":
     ID, "object": POD}.
     """
-    endpoint = runtime_endpoint or lazy.endpoints.find_endpoint()
+    endpoint = runtime_endpoint or _found_endpoint()
     lazy.endpoints.socket_path(endpoint)
     lazy.event_loop.run(
         _watch(endpoint, output, no_headers=no_headers)
         if watch
         else _show(endpoint, output, everything=everything, no_headers=no_headers)
     )
+
+
+def _found_endpoint() -> str:
+    try:
+        return lazy.endpoints.find_endpoint()
+    except TransportError as error:
+        # Whoever runs processes has no such runtime, and may well look for them here.
+        raise TransportError(f"{error}; {PROCESSES}") from error
 
 
 async def _show(endpoint: str, output: str, *, everything: bool, no_headers: bool) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reflet.cli.main import run
+from reflet.cri import endpoints
 from reflet.cri.messages.containers import ContainerState
 from reflet.errors import RpcError
 from tests.cri_scenes import Pods, container, serving
@@ -159,6 +160,7 @@ def test_a_machine_without_a_runtime_says_where_it_looked(
 
     assert run(["reflet", "ps"]) == 3
     assert capsys.readouterr().err == (
-        "error: no container runtime was found (/nowhere/a.sock): "
-        "name its socket with --runtime-endpoint\n"
+        "error: no container runtime was found (/nowhere/a.sock): name its socket with "
+        "--runtime-endpoint; processes of reflet node are at its health port: "
+        "curl 127.0.0.1:10248/pods\n"
     )
