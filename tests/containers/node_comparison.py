@@ -79,6 +79,13 @@ class Side:
         found: dict[str, Any] = self._kube.request("GET", self._path(scene)).body
         return found
 
+    def nudge(self, scene: Scene, times: int) -> None:
+        """Have the node look at a pod again, which a change of its annotations does."""
+        changes = {"metadata": {"annotations": {"nudged": str(times)}}}
+        with self._kube.connect() as connection:
+            merging = "application/merge-patch+json"
+            connection.request("PATCH", self._path(scene), changes, content_type=merging)
+
     def look(self, scene: Scene, pod: dict[str, Any]) -> Observation:
         """Look at what the node says about a pod, and at what the pod says."""
         if scene.deleted:
@@ -134,6 +141,7 @@ def observe(
     deadline = time.monotonic() + patience
     waiting = {(scene.name, side): (scene, side) for scene in chosen for side in sides}
     arrived: dict[tuple[str, Side], tuple[float, bool, dict[str, Any]]] = {}
+    nudged: set[tuple[str, Side, int]] = set()
     seen: dict[tuple[str, Side], Observation] = {}
     while waiting:
         for key, (scene, side) in [*waiting.items()]:
@@ -141,6 +149,11 @@ def observe(
                 pod, now = side.pod(scene), time.monotonic()
                 if (there := scene.settled(pod)) or now > deadline:
                     arrived[key] = (now, there, pod)
+                # A kubelet tells the back-off that it found at its next sync, and that comes when
+                # the back-off is over: unless it has a reason, it is shown for a moment or never.
+                elif (lives := _ended_lives(pod)) and (*key, lives) not in nudged:
+                    nudged.add((*key, lives))
+                    side.nudge(scene, lives)
             elif time.monotonic() - arrived[key][0] > EVENTS_TAKE:
                 _, there, pod = arrived[key]
                 seen[key] = {"settled": there, **side.look(scene, pod)}
@@ -159,6 +172,19 @@ def differences(scene: str, first: object, second: object, path: str = "") -> It
         yield from differences(scene, _by_name(first), _by_name(second), path)
     elif first != second:
         yield Difference(scene, path, first, second)
+
+
+def _ended_lives(pod: dict[str, Any]) -> int:
+    """How many lives of a container have ended of which the last is still shown; 0 for none."""
+    return max(
+        (
+            each["restartCount"] + 1
+            for kind in ("initContainerStatuses", "containerStatuses")
+            for each in pod["status"].get(kind, [])
+            if "terminated" in each["state"]
+        ),
+        default=0,
+    )
 
 
 def _named(*lists: list[Any]) -> bool:

@@ -25,8 +25,6 @@ KNOWN: Final = [
     for pattern in (
         r"[\w-]+: status\.(\w*[cC]ontainerStatuses\.\w+\.)?(resources|allocatedResources)",
         r"[\w-]+: status\.(initContainerStatuses|containerStatuses)\.\w+\.(user|volumeMounts)",
-        # Now and then a kubelet shows for minutes how the last life ended, not the back-off.
-        r"crash-loop: (settled|events\..*BackOff.*|status\..*\.(restartCount|state\..*))",
         r"no-such-program: status\..*\.startedAt",
         # How often a probe is asked before the container is gone is a matter of moments.
         r"probes: (events\..*(BackOff|Unhealthy).*|status\..*(restartCount|lastState).*)",

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from reflet.cli.main import run
-from reflet.cri import endpoints
 from reflet.cri.messages.containers import ContainerState
 from reflet.errors import RpcError
 from tests.cri_scenes import Pods, container, serving
