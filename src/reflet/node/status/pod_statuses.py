@@ -9,7 +9,7 @@ convertToAPIContainerStatuses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -103,8 +103,9 @@ def pod_status(
         pod_ips=tuple(PodIP(ip=each) for each in ips),
         start_time=pod.status.start_time or now.replace(microsecond=0),
         init_container_statuses=init,
-        container_statuses=containers,
-        ephemeral_container_statuses=ephemeral,
+        # The kubelet's order: init containers as they run, the others by name.
+        container_statuses=_by_name(containers),
+        ephemeral_container_statuses=_by_name(ephemeral),
         qos_class=pod.status.qos_class,
         nominated_node_name=pod.status.nominated_node_name,
     )
@@ -211,6 +212,10 @@ def _phase(
             return RUNNING  # the sidecars still have to end
         return FAILED if any(each.exit_code for each in ended) else SUCCEEDED
     return RUNNING  # some wait to start again: it is running, however often it crashes
+
+
+def _by_name(statuses: Iterable[ContainerStatus]) -> tuple[ContainerStatus, ...]:
+    return tuple(sorted(statuses, key=lambda each: each.name))
 
 
 def _with_lives(statuses: Sequence[ContainerStatus]) -> tuple[ContainerStatus, ...]:

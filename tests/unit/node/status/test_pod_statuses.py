@@ -286,6 +286,21 @@ def test_an_ephemeral_container_has_a_status_that_nothing_else_depends_on() -> N
     assert (running.phase, ended.phase) == ("Running", "Running")
 
 
+def test_statuses_of_containers_are_ordered_by_name_but_those_of_init_containers_by_turn() -> None:
+    of = pod(
+        container("b"),
+        container("a"),
+        initContainers=[container("d"), container("c")],
+        ephemeralContainers=[container("f"), container("e")],
+    )
+
+    status = pod_status(of, seen(), HERE, now=NOW)
+
+    assert [each.name for each in status.init_container_statuses] == ["d", "c"]
+    assert [each.name for each in status.container_statuses] == ["a", "b"]
+    assert [each.name for each in status.ephemeral_container_statuses] == ["e", "f"]
+
+
 # Probes
 
 STARTING = ContainerHealth(is_started=False, is_ready=False)
