@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from docs.generators import docstrings, parameters
+from docs.generators.common_parameters import SAME_AS
 from docs.generators.rooms import (
     FRONT_PAGE,
     ROOMS,
@@ -127,31 +128,119 @@ def _section(found: Definition) -> Iterator[str]:
                 yield from _function(overload, module)
             text = _docstring_of(overloads)
             yield from ("```", "", docstrings.markdown(text))
-            yield from _of_function(overloads, text, module)
+            yield from _of_function(overloads, said_of_method(found, name), module)
     else:
         functions = [each for each in found.nodes if isinstance(each, Function)]
-        yield from _of_function(functions, promise(found), found.module)
+        yield from _of_function(functions, said_of_function(found), found.module)
     yield from ("", f"*Defined in `{found.module.replace('.', '/')}.py`.*")
 
 
 def _of_class(found: Definition) -> Iterator[str]:
     """The fields of a class, and the parameters of its constructor."""
-    for owner in _lineage(found):
-        node = owner.nodes[0]
-        if isinstance(node, ast.ClassDef):
-            rows = parameters.of_class(node, owner.module, _source)
-            yield from parameters.table(rows, "field")
-            starts = [
-                each for each in node.body if isinstance(each, Function) and each.name == "__init__"
-            ]
-            yield from _of_function(starts, ast.get_docstring(node) or "", owner.module)
+    yield from parameters.table(fields_of(found), "field")
+    for start, module in start_of(found):
+        yield from _of_function([start], said_of_start(found), module)
 
 
-def _of_function(overloads: list[Function], text: str, module: str) -> Iterator[str]:
+def fields_of(found: Definition) -> list[parameters.Row]:
+    """The public fields of a class, those of the private ones that it is made of included."""
+    return [
+        row
+        for owner in _lineage(found)
+        if isinstance(node := owner.nodes[0], ast.ClassDef)
+        for row in parameters.of_class(node, owner.module, _source)
+    ]
+
+
+def parameters_of(found: Definition) -> Iterator[tuple[str, list[parameters.Row]]]:
+    """Everything that can be called of a name: how it is called, and its parameters."""
+    functions = [each for each in found.nodes if isinstance(each, Function)]
+    for function in functions[-1:]:
+        said = said_of_function(found)
+        yield found.name, parameters.of_function(function, said, found.module, _source)
+    for start, module in start_of(found):
+        yield found.name, parameters.of_function(start, said_of_start(found), module, _source)
+    for name, overloads, module in _methods(found):
+        said = said_of_method(found, name)
+        rows = parameters.of_function(overloads[-1], said, module, _source)
+        yield f"{found.name}.{name}", rows
+
+
+def start_of(found: Definition) -> list[tuple[Function, str]]:
+    """The constructor of a class and its module, that of a private class included; or nothing."""
+    starts = [
+        (member, owner.module)
+        for owner in _lineage(found)
+        for member in getattr(owner.nodes[0], "body", ())
+        if isinstance(member, Function) and member.name == "__init__"
+    ]
+    return starts[-1:]
+
+
+def _of_function(overloads: list[Function], said: list[str], module: str) -> Iterator[str]:
     """The parameters of a function; of an overloaded one, those of the form that does it."""
     if overloads:
-        rows = parameters.of_function(overloads[-1], text, module, _source)
+        rows = parameters.of_function(overloads[-1], said, module, _source)
         yield from parameters.table(rows, "parameter")
+
+
+def said_of_function(found: Definition) -> list[str]:
+    """The docstrings that say what the parameters of a function are."""
+    return [promise(found), *(_said_by(other) for other in _counterparts(found))]
+
+
+def said_of_start(found: Definition) -> list[str]:
+    """The docstrings that say what the parameters of a constructor are."""
+    own = [promise(owner) for owner in reversed(_lineage(found))]
+    return [*own, *(_said_by(other) for other in _counterparts(found))]
+
+
+def said_of_method(found: Definition, name: str) -> list[str]:
+    """The docstrings that say what the parameters of a method are.
+
+    Its own, what the class says of all methods, and those of the method that it stands for.
+    """
+    said = []
+    for owner in (found, *_counterparts(found)):
+        named = {own: each for own, each, _ in _methods(owner)}
+        said += [_docstring_of(named.get(name, [])), _said_of_all(owner)]
+    others = [_named(each, found.module) for each in SAME_AS.get(f"{found.name}.{name}", ())]
+    return [*said, *(_said_by(other) for other in others if other is not None)]
+
+
+def _said_of_all(found: Definition) -> str:
+    """The class's list of parameters, without those of the constructor."""
+    of_start = {
+        argument.arg
+        for start, _ in start_of(found)
+        for argument in (*start.args.args, *start.args.kwonlyargs)
+    }
+    lists = [docstrings.listed(promise(owner)) for owner in _lineage(found)]
+    items = {name: text for each in lists for name, text in each.items()}
+    return "\n".join(f"- *{name}*: {text}" for name, text in items.items() if name not in of_start)
+
+
+def _counterparts(found: Definition) -> list[Definition]:
+    """What a name stands for: the class it inherits from, or does the same as."""
+    named = SAME_AS.get(found.name, ())
+    if isinstance(found.nodes[0], ast.ClassDef):
+        named += tuple(
+            _source(base, found.module).partition("[")[0] for base in found.nodes[0].bases
+        )
+    others = [_named(name, found.module) for name in named]
+    return [other for other in others if other is not None and other != found]
+
+
+def _named(name: str, module: str) -> Definition | None:
+    home = name.rpartition(".")[0] if name.startswith(f"{FRONT_PAGE}.") else module
+    return definition(name.rsplit(".", maxsplit=1)[-1], home)
+
+
+def _said_by(found: Definition) -> str:
+    """The docstring of a name, and what stands below its fields."""
+    rows = parameters.inherited(found, _source) if found.nodes else ()
+    items = [f"- *{row.name}*: {row.meaning}" for row in rows if row.meaning]
+    return "\n\n".join([promise(found), "\n".join(items)])
 
 
 def _docstring_of(members: list[Function]) -> str:
@@ -178,13 +267,10 @@ def _class(node: ast.ClassDef, found: Definition) -> Iterator[str]:
         for line in _fields(owner.nodes[0], owner.module)
         if isinstance(owner.nodes[0], ast.ClassDef)
     ]
-    starts = [
-        member for member in node.body if isinstance(member, Function) and member.name == "__init__"
-    ]
     yield f"{head}:" if body else head
     yield from (f"    {line}" for line in body)
-    for start in starts:
-        yield from ("", *_call(node.name, start.args, "", found.module))
+    for start, module in start_of(found):
+        yield from ("", *_call(node.name, start.args, "", module))
 
 
 def _lineage(found: Definition) -> list[Definition]:

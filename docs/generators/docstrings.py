@@ -1,21 +1,37 @@
 """Docstrings as Markdown.
 
 Owns: the little of reStructuredText that our docstrings use: literal text in double backquotes,
-and ``::`` before a block of it.  Lists and *emphasis* are the same in both.
+and ``::`` before a block of it.  Lists and *emphasis* are the same in both.  A list of parameters
+(``- *name*: …``) is not part of the text: it is shown as a table.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections import deque
 from collections.abc import Iterator
+from typing import Final
+
+_PARAMETERS: Final = re.compile(r"^- ((?:\*\w+\*(?:, )?)+): (.*(?:\n  .*)*)\n?", re.MULTILINE)
 
 
 def markdown(docstring: str) -> str:
-    """A docstring as Markdown."""
-    return "\n".join(_converted(inspect.cleandoc(docstring).splitlines()))
+    """A docstring as Markdown, without its list of parameters."""
+    text = _PARAMETERS.sub("", inspect.cleandoc(docstring) + "\n")
+    return "\n".join(_converted(re.sub(r"\n{3,}", "\n\n", text).strip("\n").splitlines()))
+
+
+def listed(docstring: str) -> dict[str, str]:
+    """What the list of parameters of a docstring says about each."""
+    said: dict[str, str] = {}
+    for names, text in _PARAMETERS.findall(inspect.cleandoc(docstring)):
+        words = " ".join(text.replace("``", "`").split()).removesuffix(".")
+        for name in names.split(", "):
+            said[name.strip("*")] = f"{words[:1].upper()}{words[1:]}."
+    return said
 
 
 def summary(docstring: str) -> str:

@@ -126,7 +126,10 @@ class MirroringClient(Client):
 
 
 class Cluster(MirroringClient):
-    """A connection to one API server and everything that can be asked of it."""
+    """A connection to one API server and everything that can be asked of it.
+
+    - *settings*: address, credentials, TLS and limits of the connection; ``connect`` reads them
+    """
 
     def __init__(self, settings: ConnectionSettings) -> None:
         super().__init__(Connection(settings), namespace=settings.namespace)

@@ -54,6 +54,9 @@ class DecodeError(RefletError):
 
     ``path`` is the place inside the object (``spec.containers[0].name``), empty when it is
     not known.
+
+    - *message*: what is wrong
+    - *path*: place inside the object
     """
 
     def __init__(self, message: str, *, path: str = "") -> None:
@@ -89,6 +92,10 @@ class RpcError(RefletError):
     """A call by gRPC failed: ``code`` is the name of gRPC's code, ``method`` what was called.
 
     The message is what Go's client makes of it, because the kubelet's events quote that.
+
+    - *code*: name of gRPC's code
+    - *description*: the server's message
+    - *method*: what was called
     """
 
     def __init__(self, code: str, description: str, *, method: str = "") -> None:
@@ -119,7 +126,11 @@ class RpcDeadlineExceeded(RpcError, DeadlineExceeded):
 
 
 class NotRegistered(RefletError, LookupError):
-    """No registered pod refers to the object ``name`` in ``namespace``, so nobody keeps it."""
+    """No registered pod refers to the object ``name`` in ``namespace``, so nobody keeps it.
+
+    - *namespace*: namespace of the object
+    - *name*: name of the object
+    """
 
     def __init__(self, namespace: str, name: str) -> None:
         self.namespace = namespace
@@ -132,6 +143,11 @@ class CacheNotSynced(RefletError, TimeoutError):
 
     ``resource`` is ``secret`` or ``configmap``.  ``__cause__`` is why the server did not give
     it, Forbidden for one, where that is known.
+
+    - *resource*: ``secret`` or ``configmap``
+    - *namespace*: namespace of the object
+    - *name*: name of the object
+    - *reason*: why it is not known
     """
 
     def __init__(
@@ -163,6 +179,15 @@ class ApiError(RefletError):
     ``verb`` and ``path`` name the request and are empty for errors that came inside a stream.
     Subclasses follow the reason, or the HTTP code when the reason is not a known one; so
     ``except NotFound`` is the predicate.
+
+    - *message*: the server's message
+    - *code*: HTTP status code; 0 if there was none
+    - *reason*: the ``reason`` of the Status, such as ``NotFound``
+    - *verb*: such as ``get``
+    - *path*: URL path of the request
+    - *group*, *kind*, *name*: what the refusal is about, as far as the server says
+    - *retry_after*: seconds that the server asks to wait; None if it does not
+    - *causes*: which fields were refused, and why
     """
 
     def __init__(

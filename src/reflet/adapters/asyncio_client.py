@@ -45,7 +45,10 @@ def client(api_client: ApiClient, *, namespace: str = "default") -> MirroringCli
 
 
 class AsyncioTransport:
-    """Sends requests with kubernetes_asyncio.  Is a ``Transport``."""
+    """Sends requests with kubernetes_asyncio.  Is a ``Transport``.
+
+    - *api_client*: the client whose connection is used; it stays yours to close
+    """
 
     def __init__(self, api_client: ApiClient) -> None:
         self._api_client = api_client

@@ -62,7 +62,10 @@ def client(
 
 
 class AsyncTransport:
-    """Sends requests with the httpx2 client of ``lightkube.AsyncClient``.  Is a ``Transport``."""
+    """Sends requests with the httpx2 client of ``lightkube.AsyncClient``.  Is a ``Transport``.
+
+    - *http*: the client whose connection is used; it stays yours to close
+    """
 
     def __init__(self, http: httpx2.AsyncClient) -> None:
         self._http = http
@@ -94,7 +97,10 @@ class AsyncTransport:
 
 
 class ThreadedTransport:
-    """Sends requests with the httpx2 client of ``lightkube.Client``.  Is a ``Transport``."""
+    """Sends requests with the httpx2 client of ``lightkube.Client``.  Is a ``Transport``.
+
+    - *http*: the client whose connection is used; it stays yours to close
+    """
 
     def __init__(self, http: httpx2.Client) -> None:
         self._http = http

@@ -46,7 +46,10 @@ def client(api_client: ApiClient, *, namespace: str = "default") -> MirroringCli
 
 
 class OfficialTransport:
-    """Sends requests with the official client.  Is a ``Transport``."""
+    """Sends requests with the official client.  Is a ``Transport``.
+
+    - *api_client*: the client whose connection is used; it stays yours to close
+    """
 
     def __init__(self, api_client: ApiClient) -> None:
         self._api_client = api_client

@@ -53,6 +53,8 @@ def encode(value: Any) -> bytes:
 
     Structs leave out fields that have their default: what is encoded is for creating and
     replacing, not for patching a field to its default.
+
+    - *value*: what to encode
     """
     if isinstance(value, AnyObject):
         return value.to_json()
@@ -63,6 +65,8 @@ def decode(data: bytes, kind: type[T]) -> T:
     """Return the object, or another struct, that the bytes hold.
 
     An object must have a name, or a prefix to make one from.
+
+    - *kind*: class to make of it
     """
     return decode_at(data, kind)
 
@@ -89,6 +93,8 @@ def decode_list(data: bytes, kind: type[T]) -> Listing[T]:
     """Return a list of objects of one class.
 
     The items of a list need not say what they are; they get the list's own kind.
+
+    - *kind*: class of the items
     """
     if kind is AnyObject:
         return cast("Listing[T]", _decode_any_list(data))

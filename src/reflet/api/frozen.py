@@ -74,6 +74,8 @@ def constant(text: Value) -> Value:
     """Return a field default that is written out even though defaults are left out.
 
     The encoder leaves out a default it can compare; it cannot compare what a function makes.
+
+    - *text*: the default
     """
     made: Value = msgspec.field(default_factory=lambda: text)
     return made

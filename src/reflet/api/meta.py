@@ -31,7 +31,10 @@ class MicroTime(datetime):
 
     @classmethod
     def at(cls, moment: datetime) -> Self:
-        """Return the same moment, in UTC; a moment without a zone is refused."""
+        """Return the same moment, in UTC; a moment without a zone is refused.
+
+        - *moment*: the moment, with its time zone
+        """
         if moment.tzinfo is None:
             raise ValueError("a time without a time zone")
         moment = moment.astimezone(UTC)
@@ -39,7 +42,10 @@ class MicroTime(datetime):
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Read an RFC 3339 time with any number of digits; raise ``ValueError`` for others."""
+        """Read an RFC 3339 time with any number of digits; raise ``ValueError`` for others.
+
+        - *text*: what the JSON has
+        """
         try:
             moment: datetime = msgspec.convert(text, Time)
         except msgspec.ValidationError as error:

@@ -81,6 +81,9 @@ class Quantity:
 
     Immutable, ordered and hashable by the amount alone: ``1Ki`` equals ``1024``.  ``str()`` is
     the canonical text: no fraction, the largest suffix that loses nothing.
+
+    - *nanos*: the amount in billionths
+    - *notation*: how ``str()`` writes it
     """
 
     __slots__ = ("_nanos", "_notation")
@@ -124,6 +127,8 @@ class Quantity:
         """Read what stands in a manifest: a text, white space around it allowed, or a number.
 
         A float counts as the shortest decimal that denotes it, so 0.1 is exactly ``100m``.
+
+        - *value*: text or number of a manifest
         """
         if isinstance(value, str):
             return cls.parse(value.strip(" \t\r\n"))
@@ -165,6 +170,9 @@ class Quantity:
         Both sides are rounded to whole units, or to thousandths as for cpu, and divided as
         float64: the result is exact up to 2**53 and near it above.  What does not fit in an
         int64 gives what it gives a kubelet on amd64.  A zero divisor counts as one.
+
+        - *divisor*: the size of one part
+        - *in_milli_units*: whether to round to thousandths, as for cpu
         """
         places = 3 if in_milli_units else 0
         parts = float(_int64(divisor or _ONE, places))

@@ -61,6 +61,10 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
         Raises ``ParseError`` for names that cannot be part of a path, for a namespace where
         there are none, and for one object of a namespaced resource without its namespace.
+
+        - *namespace*: None is all namespaces, or a resource without them
+        - *name*: name of one object; None is all of them
+        - *subresource*: part of the object, such as ``status``; None is the object
         """
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         parts = [root]

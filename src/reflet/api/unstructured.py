@@ -27,6 +27,9 @@ class AnyObject:
     ``api_version``, ``kind`` and ``metadata`` are always at hand.  Everything else is decoded
     when it is first asked for, and handed out read-only, all the way down.  Cannot be changed:
     take ``to_dict()``, change that, and make another.
+
+    - *api_version*, *kind*: used where *data* does not say them: items of a list
+    - *at*: place of *data* in a larger document, for errors
     """
 
     __slots__ = ("_content", "_data", "api_version", "kind", "metadata")
@@ -66,7 +69,10 @@ class AnyObject:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Make one from decoded JSON; raises ``DecodeError`` when its head is not an object's."""
+        """Make one from decoded JSON; raises ``DecodeError`` when its head is not an object's.
+
+        - *content*: the object as decoded JSON
+        """
         return cls(msgspec.json.encode(thaw(content)))
 
     @property
@@ -105,7 +111,11 @@ class AnyObject:
         return name in self.content
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a member of the object by its JSON name, or the default."""
+        """Return a member of the object by its JSON name, or the default.
+
+        - *name*: JSON name of the member
+        - *default*: returned where there is no such member
+        """
         return self.content.get(name, default)
 
     def to_dict(self) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class BlockingCluster(BlockingPodStreams):
     """``Cluster``, waiting.  Owns the thread of its event loop; leaving the context ends it.
 
     In the child of a fork every verb raises MisuseError: connect again there.
+
+    - *cluster*: a cluster that was not entered yet
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -96,7 +98,10 @@ class BlockingCluster(BlockingPodStreams):
         namespace: str | None = None,
         **form: bool,
     ) -> BlockingResource[Any]:
-        """The verbs for one resource."""
+        """The verbs for one resource.
+
+        - *form*: ``raw`` or ``metadata_only``, as for ``Client.resource``
+        """
         client: ResourceClient[Any] = self._cluster.resource(kind, namespace=namespace, **form)
         return BlockingResource(self._loop, client)
 

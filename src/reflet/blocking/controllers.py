@@ -26,6 +26,8 @@ class BlockingLeader:
 
     A thread cannot be cancelled: a block that outlives its leadership goes on unless it asks
     ``check`` or ``is_leading``, and leaving it raises LeadershipLost.
+
+    - *election*: what runs on the event loop
     """
 
     def __init__(self, loop: LoopThread, election: LeaderElection) -> None:
@@ -65,7 +67,10 @@ class BlockingLeader:
 
 
 class BlockingController:
-    """``Controller``, waiting: ``run`` works until ``stop``, or until Ctrl-C, which goes on."""
+    """``Controller``, waiting: ``run`` works until ``stop``, or until Ctrl-C, which goes on.
+
+    - *controller*: what runs on the event loop
+    """
 
     def __init__(self, loop: LoopThread, controller: Controller) -> None:
         self._loop = loop

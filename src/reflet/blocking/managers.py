@@ -33,6 +33,8 @@ class BlockingManager(Generic[C]):
 
     Reads of what is known go straight to memory.  In the child of a fork everything raises
     MisuseError, and leaving does nothing: open another there.
+
+    - *manager*: what runs on the event loop
     """
 
     def __init__(self, loop: LoopThread, manager: ObjectManager[C]) -> None:

@@ -45,6 +45,8 @@ class BlockingMirror(Generic[T]):
 
     In the child of a fork everything raises MisuseError, but ``is_live`` is False and leaving
     does nothing: open another there.
+
+    - *mirror*: what runs on the event loop
     """
 
     def __init__(self, loop: LoopThread, mirror: Mirror[T]) -> None:

@@ -73,7 +73,10 @@ class BlockingStreams:
 
 
 class BlockingAttachedContainer(BlockingStreams):
-    """``AttachedContainer``, waiting."""
+    """``AttachedContainer``, waiting.
+
+    - *container*: what waits for the network
+    """
 
     def __init__(self, loop: LoopThread, container: AttachedContainer) -> None:
         super().__init__(loop, container)
@@ -85,7 +88,10 @@ class BlockingAttachedContainer(BlockingStreams):
 
 
 class BlockingProcess(BlockingStreams):
-    """``RemoteProcess``, waiting."""
+    """``RemoteProcess``, waiting.
+
+    - *process*: what waits for the network
+    """
 
     def __init__(self, loop: LoopThread, process: RemoteProcess) -> None:
         super().__init__(loop, process)

@@ -36,7 +36,10 @@ Taken = TypeVar("Taken")
 
 
 class BlockingResource(Generic[T]):
-    """``ResourceClient``, waiting."""
+    """``ResourceClient``, waiting.
+
+    - *client*: what sends the requests
+    """
 
     def __init__(self, loop: LoopThread, client: ResourceClient[T]) -> None:
         self._loop = loop

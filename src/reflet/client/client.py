@@ -61,6 +61,8 @@ class Client(PodStreams):
     ``gate`` is where those who follow a resource wait while the server cannot be reached.
 
     Used by one event loop; leaving the context closes the connection.
+
+    - *transport*: what sends the requests
     """
 
     def __init__(self, transport: Transport, *, namespace: str = "default") -> None:
@@ -112,6 +114,12 @@ class Client(PodStreams):
 
         A custom resource is called ``widgets.example.com``, or given as a class of one's own, and
         looked up at the first request: NotFound while its definition is not installed.
+
+        - *kind*: class of the objects, a ``Resource``, or a name such as ``cm`` or
+          ``deployments.apps``
+        - *namespace*: None is the connection's own; ``ALL_NAMESPACES`` is all of them
+        - *raw*: whether to get AnyObject, with every field kept
+        - *metadata_only*: whether to get PartialObjectMetadata, with nothing but metadata
         """
         return self._resource(kind, namespace=namespace, raw=raw, metadata_only=metadata_only)
 
@@ -169,7 +177,13 @@ class Client(PodStreams):
         expiration_seconds: int = 3600,
         pod: tuple[str, str] | None = None,
     ) -> Token:
-        """A new token of a service account, bound to *pod* (its name and uid) when given."""
+        """A new token of a service account, bound to *pod* (its name and uid) when given.
+
+        - *service_account*: name of the service account
+        - *namespace*: namespace of the service account; None is the connection's own
+        - *audiences*: who accepts the token; empty is the API server
+        - *expiration_seconds*: for how long the token is valid; the server may give another time
+        """
         spec: dict[str, Any] = {"audiences": audiences, "expirationSeconds": expiration_seconds}
         if pod is not None:
             name, uid = pod

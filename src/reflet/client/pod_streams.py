@@ -40,7 +40,18 @@ KEY_BYTES: Final = 16
 
 
 class LogOptions(TypedDict, total=False):
-    """Which part of which log, in the words of the API server's own options."""
+    """Which part of which log, in the words of the API server's own options.
+
+    - *namespace*: namespace of the pod; None is the connection's own
+    - *container*: name of the container; needed in a pod that has several
+    - *follow*: whether to go on until the container ends
+    - *previous*: whether to read the log of the container before its last restart
+    - *since_seconds*: only lines of the last so many seconds; None is all
+    - *since_time*: only lines since that moment; None is all
+    - *tail_lines*: only the last so many lines; None is all
+    - *limit_bytes*: at most so many bytes; None is no limit
+    - *timestamps*: whether each line begins with its time
+    """
 
     namespace: str | None
     container: str | None
@@ -54,7 +65,15 @@ class LogOptions(TypedDict, total=False):
 
 
 class ExecOptions(TypedDict, total=False):
-    """Which container is meant, and which streams of it or of a command in it."""
+    """Which container is meant, and which streams of it or of a command in it.
+
+    - *namespace*: namespace of the pod; None is the connection's own
+    - *container*: name of the container; needed in a pod that has several
+    - *stdin*: whether there is a standard input; False unless given
+    - *stdout*: whether to read the standard output; True unless given
+    - *stderr*: whether to read the standard error; True unless given, and False with *tty*
+    - *tty*: whether to ask for a terminal; False unless given
+    """
 
     namespace: str | None
     container: str | None
@@ -68,6 +87,12 @@ class PodStreams:
     """Logs, commands, streams and ports of the pods that *transport* leads to.
 
     No *namespace* means ``self.namespace``; *container* is needed in a pod that has several.
+
+    - *transport*: what sends the requests
+    - *name*: name of the pod
+    - *namespace*: namespace of the pod; None is the connection's own
+    - *container*: name of the container; needed in a pod that has several
+    - *command*: the program and its arguments
     """
 
     def __init__(self, transport: Transport, *, namespace: str) -> None:
@@ -169,6 +194,9 @@ class PodStreams:
         """Run a command in a container to its end, and give all that it wrote.
 
         As ``subprocess.run``: what the command returned is in the answer, and no error.
+
+        - *input*: what the command reads from its standard input
+        - *namespace*: namespace of the pod; None is the connection's own
         """
         context = self.exec(
             name, command, namespace=namespace, container=container, stdin=bool(input)
@@ -191,13 +219,20 @@ class PodStreams:
         Local port 0 takes a free one.  Each connection that fails is told to *on_error*, else
         logged, and reset; a connection to the server that was lost is made again for the next one.
         Needs an API server of 1.31 or later.
+
+        - *port*: port of the pod
+        - *local_port*: port on this machine; 0 takes a free one
+        - *namespace*: namespace of the pod; None is the connection's own
         """
         return self._forward(
             self.tunnel(name, namespace=namespace), port, address, local_port, on_error
         )
 
     def tunnel(self, name: str, *, namespace: str | None = None) -> PodTunnel:
-        """The way to all ports of a pod, for those who listen themselves; see ``PodTunnel``."""
+        """The way to all ports of a pod, for those who listen themselves; see ``PodTunnel``.
+
+        - *namespace*: namespace of the pod; None is the connection's own
+        """
         from reflet.client.pod_tunnel import TUNNEL, PodTunnel  # noqa: PLC0415 - start-up time
 
         request = Request(path=self._path(name, namespace, "portforward"))

@@ -106,6 +106,9 @@ class AttachedContainer(RemoteStreams):
     """A container that somebody is attached to; leaving the context lets go of it.
 
     What it writes waits for whoever reads, as with ``RemoteProcess``.
+
+    - *socket*: the WebSocket to the API server; ``Client.attach`` makes it
+    - *path*: URL path of the request, for errors
     """
 
     _is_over = False
@@ -126,6 +129,9 @@ class RemoteProcess(RemoteStreams):
 
     As with a subprocess, one of ``stdout`` and ``stderr`` that nobody reads stops the command when
     it is full, and ``wait`` then waits for ever: read both, or call ``communicate``.
+
+    - *socket*: the WebSocket to the API server; ``Client.exec`` makes it
+    - *path*: URL path of the request, for errors
     """
 
     def __init__(self, socket: ChannelSocket, *, path: str) -> None:

@@ -73,6 +73,8 @@ class ResourceClient(ResourceReader[T]):
         not fit, here and in ``replace`` and ``apply``.
 
         With *name* and *subresource*, create that part of an existing object.
+
+        - *body*: the object, or a plain mapping
         """
         data = await self._send(
             "create",
@@ -105,6 +107,8 @@ class ResourceClient(ResourceReader[T]):
 
         Refuses a typed object that keeps only some of its kind's fields: the others would be
         lost on the server.  Use ``patch``, or read the object raw.
+
+        - *body*: the object, or a plain mapping
         """
         if loses_fields(body):
             raise ConfigurationError(
@@ -153,7 +157,12 @@ class ResourceClient(ResourceReader[T]):
         *,
         subresource: str | None = None,
     ) -> Answered[T]:
-        """Change an object by a patch: a mapping, or a sequence of operations for a JSON patch."""
+        """Change an object by a patch: a mapping, or a sequence of operations for a JSON patch.
+
+        - *name*: name of the object
+        - *patch*: the changes, in the form of *patch_type*
+        - *patch_type*: JSON merge patch unless given
+        """
         return await self._patch(name, encode(patch), patch_type, options, subresource)
 
     async def _patch(
@@ -193,7 +202,11 @@ class ResourceClient(ResourceReader[T]):
         force: bool = False,
         subresource: str | None = None,
     ) -> Answered[T]:
-        """Server-side apply: own the fields of *body*; Conflict when others own some of them."""
+        """Server-side apply: own the fields of *body*; Conflict when others own some of them.
+
+        - *field_manager*: who owns the fields from now on: the name of this program
+        - *force*: whether to take fields over that others own, instead of a Conflict
+        """
         return await self._patch(
             name_of(body),
             checked_json(body),
@@ -203,7 +216,10 @@ class ResourceClient(ResourceReader[T]):
         )
 
     async def delete(self, name: str, options: DeleteOptions = DeleteOptions()) -> T | Status:
-        """Delete an object; the answer is its last state while it lingers, else a Status."""
+        """Delete an object; the answer is its last state while it lingers, else a Status.
+
+        - *name*: name of the object
+        """
         data = await self._send("delete", "DELETE", name, (), body=options.body())
         if decode(data, AnswerHead).kind == "Status":
             return decode(data, Status)

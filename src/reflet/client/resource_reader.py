@@ -58,7 +58,12 @@ WATCH_SILENCE: Final = 900.0
 
 
 class ResourceReader(Generic[T]):
-    """Get, list and watch the objects of one resource; ``ResourceClient`` also changes them."""
+    """Get, list and watch the objects of one resource; ``ResourceClient`` also changes them.
+
+    - *transport*: what sends the requests
+    - *resource*: the resource, or how to look it up at the first request
+    - *gate*: where reflectors wait together while the server cannot be reached; None is no gate
+    """
 
     def __init__(
         self,

@@ -39,6 +39,9 @@ class Watch(Generic[T]):
     busy stream.  Use one of the two.  Both raise the ApiError that an ERROR event holds
     (Expired, for one), TransportError when the connection breaks or goes silent, DecodeError
     for what is not an event; the events before it have been given out.
+
+    - *stream*: the body of the answer
+    - *decoder*: what makes events of its lines
     """
 
     def __init__(self, stream: Stream, decoder: EventDecoder[T]) -> None:

@@ -50,6 +50,12 @@ class EventRecorder:
     ``normal``, ``warning`` and ``note`` return at once.  What does not fit in the line, or is
     refused, is dropped and counted: an event is a courtesy.  Leaving the block sends what waits,
     without retries, and takes five seconds at most.
+
+    - *component*: the program that reports, ``source.component`` of events
+    - *host*: the machine it runs on, ``source.host`` of events; may be empty
+    - *pause*: seconds between two tries to send an event
+    - *reason*: one word in CamelCase, such as ``Scaled``
+    - *message*: one sentence for people
     """
 
     def __init__(
@@ -94,7 +100,10 @@ class EventRecorder:
         self.note(reference_to(item), WARNING, reason, message)
 
     def note(self, involved: ObjectReference, type_: str, reason: str, message: str) -> None:
-        """Something happened to what *involved* refers to, or to a part of it."""
+        """Something happened to what *involved* refers to, or to a part of it.
+
+        - *type_*: ``Normal`` or ``Warning``
+        """
         text = told(involved, type_, reason, message)
         happening = Happening(involved=involved, type=type_, reason=reason, message=text)
         telling = self._correlation.tell(happening, self._clock.monotonic())
@@ -153,7 +162,10 @@ class EventRecorder:
 
 
 def reference_to(item: KubernetesObject, *, field_path: str = "") -> ObjectReference:
-    """A reference to an object, or with *field_path* to a part of it."""
+    """A reference to an object, or with *field_path* to a part of it.
+
+    - *item*: the object
+    """
     return ObjectReference(
         api_version=item.api_version,
         kind=item.kind,

@@ -115,6 +115,15 @@ class SeriesRecorder:
 
     *action* is what was done, or tried, when it happened.  The methods return at once.  Leaving the
     block sends what waits, and the counts, without retries, and takes five seconds at most.
+
+    - *component*: the program that reports, ``reportingController`` of events
+    - *instance*: which of its processes, ``reportingInstance`` of events; the host's name unless
+      given
+    - *pause*: seconds between two tries to send an event
+    - *reason*: one word in CamelCase, such as ``Scaled``
+    - *message*: one sentence for people
+    - *related*: another object that has to do with it; None if there is none
+    - *action*: what was done, or tried, when it happened: one word in CamelCase
     """
 
     def __init__(

@@ -85,6 +85,13 @@ class LeaderElection:
     *identity* must be unique among the candidates; by default it is made of the host's name and
     chance.  *on_new_leader* is told the identity of every leader that is seen.  Can be entered
     once.
+
+    - *client*: connection to the API server
+    - *name*: name of the Lease
+    - *namespace*: namespace of the Lease; None is the connection's own
+    - *lease_duration*: seconds for which a leader is safe after it last renewed the Lease
+    - *renew_deadline*: seconds without success after which the leader gives up
+    - *retry_period*: seconds between two tries to get or renew the Lease
     """
 
     def __init__(

@@ -41,6 +41,8 @@ async def retry_on_conflict(
     """Call *write* until it raises no Conflict, *tries* times at most; return what it returns.
 
     *write* reads the object anew each time: the same bytes would conflict again.
+
+    - *pause*: seconds before each retry, and up to a tenth more
     """
     for _ in range(tries - 1):
         try:
@@ -67,7 +69,10 @@ async def ensure_finalizer(client: ResourceClient[T], item: T, finalizer: str) -
 
 
 async def remove_finalizer(client: ResourceClient[T], item: T, finalizer: str) -> T | None:
-    """Let go of the object; None when it is gone, by this or already.  Raises Conflict too."""
+    """Let go of the object; None when it is gone, by this or already.  Raises Conflict too.
+
+    - *finalizer*: the finalizer to remove
+    """
     if finalizer not in item.metadata.finalizers:
         return item
     left = tuple(each for each in item.metadata.finalizers if each != finalizer)
@@ -109,6 +114,12 @@ def set_condition(
 
     Its ``lastTransitionTime`` is that of before as long as the status stays.  *status* may be True,
     False, or a word such as ``Unknown``.
+
+    - *type_*: type of the condition, such as ``Ready``
+    - *reason*: one word in CamelCase
+    - *message*: one sentence for people
+    - *observed_generation*: the ``metadata.generation`` that was looked at; None leaves it out
+    - *now*: the moment of a change; None is now
     """
     word = str(status)
     made: dict[str, Any] = {"type": type_, "status": word, "reason": reason, "message": message}
@@ -128,7 +139,11 @@ def set_condition(
 
 
 def condition(type_: str, status: bool | str = True) -> Callable[[Any], bool]:
-    """A test for ``wait_for``: whether an object has the condition, and has observed its spec."""
+    """A test for ``wait_for``: whether an object has the condition, and has observed its spec.
+
+    - *type_*: type of the condition, such as ``Available``
+    - *status*: the status it must have: True, False, or a word
+    """
     word = str(status)
 
     def holds(item: Any) -> bool:
@@ -149,7 +164,10 @@ def condition(type_: str, status: bool | str = True) -> Callable[[Any], bool]:
 
 
 def deleted(item: Any) -> bool:
-    """A test for ``wait_for``: whether the object is gone."""
+    """A test for ``wait_for``: whether the object is gone.
+
+    - *item*: the object, or None
+    """
     return item is None
 
 
@@ -167,6 +185,8 @@ async def wait_for(
     server does not have.  ::
 
         await wait_for(deployments, "web", condition("Available"), timeout=60)
+
+    - *name*: name of the object
     """
     async with (
         asyncio.timeout(timeout),
@@ -195,6 +215,8 @@ def owner_reference(
 
     Only one owner may be the *controller*; that one usually also blocks its own foreground
     deletion until the object is gone.
+
+    - *block_owner_deletion*: None is the same as *controller*
     """
     if not owner.metadata.uid:
         raise ConfigurationError(f"{owner.kind} {owner.metadata.name!r} was not read from a server")
@@ -229,6 +251,12 @@ def applied_object(
 
     It is deleted with its *owner*, and is in the same namespace; of a resource without namespaces,
     say ``namespace=""``.
+
+    - *kind*: class of the object, or its resource
+    - *name*: name of the object
+    - *namespace*: None is that of *owner*; empty for a resource without namespaces
+    - *labels*, *annotations*: those that this program wants; None is none
+    - *fields*: the other fields by their JSON names, such as ``spec``
     """
     metadata: dict[str, Any] = {"name": name}
     if isinstance(kind, Resource):

@@ -36,7 +36,11 @@ class RateLimiter(Protocol):
 
 
 class ExponentialFailures:
-    """``first * 2 ** failures`` seconds for each key by itself, up to ``ceiling``."""
+    """``first * 2 ** failures`` seconds for each key by itself, up to ``ceiling``.
+
+    - *first*: seconds after the first failure
+    - *ceiling*: longest delay, in seconds
+    """
 
     def __init__(self, first: float = FIRST_DELAY, ceiling: float = LONGEST_DELAY) -> None:
         self._first = first
@@ -111,7 +115,10 @@ class TokenBucket:
 
 
 class MaxOf:
-    """The longest delay of several limiters, all of which hear of every failure."""
+    """The longest delay of several limiters, all of which hear of every failure.
+
+    - *limiters*: the limiters to combine
+    """
 
     def __init__(self, *limiters: RateLimiter) -> None:
         self._limiters = limiters

@@ -103,6 +103,10 @@ class Controller:
     *predicate* leaves out changes of *source* itself.  With *elected* no call begins when it does
     not lead: the keys wait, and are worked on within a second when it does.  Work begins when
     *source* and all *watches* that are not optional are synced.
+
+    - *workers*: how many calls may be under way at the same time
+    - *queue*: the work queue; None makes one of its own
+    - *name*: what logs and metrics call it; the resource of *source* unless given
     """
 
     def __init__(

@@ -158,7 +158,10 @@ def version_changed(change: Change[Any]) -> bool:
 
 
 def labelled(selector: str) -> Predicate[Any]:
-    """Leave out objects whose labels do not match, unless they matched before."""
+    """Leave out objects whose labels do not match, unless they matched before.
+
+    - *selector*: label selector, such as ``app=web``
+    """
     wanted = LabelSelector.parse(selector)
 
     def matches(change: Change[Any]) -> bool:
@@ -169,7 +172,10 @@ def labelled(selector: str) -> Predicate[Any]:
 
 
 def in_namespaces(*namespaces: str) -> Predicate[Any]:
-    """Leave out what is in other namespaces."""
+    """Leave out what is in other namespaces.
+
+    - *namespaces*: the namespaces to keep
+    """
     wanted = frozenset(namespaces)
     return lambda change: namespace_of(change.key) in wanted
 

@@ -60,6 +60,10 @@ class WorkQueue(Generic[K]):
     added again keeps its place, or moves up to the higher priority.  *limit* is the most keys that
     may wait, 0 for any number.  Used by one event loop: from another thread,
     ``loop.call_soon_threadsafe(queue.add, key)``.
+
+    - *name*: what logs and metrics call it
+    - *rate_limiter*: delays of ``add_rate_limited``; None is ``default_rate_limiter``
+    - *priority*: higher ones are given out first
     """
 
     def __init__(
@@ -152,6 +156,8 @@ class WorkQueue(Generic[K]):
         """Add in some seconds; of two moments for one key the earlier counts.
 
         A queue that is full then takes it as soon as it has room.
+
+        - *seconds*: how long to wait
         """
         if self._is_shut_down:
             return

@@ -34,6 +34,8 @@ class CriClient:
                 print(container.id, container.state.name)
 
     Nothing is asked before the first call, so a runtime that is not there yet is no error.
+
+    - *timeout*: seconds for one call
     """
 
     def __init__(self, endpoint: str, *, timeout: float = TIMEOUT) -> None:
@@ -54,7 +56,11 @@ class CriClient:
 
 
 class _Service:
-    """The calls of one service."""
+    """The calls of one service.
+
+    - *channel*: the connection to the runtime
+    - *timeout*: seconds for one call
+    """
 
     name = ""
 
@@ -96,7 +102,11 @@ class RuntimeService(_Service):
     async def run_pod_sandbox(
         self, config: sandboxes.PodSandboxConfig, *, runtime_handler: str = ""
     ) -> str:
-        """Make and start a sandbox; returns its id.  Has twice the time of other calls."""
+        """Make and start a sandbox; returns its id.  Has twice the time of other calls.
+
+        - *config*: the pod: names, log folder, DNS, ports, namespaces
+        - *runtime_handler*: handler of a RuntimeClass; empty is the default
+        """
         request = sandboxes.RunPodSandboxRequest(config=config, runtime_handler=runtime_handler)
         answer = await self._ask(
             "RunPodSandbox", request, sandboxes.RunPodSandboxResponse, more=self._timeout
@@ -130,7 +140,10 @@ class RuntimeService(_Service):
         return (await self._ask("ListPodSandbox", request, sandboxes.ListPodSandboxResponse)).items
 
     async def port_forward(self, pod_sandbox_id: str, ports: Sequence[int] = ()) -> str:
-        """The address of the runtime's streaming server for ports of the pod."""
+        """The address of the runtime's streaming server for ports of the pod.
+
+        - *ports*: ports of the pod
+        """
         request = service.PortForwardRequest(pod_sandbox_id=pod_sandbox_id, port=tuple(ports))
         return (await self._ask("PortForward", request, service.PortForwardResponse)).url
 
@@ -142,7 +155,11 @@ class RuntimeService(_Service):
         config: containers.ContainerConfig,
         sandbox_config: sandboxes.PodSandboxConfig,
     ) -> str:
-        """Make a container in a sandbox, without starting it; returns its id."""
+        """Make a container in a sandbox, without starting it; returns its id.
+
+        - *config*: image, command, environment, mounts and limits of the container
+        - *sandbox_config*: what the sandbox was made from
+        """
         request = containers.CreateContainerRequest(
             pod_sandbox_id=pod_sandbox_id, config=config, sandbox_config=sandbox_config
         )
@@ -185,7 +202,10 @@ class RuntimeService(_Service):
     async def update_container_resources(
         self, container_id: str, linux: isolation.LinuxContainerResources
     ) -> None:
-        """Change the limits of a container that runs."""
+        """Change the limits of a container that runs.
+
+        - *linux*: the new limits
+        """
         request = containers.UpdateContainerResourcesRequest(container_id=container_id, linux=linux)
         await self._ask(
             "UpdateContainerResources", request, containers.UpdateContainerResourcesResponse
@@ -203,6 +223,8 @@ class RuntimeService(_Service):
 
         The runtime kills it after *timeout* seconds, and RpcDeadlineExceeded is raised; 0 lets it
         run for as long as it takes.
+
+        - *command*: the program and its arguments
         """
         request = containers.ExecSyncRequest(
             container_id=container_id, cmd=tuple(command), timeout=timeout
@@ -213,17 +235,26 @@ class RuntimeService(_Service):
         )
 
     async def exec(self, request: service.ExecRequest) -> str:
-        """The address of the runtime's streaming server for a command."""
+        """The address of the runtime's streaming server for a command.
+
+        - *request*: container, command and streams
+        """
         return (await self._ask("Exec", request, service.ExecResponse)).url
 
     async def attach(self, request: service.AttachRequest) -> str:
-        """The address of the runtime's streaming server for a container's first process."""
+        """The address of the runtime's streaming server for a container's first process.
+
+        - *request*: container and streams
+        """
         return (await self._ask("Attach", request, service.AttachResponse)).url
 
     async def list_container_stats(
         self, filter_: service.ContainerStatsFilter | None = None
     ) -> tuple[service.ContainerStats, ...]:
-        """What containers use."""
+        """What containers use.
+
+        - *filter_*: which containers; None is all
+        """
         request = service.ListContainerStatsRequest(filter=filter_)
         answer = await self._ask("ListContainerStats", request, service.ListContainerStatsResponse)
         return answer.stats
@@ -249,14 +280,20 @@ class ImageService(_Service):
     async def image_status(
         self, image: images.ImageSpec, *, verbose: bool = False
     ) -> images.ImageStatusResponse:
-        """The image, None in the answer when it is not here; verbose ``info`` has its config."""
+        """The image, None in the answer when it is not here; verbose ``info`` has its config.
+
+        - *image*: the image's name or digest
+        """
         request = images.ImageStatusRequest(image=image, verbose=verbose)
         return await self._ask("ImageStatus", request, images.ImageStatusResponse)
 
     async def list_images(
         self, filter_: images.ImageFilter | None = None
     ) -> tuple[images.Image, ...]:
-        """The images that are here."""
+        """The images that are here.
+
+        - *filter_*: which images; None is all
+        """
         request = images.ListImagesRequest(filter=filter_)
         return (await self._ask("ListImages", request, images.ListImagesResponse)).images
 
@@ -267,7 +304,12 @@ class ImageService(_Service):
         auth: images.AuthConfig | None = None,
         sandbox_config: sandboxes.PodSandboxConfig | None = None,
     ) -> str:
-        """Pull an image, however long that takes; returns its reference."""
+        """Pull an image, however long that takes; returns its reference.
+
+        - *image*: the image's name or digest
+        - *auth*: credentials of the registry; None is none
+        - *sandbox_config*: the pod that it is for; None is none
+        """
         request = images.PullImageRequest(image=image, auth=auth, sandbox_config=sandbox_config)
         answer = await self._ask_until("PullImage", request, images.PullImageResponse, timeout=None)
         if not answer.image_ref:
@@ -275,7 +317,10 @@ class ImageService(_Service):
         return answer.image_ref
 
     async def remove_image(self, image: images.ImageSpec) -> None:
-        """Remove an image; harmless when it is gone."""
+        """Remove an image; harmless when it is gone.
+
+        - *image*: the image's name or digest
+        """
         request = images.RemoveImageRequest(image=image)
         await self._ask("RemoveImage", request, images.RemoveImageResponse)
 

@@ -91,7 +91,10 @@ class CriRuntime:
         return next((pod for pod in found if pod.uid == uid), None)
 
     async def pod_status(self, pod: RuntimePod, /) -> RuntimeStatus:
-        """Everything about a pod; what was removed since it was listed is left out."""
+        """Everything about a pod; what was removed since it was listed is left out.
+
+        - *pod*: what ``list_pods`` or ``find_pod`` returned
+        """
         sandboxes = [await self._sandbox(each.id) for each in pod.sandboxes]
         found = [status for status in sandboxes if status is not None]
         containers = [await self._container(each.id) for each in pod.containers]

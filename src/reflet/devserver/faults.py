@@ -79,9 +79,17 @@ class SeenRequest:
 class Fault:
     """One fault: what happens, to which requests, and how often.
 
-    An empty ``verb``, ``resource`` or ``path`` matches all; ``path`` may have wildcards.  With
-    ``now=True`` it strikes at once, every open stream that matches, instead of waiting for a
-    request.
+    - *action*: what goes wrong
+    - *verb*: such as ``list``; empty is any
+    - *resource*: such as ``pods``; empty is any
+    - *path*: pattern of the URL path, with ``*`` and ``?``; empty is any
+    - *after*: how many requests that match pass first
+    - *times*: how many requests it strikes after those
+    - *now*: whether it strikes at once, every open stream that matches, and waits for no request
+    - *status*: HTTP code from 400 to 599, for ``status``
+    - *reason*, *message*: those of the Status, for ``status``; empty is what the code stands for
+    - *retry_after*: seconds in the ``Retry-After`` header, for ``status``; None sends none
+    - *seconds*: how long, for ``delay`` and ``restart``
     """
 
     action: Action | str
@@ -116,7 +124,10 @@ class Fault:
 
     @classmethod
     def from_document(cls, document: object) -> Fault:
-        """Read a fault from JSON; its names are those of the fields, in camelCase."""
+        """Read a fault from JSON; its names are those of the fields, in camelCase.
+
+        - *document*: decoded JSON
+        """
         if not isinstance(document, dict):
             raise ConfigurationError("a fault is a JSON object")
         known = {_camel(each.name): each for each in fields(cls)}
@@ -175,6 +186,8 @@ class Faults:
     """The faults that wait, and those that have struck.
 
     ``strike_now`` is told of faults that strike at once.
+
+    - *strike_now*: called with faults that concern no request: closed connections, restarts
     """
 
     def __init__(self, strike_now: Callable[[Fault], None] | None = None) -> None:
@@ -233,7 +246,10 @@ class Faults:
 
 @final
 class RequestLog:
-    """The requests that came, oldest first, for tests to count."""
+    """The requests that came, oldest first, for tests to count.
+
+    - *most*: how many requests are kept
+    """
 
     def __init__(self, most: int = MOST_REQUESTS) -> None:
         self._requests: deque[SeenRequest] = deque(maxlen=most)
@@ -251,7 +267,12 @@ class RequestLog:
         return tuple(self._requests)
 
     def count(self, *, verb: str = "", resource: str = "", path: str = "") -> int:
-        """Count the requests that match, as faults match them."""
+        """Count the requests that match, as faults match them.
+
+        - *verb*: such as ``list``; empty is any
+        - *resource*: such as ``pods``; empty is any
+        - *path*: pattern of the URL path, with ``*`` and ``?``; empty is any
+        """
         pattern = Fault(Action.DROP, verb=verb, resource=resource, path=path)
         return sum(pattern.matches(request) for request in self._requests)
 

@@ -64,13 +64,18 @@ logger = logging.getLogger(__name__)
 class DevServer:
     """A Kubernetes API on a port of this machine, for as long as the ``async with`` lasts.
 
-    ``port=0`` takes a free one.  With ``data_dir`` everything is kept there, the token and the
-    certificates too; without, everything is gone afterwards.  ``kubeconfig`` is where the
-    kubeconfig is written, readable by its owner only; by default to a temporary file.
-    ``tls=False`` serves plain HTTP and needs no extra package; on a loopback address every
-    program of this machine may then do everything, without a token.  ``load`` are files, folders
-    and objects to begin with; ``loaded`` says what became of each.
-    ``play`` is who lives beside the server and lets things happen: a ``reflet.play.Play``.
+    ``loaded`` says what became of each object of *load*.
+
+    - *host*: address to listen at
+    - *port*: 0 takes a free one
+    - *data_dir*: where objects, token and certificates are kept; None keeps nothing
+    - *kubeconfig*: where the kubeconfig is written, readable by its owner only; None is a
+      temporary file
+    - *tls*: False serves plain HTTP and needs no extra package; on a loopback address, clients
+      then need no token
+    - *load*: files, folders and objects to begin with
+    - *token*: what clients must send; empty makes one
+    - *play*: which controllers run beside the server: a ``reflet.play.Play``; None is none
     """
 
     state: State
@@ -191,7 +196,10 @@ class DevServer:
 
     @property
     def log_source(self) -> LogSource | None:
-        """Whoever has the logs of containers; None answers that there are none."""
+        """Whoever has the logs of containers; None answers that there are none.
+
+        - *source*: what reads logs; None is nothing
+        """
         return self.state.log_source
 
     @log_source.setter
@@ -214,7 +222,10 @@ class DevServer:
         }
 
     async def restart(self, seconds: float = 0.0) -> None:
-        """Break all connections, listen to nobody for a while, then go on with the same state."""
+        """Break all connections, listen to nobody for a while, then go on with the same state.
+
+        - *seconds*: for how long nobody is served
+        """
         self._begin_pause(seconds)
         if self._pause is not None:
             await asyncio.shield(self._pause)

@@ -36,6 +36,8 @@ class InformerSet:
     Entering the context starts all of them, and one that is asked for later starts at once.
     Leaving it stops them, the last one first.  *options* are described in ``InformerOptions`` and
     hold for all.  Belongs to one event loop, and can be entered once.
+
+    - *source_for*: gives the client of a resource in a namespace
     """
 
     def __init__(self, source_for: SourceFor, **options: Unpack[InformerOptions[Any]]) -> None:
@@ -80,7 +82,11 @@ class InformerSet:
         label_selector: LabelSelector | str = "",
         field_selector: FieldSelector | str = "",
     ) -> SharedInformer[Any]:
-        """The informer of one collection; selectors are the same when they mean the same."""
+        """The informer of one collection; selectors are the same when they mean the same.
+
+        - *resource*: the resource
+        - *namespace*: None is all namespaces
+        """
         if self._stopped:
             raise InformerStopped("the set of informers has stopped already")
         if isinstance(label_selector, str):

@@ -35,7 +35,10 @@ class NotMirrored(NotFound, KeyError):
 
     @classmethod
     def of(cls, resource: Resource, name: str) -> Self:
-        """The error for an object of *resource*."""
+        """The error for an object of *resource*.
+
+        - *name*: name of the object
+        """
         facts = not_found(resource.plural, name, resource.group)
         return cls(
             facts.message,
@@ -82,6 +85,8 @@ class Mirror(Generic[T]):
 
     A mapping as *source*, from namespaces to their sources, makes a mirror of several: until it is
     synced it may have the objects of some of them.
+
+    - *resource*: the resource, for the words of errors
     """
 
     def __init__(
@@ -135,7 +140,11 @@ class Mirror(Generic[T]):
     # Reading
 
     def get(self, name: str, namespace: str | None = None) -> T | None:
-        """The object of that name, None when there is none."""
+        """The object of that name, None when there is none.
+
+        - *name*: ``name``, or ``namespace/name``
+        - *namespace*: None is the mirror's own
+        """
         return self.informer.store.get(self._key(name, namespace))
 
     def __getitem__(self, name: str) -> T:
@@ -172,7 +181,10 @@ class Mirror(Generic[T]):
         return self.informer.store.by_index(name, value)
 
     def list(self, selector: LabelSelector | str = "", namespace: str | None = None) -> list[T]:
-        """The objects whose labels match, of one namespace or of all that are mirrored."""
+        """The objects whose labels match, of one namespace or of all that are mirrored.
+
+        - *namespace*: None is all that are mirrored
+        """
         lister = self.informer.lister(self.resource.plural, group=self.resource.group)
         return lister.list(selector, namespace=namespace)
 
@@ -215,6 +227,8 @@ class Mirror(Generic[T]):
 
         *resync_every* asks to be told everything again that often, in seconds: None as often as
         the mirror says, 0 never.
+
+        - *name*: what logs and metrics call the handler
         """
         return self.informer.add_handler(
             handler, name=name, resync_every=resync_every, executor=executor

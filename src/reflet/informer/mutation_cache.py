@@ -44,6 +44,8 @@ class MutationCache(Generic[T]):
     Kubernetes server; where they are none, the store wins.  With *include_adds* objects that the
     store does not have count too: an object that somebody else deletes right after it was
     written may then be seen until its time is over.  May be used from any thread.
+
+    - *store*: what a watch keeps current
     """
 
     def __init__(

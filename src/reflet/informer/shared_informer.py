@@ -62,6 +62,9 @@ class NotSynced(RefletError, TimeoutError):
 
     ``__cause__`` is why, Forbidden for one, where that is known; of several informers it is that
     of the first.
+
+    - *waiting*: for each informer that waits, by name, its last error or None
+    - *timeout*: seconds that were waited
     """
 
     def __init__(self, waiting: Mapping[str, Exception | None], timeout: float | None) -> None:
@@ -275,7 +278,7 @@ class SharedInformer(Generic[T]):
         return tuple(self._reflectors)
 
     def lister(self, resource: str = "", *, group: str = "") -> Lister[T]:
-        """A read-only view of the store."""
+        """A read-only view of the store; errors call its objects *resource*, of *group*."""
         return Lister(self.store, resource or self.name, group=group)
 
     @property
@@ -319,7 +322,7 @@ class SharedInformer(Generic[T]):
         self._intake = self._made_intake(transform)
 
     def set_error_handler(self, on_error: Callable[[Exception], None]) -> None:
-        """Be told when the watch fails; only before the start."""
+        """Call *on_error* with every error that ends a list or a watch; only before the start."""
         self._refuse_when_started()
         self._on_error = on_error
 
@@ -333,10 +336,11 @@ class SharedInformer(Generic[T]):
         resync_every: float | None = None,
         executor: Executor | None = None,
     ) -> Registration[T]:
-        """Tell *handler* every change from now on, the present state first.
+        """Call *handler* with every change from now on, the present state first.
 
-        *resync_every* asks to be told everything again that often, in seconds: None as often as
-        the informer says, 0 never.  A plain function runs on the event loop, or in *executor*.
+        *resync_every* asks for everything again that often, in seconds: None as often as the
+        informer says, 0 never.  A plain function runs on the event loop, or in *executor*.  *name*
+        is for logs and metrics.
         """
         name = name or getattr(handler, "__qualname__", type(handler).__qualname__)
         if self.is_stopped:
@@ -361,8 +365,8 @@ class SharedInformer(Generic[T]):
     ) -> ChangeStream[T]:
         """Iterate the changes, the present state first, until the loop is left.
 
-        Objects that did not change are told again only where *resync_every*, the informer's if it
-        is None, asks for it.
+        Objects that did not change come again only where *resync_every*, the informer's if it is
+        None, asks for it.  *name* is for logs and metrics.
         """
         if self.is_stopped:
             raise InformerStopped(f"informer {self.name} has stopped already")

@@ -46,7 +46,12 @@ class PossibleUsers(Frozen, frozen=True, kw_only=True):
         return tuple(sorted({item.metadata.namespace for item in every} - {""} | there))
 
     def maker_of(self, kind: ConfigKind, namespace: str, name: str) -> str:
-        """What makes an object that does not exist yet, ``ExternalSecret database``; or empty."""
+        """What makes an object that does not exist yet, ``ExternalSecret database``; or empty.
+
+        - *kind*: ConfigMap or Secret
+        - *namespace*: namespace of the object
+        - *name*: name of the object
+        """
         if always_there(kind, namespace, name):
             return "the cluster"
         for item in self.candidates.objects:

@@ -28,6 +28,10 @@ class ObjectManager(Generic[C]):
     *options* are those of ``StrategyOptions``.
 
     ``peek`` may be called from any thread, all else belongs to the event loop.
+
+    - *strategy*: ``watch``, ``auto``, ``cache`` or ``get``; see ``ConfigMapManager``
+    - *namespace*: namespace of the object
+    - *name*: name of the object
     """
 
     def __init__(

@@ -45,6 +45,10 @@ class ObjectChanges(Generic[C]):
 
     Leaving the loop is enough: what nothing refers to any more is told nothing.  Belongs to one
     event loop.
+
+    - *describe*: gives the change of an object by namespace and name; None for one that is not kept
+    - *namespace*: namespace of the object
+    - *name*: name of the object
     """
 
     def __init__(self, describe: Callable[[str, str], ObjectChange[C] | None]) -> None:

@@ -57,6 +57,10 @@ class ObjectStore(Protocol[C_co]):
 
     References are counted: an object is kept as long as one is left.  Adding and deleting them
     never waits for anything.  All but ``peek`` belongs to the event loop.
+
+    - *namespace*: namespace of the object
+    - *name*: name of the object
+    - *referrer*: UID of the pod that refers to it
     """
 
     async def __aenter__(self) -> Self: ...

@@ -46,11 +46,12 @@ class ManagerOptions(TypedDict, total=False):
 class StrategyOptions:
     """The options of all strategies; each takes those that mean something to it.
 
-    - *clock*: all but ``get``.
+    - *clock*: source of time; None is the system's clock.
     - *sync_frequency*: ``watch`` and ``auto`` close the stream of an object that was not read
       for five times as many seconds, and at least a minute.
     - *sync_timeout*: the seconds that a read of ``watch`` and ``auto`` waits at most.
-    - *streaming*, *metrics*: those of the reflectors of ``watch`` and ``auto``.
+    - *streaming*: whether ``watch`` and ``auto`` ask for WatchLists.
+    - *metrics*: where the reflectors of ``watch`` and ``auto`` count; the default counts nothing.
     - *limits*: when ``auto`` watches a namespace as a whole.
     - *default_ttl*, *ttl*: for how many seconds an object stays fresh with ``cache``; *ttl* is
       asked at every read, and where it gives None, or is None, *default_ttl* counts.

@@ -52,18 +52,28 @@ _IMMUTABLE: Final = EntryState.IMMUTABLE
 
 @dataclass(frozen=True, slots=True)
 class IdleRule:
-    """Seconds that an object may go unread, and seconds between two looks for such objects."""
+    """When an object's stream is closed because nobody reads it.
+
+    - *longest*: seconds that an object may go unread
+    - *look_every*: seconds between two looks for such objects
+    """
 
     longest: float
     look_every: float = LOOK_EVERY
 
     @classmethod
     def for_syncs_every(cls, seconds: float) -> IdleRule:
-        """The kubelet's rule for a sync frequency."""
+        """The kubelet's rule for a sync frequency.
+
+        - *seconds*: the kubelet's ``syncFrequency``
+        """
         return cls(max(SHORTEST_IDLE, MISSED_SYNCS * seconds))
 
     def is_idle(self, last_access: float, now: float) -> bool:
-        """Whether what was last read at *last_access* has not been read for too long.  Pure."""
+        """Whether what was last read at *last_access* has not been read for too long.  Pure.
+
+        - *now*: the present, on the same clock as *last_access*
+        """
         return last_access + self.longest < now
 
 

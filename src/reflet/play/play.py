@@ -55,6 +55,8 @@ class Play:
     ``Play("all")`` is everything.  *nodes* is how many pretend nodes there are; *outcomes* say what
     containers of some images do, see ``Outcome``; *clock* is for tests.  A value: it may be used
     for any number of servers.
+
+    - *names*: the controllers to run; ``all`` is every one
     """
 
     def __init__(
@@ -81,7 +83,10 @@ class Play:
 
     @classmethod
     def parse(cls, text: str, **options: Any) -> Play:
-        """Read names with commas between them; ConfigurationError for one that nobody plays."""
+        """Read names with commas between them; ConfigurationError for one that nobody plays.
+
+        - *options*: those of ``Play``
+        """
         return cls(*(name for each in text.split(",") if (name := each.strip())), **options)
 
     def __repr__(self) -> str:
@@ -92,6 +97,8 @@ class Play:
         """Play for as long as the context is open; what is there at the start has been seen.
 
         Of the server it takes ``kubeconfig_path``, and ``ca_data``, its authority's certificate.
+
+        - *server*: a ``DevServer`` that runs
         """
         async with (
             connect(kubeconfig=str(server.kubeconfig_path), qps=0) as cluster,

@@ -65,7 +65,11 @@ def _step(words: list[str], text: str) -> ScriptStep:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What containers of an image do; *image* may have ``*`` and ``?``."""
+    """What containers of an image do.
+
+    - *image*: name of the image; may have ``*`` and ``?``
+    - *script*: what they do; see ``parse_script``
+    """
 
     image: str
     script: str

@@ -46,7 +46,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds between relists, and without one until that is unhealthy."""
+    """How often to relist.
+
+    - *period*: seconds between two relists
+    - *threshold*: seconds without a relist after which that is unhealthy
+    """
 
     period: float
     threshold: float
@@ -72,6 +76,9 @@ class EventedPleg(Pleg):
     ``is_streaming`` says whether events come.  Without them, because the runtime has none or the
     stream failed *max_retries* times, this is a ``Pleg`` in all that can be seen, and the stream
     is tried again from time to time.
+
+    - *generic*: period and health threshold while no events come
+    - *evented*: period and health threshold while events come
     """
 
     _absence_counts = True

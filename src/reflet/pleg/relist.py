@@ -56,6 +56,10 @@ class Pleg:
     runtime says so.  *permanent* keeps the tasks
     that look, and knows if one of them has ended.  Used by one event loop;
     ``healthy`` and ``why_unhealthy`` may be asked from any thread.  Can be entered once.
+
+    - *runtime*: the container runtime
+    - *threshold*: seconds without a relist after which it is unhealthy
+    - *request_capacity*: pods that may wait for ``request_relist``
     """
 
     # A single pod that the runtime does not know is left to the next relist, as in the kubelet.

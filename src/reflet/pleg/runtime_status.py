@@ -93,7 +93,10 @@ class RuntimeStatus:
     sandboxes: tuple[RuntimeSandbox, ...] = ()
 
     def container(self, name: str) -> RuntimeContainerStatus | None:
-        """Return the newest container of that name, if there is one."""
+        """Return the newest container of that name, if there is one.
+
+        - *name*: name of the container
+        """
         return next((each for each in self.containers if each.name == name), None)
 
 
@@ -115,7 +118,10 @@ class PodRuntime(Protocol):
         ...
 
     async def pod_status(self, pod: RuntimePod, /) -> RuntimeStatus:
-        """Return everything about one pod that was listed or found."""
+        """Return everything about one pod that was listed or found.
+
+        - *pod*: what ``list_pods`` or ``find_pod`` returned
+        """
         ...
 
 

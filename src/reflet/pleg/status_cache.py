@@ -33,7 +33,11 @@ class Inspection:
 
 
 class StatusTooOld(RefletError, TimeoutError):
-    """No status of pod ``uid`` newer than ``moment`` came within ``timeout`` seconds."""
+    """No status of pod ``uid`` newer than ``moment`` came within ``timeout`` seconds.
+
+    - *moment*: the moment that was asked for
+    - *timeout*: seconds that were waited
+    """
 
     def __init__(self, uid: str, moment: float, timeout: float) -> None:
         self.uid = uid
@@ -132,7 +136,10 @@ class StatusCache:
     def newer_than_blocking(
         self, uid: str, moment: float, *, timeout: float | None = None
     ) -> Inspection:
-        """Do as ``newer_than`` does, in a thread that runs no event loop."""
+        """Do as ``newer_than`` does, in a thread that runs no event loop.
+
+        - *moment*: on the clock of the ``Pleg`` that fills the cache
+        """
         if _running_loop() is not None:
             raise RuntimeError("an event loop runs in this thread: await newer_than instead")
         longest = threading.TIMEOUT_MAX
@@ -156,6 +163,9 @@ class StatusCache:
         """Store what a look at a pod brought, begun at *at*, and wake whom that is new enough for.
 
         False, and nothing happens, when it is older than what is stored and that counts.
+
+        - *status*: what the runtime reported
+        - *error*: why the runtime could not report; None if it did
         """
         inspection = Inspection(status, error)
         with self._lock:

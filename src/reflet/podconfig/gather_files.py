@@ -106,6 +106,9 @@ def inputs_of_every_pod(
     """Return every pod of files that were read, of one namespace if one is given.
 
     *refused* is that of ``pod_inputs_from_files``.  Raises ConfigurationError when there is none.
+
+    - *applied*: the objects of the files
+    - *namespace*: only pods of this namespace; empty is all of them
     """
     found = [
         _inputs_of(each, applied)
@@ -191,7 +194,12 @@ def _node_of(pod: Pod, applied: AppliedManifests) -> tuple[NodeInHand, tuple[str
 def possible_users_from_files(
     paths: Sources | Sequence[str], *, namespace: str = "", on_file: OnFile | None = None
 ) -> PossibleUsers:
-    """Take the objects of files as if they were applied."""
+    """Take the objects of files as if they were applied.
+
+    - *paths*: files, folders, or ``-`` for standard input
+    - *namespace*: where objects are that name none
+    - *on_file*: called for each file that is read; None if nobody cares
+    """
     # Only those who ask for users need the table of references.
     from reflet.insight.possible_users import (  # noqa: PLC0415 - see above
         Candidates,

@@ -44,6 +44,9 @@ def lint_subjects_from_files(
 
     *on_file* is told of every text that is read, *ask_server* asked for kinds that nothing is known
     of.  Raises ConfigurationError where there is nothing to check.
+
+    - *sources*: files, folders, or ``-`` for standard input
+    - *namespace*: where objects are that name none
     """
     comments: dict[str, Mapping[int, frozenset[str]]] = {}
 

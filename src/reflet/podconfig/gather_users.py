@@ -57,6 +57,10 @@ async def possible_users(
     server does not have are left out.  Of an object whose labels may be a sidecar's, workloads of
     other namespaces are candidates if they hold one.  Raises the first error when not one list
     could be had, or the server cannot be asked.
+
+    - *kind*: ConfigMap or Secret
+    - *name*: name of the object; empty is all of the kind
+    - *everywhere*: whether to list all namespaces, not only the connection's own
     """
     lists: dict[Resource, tuple[Any, ...]] = {}
     failures: dict[Resource, RefletError] = {}

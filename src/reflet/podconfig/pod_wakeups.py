@@ -41,6 +41,8 @@ class PodWakeups:
     listen.
 
     Belongs to one event loop.
+
+    - *pod*: namespace, name and UID of the pod
     """
 
     def __init__(
@@ -88,7 +90,10 @@ class PodWakeups:
         self._wakes.setdefault(pod, {})[wake] = None
 
     def unfollow(self, pod: PodKey, wake: Wake) -> None:
-        """Stop that; harmless when nobody followed."""
+        """Stop that; harmless when nobody followed.
+
+        - *wake*: what ``follow`` was given
+        """
         wakes = self._wakes.get(pod, {})
         wakes.pop(wake, None)
         if not wakes:

@@ -114,7 +114,10 @@ class Difference:
 
 
 def difference(before: ResolvedPod | None, after: ResolvedPod) -> Difference:
-    """Tell what is new in *after*; everything is when there was nothing before.  Pure."""
+    """Tell what is new in *after*; everything is when there was nothing before.  Pure.
+
+    - *before*: what the pod had; None for the first time
+    """
     variables: dict[str, NameChanges] = {}
     files: dict[str, NameChanges] = {}
     errors: dict[str, str] = {}

@@ -85,6 +85,8 @@ class ServiceAccountTokens:
 
     Two who ask for one token at the same time share a request.  *chance* gives numbers from 0 to
     1.  Belongs to one event loop.
+
+    - *server*: what requests tokens: a ``Client``
     """
 
     def __init__(
@@ -108,6 +110,8 @@ class ServiceAccountTokens:
         """The token, renewed if it is time; or the kubelet's error of getting it.
 
         While a token cannot be renewed, the old one is answered as long as it is good.
+
+        - *key*: pod, service account, audience and lifetime of the token
         """
         async with self._asking.setdefault(key, asyncio.Lock()):
             now = self._clock.now()
@@ -128,7 +132,10 @@ class ServiceAccountTokens:
             return kept.token
 
     def due_in(self, keys: Sequence[TokenKey]) -> float | None:
-        """Seconds until the first of these should be asked for again; None for no tokens."""
+        """Seconds until the first of these should be asked for again; None for no tokens.
+
+        - *keys*: the tokens that are in use
+        """
         now = self._clock.now()
         moments = [self._due_at(key, now) for key in keys]
         return max(0.0, (min(moments) - now).total_seconds()) if moments else None

@@ -146,6 +146,8 @@ class FolderFiles(Mapping[str, bytes]):
 
     A path that leads out of the folder, through links as well, is not there; neither is what is
     no plain file, cannot be read, or is larger than any environment.
+
+    - *folder*: the folder
     """
 
     def __init__(self, folder: Path) -> None:

@@ -60,6 +60,8 @@ class FolderPods:
 
     *complete* is called for each pod that was read, in a thread, and gives the pod to tell of:
     with the defaults of the API server, for example.
+
+    - *folder*: the folder
     """
 
     def __init__(

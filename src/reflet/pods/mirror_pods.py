@@ -45,6 +45,8 @@ def mirror_pod(pod: Pod, node: Node) -> Pod:
     """The mirror of a static pod on a node.
 
     ConfigurationError when the node has no uid: it has not been read from the server yet.
+
+    - *node*: the node that runs the pod
     """
     if not node.metadata.uid:
         raise ConfigurationError(f"UID unset for node {node.metadata.name}")
@@ -68,6 +70,9 @@ async def create_mirror(pods: PodWriter, pod: Pod, node: Node) -> None:
     """Show a static pod; one that is shown as it is already is well.
 
     AlreadyExists when a pod of that name shows something else.
+
+    - *pods*: the verbs for pods in the pod's namespace
+    - *node*: the node that runs the pod
     """
     mirror = mirror_pod(pod, node)
     try:
@@ -80,7 +85,11 @@ async def create_mirror(pods: PodWriter, pod: Pod, node: Node) -> None:
 
 
 async def delete_mirror(pods: PodWriter, mirror: Pod) -> bool:
-    """Delete a mirror and no other pod of its name; whether there was one."""
+    """Delete a mirror and no other pod of its name; whether there was one.
+
+    - *pods*: the verbs for pods in the pod's namespace
+    - *mirror*: the mirror to delete
+    """
     options = DeleteOptions(grace_period_seconds=_AT_ONCE, uid=mirror.metadata.uid or None)
     try:
         await pods.delete(mirror.metadata.name, options)

@@ -88,7 +88,10 @@ class PodManager:
     # Writing
 
     def replace(self, pods: Iterable[Pod]) -> None:
-        """Forget everything, and know these."""
+        """Forget everything, and know these.
+
+        - *pods*: all pods there are, mirrors included
+        """
         for known in (
             self._pods,
             self._pods_by_name,
@@ -139,15 +142,25 @@ class PodManager:
         return self._pods.get(uid)
 
     def by_full_name(self, name: str) -> Pod | None:
-        """The pod that is no mirror and has this full name."""
+        """The pod that is no mirror and has this full name.
+
+        - *name*: ``name_namespace``
+        """
         return self._pods_by_name.get(name)
 
     def by_name(self, namespace: str, name: str) -> Pod | None:
-        """The pod that is no mirror, by its namespace and name."""
+        """The pod that is no mirror, by its namespace and name.
+
+        - *namespace*: namespace of the pod
+        - *name*: name of the pod
+        """
         return self._pods_by_name.get(f"{name}_{namespace}")
 
     def pod_of(self, mirror: Pod) -> Pod | None:
-        """The pod that a mirror shows."""
+        """The pod that a mirror shows.
+
+        - *mirror*: a mirror pod
+        """
         return self._pods_by_name.get(full_name(mirror))
 
     def mirror_of(self, pod: Pod) -> Pod | None:

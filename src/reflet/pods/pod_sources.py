@@ -132,7 +132,10 @@ class ServedPods:
 def pods_of_node(
     cluster: ObjectServer, node: str, *, streaming: bool = True, clock: Clock | None = None
 ) -> ServedPods:
-    """The pods that are bound to a node, which is all that a node's own identity may see."""
+    """The pods that are bound to a node, which is all that a node's own identity may see.
+
+    - *node*: name of the node
+    """
     selector = FieldSelector((FieldRequirement("spec.nodeName", node),))
     return ServedPods(cluster, field_selector=selector, streaming=streaming, clock=clock)
 
@@ -143,6 +146,8 @@ class PodFeed:
     ``run`` may be called again after it failed: the pods that went meanwhile are told as gone
     once the source has said what is there.  A pod whose end was missed because another one has
     its name now is gone before the other is seen.
+
+    - *source*: where the pods come from
     """
 
     def __init__(self, source: PodSource) -> None:

@@ -83,6 +83,8 @@ class PodRegistrar:
 
         A mirror pod is booked and not registered: the static pod that it shows is registered
         where that comes from.
+
+        - *news*: that a pod was seen, or is gone
         """
         match news:
             case PodSeen(pod=pod):

@@ -25,6 +25,9 @@ class ObjectSource(Protocol):
 
     ``NotFound`` means that it does not exist, which optional references forgive; any other
     error is forgiven to nobody.
+
+    - *namespace*: namespace of the object
+    - *name*: name of the object
     """
 
     def config_map(self, namespace: str, name: str, /) -> ConfigMap | RefletError:
@@ -39,6 +42,9 @@ class ObjectsInHand:
     """A source of objects that are all there; what is not there does not exist.
 
     ``failures`` are errors to answer with instead: what could not be read.
+
+    - *objects*: every object there is
+    - *failures*: errors to answer with, by object: what could not be read
     """
 
     __slots__ = ("_config_maps", "_failures", "_secrets")

@@ -54,10 +54,14 @@ def no_reference(_: Pod, __: Reference) -> bool:
 class Needs(msgspec.Struct, frozen=True):
     """What somebody wants to know of a pod, so that nothing else is asked for.
 
-    ``references`` tells which of the pod's ConfigMaps and Secrets are read; ``tokens`` asks the
-    server for tokens of the pod's service account, which makes them; ``bundles`` reads the trust
-    bundles of the cluster, for a pod that shows some; ``admission`` adds to a pod that is not made
-    yet what admission would, the volume with the token of its service account.
+    - *references*: which of the pod's ConfigMaps and Secrets are read; all unless given
+    - *services*: whether the Services are read, for their variables
+    - *node*: whether the pod's node is read, for its addresses and its resources
+    - *tokens*: whether tokens of the pod's service account are requested, which makes them
+    - *bundles*: whether the cluster's trust bundles are read, for a pod that shows some
+    - *events*: whether the pod's events are read
+    - *admission*: whether a pod that is not made yet gets what admission would add: the volume with
+      the token of its service account
     """
 
     references: Callable[[Pod, Reference], bool] = every_reference
@@ -97,24 +101,24 @@ def unknown_token(_audience: str, _seconds: int) -> str:
 class PodInputs:
     """A pod, and all that is known of what its containers get.
 
-    What resolution takes, as ``resolve_environment`` and ``resolve_volume`` describe it:
-    ``objects``, ``services``, ``services_read``, ``node``, ``token``, ``bundles``, ``mounted``
-    (the volumes in which environment files may be) and ``skip_invalid_names``.
-
-    Where it comes from: ``kind`` and ``name`` are those of the object that was asked for, a
-    workload perhaps, and the pod's own where they are left out; ``place`` is its file and line.
-    ``resource`` is that of a custom resource, ``None`` for Kubernetes' own kinds, and
-    ``other_templates`` are those of such a workload that the pod is not made from.
-    ``replicas`` is how many pods a workload asks for, ``None`` where it does not say.
-    ``events`` are the pod's.  ``known_objects`` are ConfigMaps and Secrets that exist, for
-    suggestions; ``refusals`` are objects of the files that a server would not take; ``remarks``
-    are sentences about what is assumed or missing.
-
     ::
 
         inputs = await reflet.pod_inputs(cluster, "deploy/web")
         inputs.environment("web").values
         inputs.volume("settings").files
+
+    - *objects*, *services*, *services_read*, *node*, *token*, *bundles*, *skip_invalid_names*: as
+      ``resolve_environment`` and ``resolve_volume`` take them
+    - *mounted*: the volumes in which environment files may be; None is not known
+    - *kind*, *name*: the object that was asked for, a workload perhaps; the pod unless given
+    - *place*: its file and line; empty for one of a server
+    - *resource*: that of a custom resource; None for Kubernetes' own kinds
+    - *other_templates*: pod templates of a custom resource that this pod is not made from
+    - *replicas*: how many pods a workload asks for; None where it does not say
+    - *events*: the pod's events
+    - *known_objects*: ConfigMaps and Secrets that exist, for suggestions
+    - *refusals*: objects of the files that a server would not take
+    - *remarks*: sentences about what is assumed or missing
     """
 
     pod: Pod
@@ -161,6 +165,8 @@ class PodInputs:
         """Return the environment of a container.
 
         Raises ConfigurationError for a container that the pod does not have.
+
+        - *container*: name of the container
         """
         return resolve_environment(
             self.pod,
@@ -183,6 +189,8 @@ class PodInputs:
 
         Of the volume that admission adds nothing is wrong: what is not at hand is not known.
         Raises ConfigurationError for a volume that the pod does not have.
+
+        - *name*: name of the volume
         """
         is_added = name == ADDED_VOLUME
         contents = resolve_volume(
@@ -202,7 +210,10 @@ class PodInputs:
         return msgspec.structs.replace(contents, files=files)
 
     def volumes(self, names: Sequence[str] = ()) -> dict[str, VolumeContents]:
-        """Return the named volumes, or all that hold configuration, by their names."""
+        """Return the named volumes, or all that hold configuration, by their names.
+
+        - *names*: names of the volumes; empty is all that hold configuration
+        """
         chosen = dict.fromkeys(names) or configuration_volumes(self.pod)
         return {name: self.volume(name) for name in chosen}
 

@@ -49,12 +49,18 @@ class Problem(Frozen, frozen=True, kw_only=True, tag_field="type", tag=True):
 
 
 def first_error(problems: Iterable[Problem]) -> str | None:
-    """Return the text of the first problem at which the kubelet would stop."""
+    """Return the text of the first problem at which the kubelet would stop.
+
+    - *problems*: what is wrong, in the kubelet's order
+    """
     return next((problem.error for problem in problems if problem.blocking), None)
 
 
 def joined_errors(texts: Iterable[str]) -> str | None:
-    """Return several errors as the kubelet's one: each text once, in brackets if several."""
+    """Return several errors as the kubelet's one: each text once, in brackets if several.
+
+    - *texts*: the errors
+    """
     once = list(dict.fromkeys(texts))
     if len(once) > 1:
         return f"[{', '.join(once)}]"

@@ -27,6 +27,13 @@ class Backoff:
     grow, fall back to ``first`` and grow again.
 
     ``chance`` gives numbers in ``[0, 1)``.  Belongs to one task; it takes no lock.
+
+    - *first*: base of the first delay, in seconds
+    - *factor*: by how much the base grows each time
+    - *ceiling*: largest base, in seconds
+    - *jitter*: how much is added at most, as a part of the base
+    - *steps*: how often the base grows at most
+    - *reset_after*: seconds after which the sequence starts over; None never does
     """
 
     def __init__(

@@ -26,7 +26,10 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float, /) -> None:
-        """Wait until ``monotonic()`` has grown by ``seconds``."""
+        """Wait until ``monotonic()`` has grown by ``seconds``.
+
+        - *seconds*: how long
+        """
         ...
 
 

@@ -29,6 +29,11 @@ class Metrics(Protocol):
     called from any thread, and raise nothing when called as described.  Where they do
     nevertheless, the number is dropped (see ``guarded``): reporting must not break what is
     reported.
+
+    - *name*: name of the metric
+    - *amount*: how much to add
+    - *value*: the new value
+    - *seconds*: the duration
     """
 
     def count(self, name: str, amount: float = 1, /, **labels: str) -> None:

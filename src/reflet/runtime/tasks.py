@@ -57,6 +57,8 @@ class TaskOwner:
     them once more, and raised when they have ended.
 
     Used by one event loop.  Can be entered once.
+
+    - *name*: what logs and errors call it
     """
 
     def __init__(self, name: str) -> None:
@@ -80,7 +82,11 @@ class TaskOwner:
     def start(
         self, coroutine: Coroutine[Any, Any, Result], /, *, name: str
     ) -> asyncio.Task[Result]:
-        """Start a task that ends at the latest when the block is left."""
+        """Start a task that ends at the latest when the block is left.
+
+        - *coroutine*: what the task runs
+        - *name*: name of the task, for logs
+        """
         if not self._open:
             coroutine.close()
             raise RuntimeError(f"task {name!r} cannot start: {self.name!r} is not open to own it")
@@ -90,7 +96,10 @@ class TaskOwner:
         return task
 
     async def stop(self, task: asyncio.Task[Any], /) -> None:
-        """Cancel one task and return when it has ended, however it ended."""
+        """Cancel one task and return when it has ended, however it ended.
+
+        - *task*: a task that ``start`` returned
+        """
         if task is asyncio.current_task():
             raise RuntimeError(f"task {task.get_name()!r} cannot wait for its own end")
         task.cancel()

@@ -79,7 +79,12 @@ Operation: TypeAlias = Put[T] | Remove[T]
 
 
 class TransactionError(RefletError):
-    """Some operations were not carried out; ``successful`` has the positions of those that were."""
+    """Some operations were not carried out; ``successful`` has the positions of those that were.
+
+    - *successful*: positions of the operations that were carried out
+    - *total*: number of all operations
+    - *errors*: why the others were not
+    """
 
     def __init__(self, successful: Sequence[int], total: int, errors: Sequence[Exception]) -> None:
         self.successful = tuple(successful)

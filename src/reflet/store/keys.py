@@ -17,7 +17,11 @@ T = TypeVar("T", bound=KubernetesObject)
 
 
 class KeyFailure(RefletError):
-    """An object has no key; ``object`` is the one, ``__cause__`` says why."""
+    """An object has no key; ``object`` is the one, ``__cause__`` says why.
+
+    - *item*: the object
+    - *cause*: why
+    """
 
     def __init__(self, item: object, cause: BaseException) -> None:
         super().__init__(f"couldn't create key for object {item!r}: {cause}")
@@ -48,7 +52,10 @@ class ExplicitKey:
 
 
 def key_of(item: KubernetesObject | ExplicitKey) -> str:
-    """``namespace/name``, or ``name`` for what has no namespace."""
+    """``namespace/name``, or ``name`` for what has no namespace.
+
+    - *item*: the object, or its key
+    """
     if isinstance(item, ExplicitKey):
         return item.key
     try:
@@ -60,12 +67,18 @@ def key_of(item: KubernetesObject | ExplicitKey) -> str:
 
 
 def key_of_deleted(item: KubernetesObject | ExplicitKey | Tombstone[Any]) -> str:
-    """The key of an object, or that which its tombstone carries."""
+    """The key of an object, or that which its tombstone carries.
+
+    - *item*: the object, its key, or its tombstone
+    """
     return item.key if isinstance(item, Tombstone) else key_of(item)
 
 
 def split_key(key: str) -> tuple[str, str]:
-    """Namespace and name of a key; the namespace is empty where there is none."""
+    """Namespace and name of a key; the namespace is empty where there is none.
+
+    - *key*: ``namespace/name``, or ``name``
+    """
     match key.split("/"):
         case [name]:
             return "", name
@@ -76,7 +89,10 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def namespace_of(key: str) -> str:
-    """The namespace of a key, whatever the key looks like; empty where there is none."""
+    """The namespace of a key, whatever the key looks like; empty where there is none.
+
+    - *key*: ``namespace/name``, or ``name``
+    """
     return key.rpartition("/")[0]
 
 

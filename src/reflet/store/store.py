@@ -216,6 +216,8 @@ class Store(Generic[T]):
         The answer is what *note* made of each change, and whether any of them brought a version
         that was there already.  The store's version becomes that of the last event, whatever it
         is: the server decides.
+
+        - *events*: the events, in order
         """
         made: list[Made] = []
         add = made.append
@@ -274,7 +276,10 @@ class Store(Generic[T]):
         self._tell_left_out()
 
     def delete(self, item: T | Tombstone[T] | ExplicitKey) -> None:
-        """Remove an object; the version becomes the given object's, even when nothing was there."""
+        """Remove an object; the version becomes the given object's, even when nothing was there.
+
+        - *item*: the object, its tombstone, or its key
+        """
         try:
             key = key_of_deleted(item)
         except RefletError as error:
@@ -289,6 +294,8 @@ class Store(Generic[T]):
         """Swap everything for *items*, or nothing at all; the answer is what was there before.
 
         With *namespace* all other namespaces keep what they have.
+
+        - *version*: the ``resourceVersion`` of the list
         """
         fresh = {self._key(item): item for item in items}
         if self._transform is not None:

@@ -38,6 +38,8 @@ def drop_managed_fields(item: AnyObject) -> AnyObject:
 
     Typed objects have lost theirs when they were decoded and do not need this.  The object may
     still be written back: a server that gets no managed fields keeps those it has.
+
+    - *item*: the object
     """
     data = item.to_json()
     if _MANAGED_FIELDS.encode() not in data:

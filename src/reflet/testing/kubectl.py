@@ -20,7 +20,10 @@ PATIENCE: Final = 60.0  # seconds for one command
 
 
 class KubectlFailed(RefletError):
-    """kubectl has ended with another exit code than 0; its message is what kubectl said."""
+    """kubectl has ended with another exit code than 0; its message is what kubectl said.
+
+    - *result*: exit code and output
+    """
 
     def __init__(self, result: KubectlResult) -> None:
         self.result = result
@@ -48,6 +51,8 @@ class Kubectl:
 
     *home* is a folder for its cache and settings.  ``stdin`` is what ``-f -`` reads: text, or an
     object.
+
+    - *kubeconfig*: the kubeconfig it uses
     """
 
     def __init__(self, kubeconfig: Path, home: Path) -> None:

@@ -67,6 +67,10 @@ class ScriptedSource(Generic[T]):
     ``requests`` says what was asked, in words; ``asked`` has the options.  A watch beyond the
     last is open and quiet; a list beyond the last is a ScriptEnded.  ``open_watches`` is how many
     were not closed again.
+
+    - *lists*: answers to list requests, or errors, in order
+    - *watches*: what each watch brings, or why it is refused, in order
+    - *gate*: where reflectors wait while the server cannot be reached; None is no gate
     """
 
     def __init__(
@@ -122,7 +126,11 @@ class ScriptedSource(Generic[T]):
 
 
 class ScriptedWatch(Generic[T]):
-    """Plays one script; ``received_bytes`` counts every event as one."""
+    """Plays one script; ``received_bytes`` counts every event as one.
+
+    - *script*: what the watch brings
+    - *quiet*: set when the script has ended and the watch stays open
+    """
 
     def __init__(
         self, script: Sequence[Step[T]], silence: float | None, quiet: asyncio.Event
@@ -161,7 +169,12 @@ class ScriptedWatch(Generic[T]):
 
 
 def listing(version: str, *items: T, continue_: str = "") -> Listing[T]:
-    """A list, or a page of one when there is a token for the next."""
+    """A list, or a page of one when there is a token for the next.
+
+    - *version*: the ``resourceVersion`` of the list
+    - *items*: the objects
+    - *continue_*: token for the next page; empty for the last one
+    """
     return Listing(items=items, metadata=ListMeta(resource_version=version, continue_=continue_))
 
 
@@ -183,7 +196,11 @@ def deleted(item: T) -> WatchEvent[T]:
 def bookmark(
     version: str, *, ends_initial_events: bool = False, kind: Any = ConfigMap
 ) -> WatchEvent[Any]:
-    """The stream is at *version*, and, if so said, the initial events are complete."""
+    """The stream is at *version*, and, if so said, the initial events are complete.
+
+    - *ends_initial_events*: whether the initial events of a WatchList are complete
+    - *kind*: class of the objects
+    """
     annotations = {_INITIAL_EVENTS_END: "true"} if ends_initial_events else {}
     metadata = ObjectMeta(resource_version=version, annotations=annotations)
     return WatchEvent(type="BOOKMARK", object=kind(metadata=metadata))

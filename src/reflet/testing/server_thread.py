@@ -25,6 +25,9 @@ class RunningServer:
     """A development server in a thread of its own.
 
     All methods may be called from any thread, with or without an event loop.
+
+    - *server*: a server that runs
+    - *loop*: the event loop of its thread
     """
 
     def __init__(self, server: DevServer, loop: asyncio.AbstractEventLoop) -> None:
@@ -36,7 +39,10 @@ class RunningServer:
         self.ca_data: bytes = server.ca_data
 
     def call(self, function: Callable[[], T]) -> T:
-        """Run a function in the server's thread and give its result."""
+        """Run a function in the server's thread and give its result.
+
+        - *function*: called without arguments
+        """
         import asyncio  # noqa: PLC0415 - see the head of the module
 
         async def run() -> T:
@@ -132,5 +138,8 @@ class _Thread:
 
 
 def running_server(options: dict[str, Any]) -> AbstractContextManager[RunningServer]:
-    """Run a server for the length of a ``with`` block, for fixtures of one's own."""
+    """Run a server for the length of a ``with`` block, for fixtures of one's own.
+
+    - *options*: those of ``DevServer``
+    """
     return _Thread(options)

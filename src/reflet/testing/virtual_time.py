@@ -49,7 +49,10 @@ START: Final = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 class Deadlock(RuntimeError):
-    """Nothing can ever happen again on the loop; ``waiting`` says who waits, and where."""
+    """Nothing can ever happen again on the loop; ``waiting`` says who waits, and where.
+
+    - *waiting*: each task that waits, and where
+    """
 
     def __init__(self, waiting: tuple[str, ...]) -> None:
         self.waiting = waiting
@@ -58,7 +61,10 @@ class Deadlock(RuntimeError):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop with the contract of this module."""
+    """An event loop with the contract of this module.
+
+    - *socket_timeout*: real seconds that open sockets get before virtual time jumps
+    """
 
     def __init__(self, *, socket_timeout: float = 0.001) -> None:
         self._virtual_now = 0.0
@@ -80,14 +86,22 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         func: Callable[[*Arguments], Result],
         *args: *Arguments,
     ) -> asyncio.Future[Result]:
-        """Run ``func`` in a thread, in real time."""
+        """Run ``func`` in a thread, in real time.
+
+        - *executor*: the threads; None is the loop's own
+        - *func*: what is called
+        - *args*: its arguments
+        """
         future = super().run_in_executor(executor, func, *args)
         self._jobs_in_threads += 1
         future.add_done_callback(self._job_ended)
         return future
 
     async def shutdown_default_executor(self, *limits: Any) -> None:
-        """Wait, in real time, for the threads to end."""
+        """Wait, in real time, for the threads to end.
+
+        - *limits*: as for asyncio's own loops
+        """
         self._jobs_in_threads += 1
         try:
             await super().shutdown_default_executor(*limits)
@@ -148,7 +162,10 @@ class _SelectorThatAsksFirst(selectors.DefaultSelector):
 
 
 class VirtualClock:
-    """The clock of a virtual loop: wall time is ``start`` plus the running loop's time."""
+    """The clock of a virtual loop: wall time is ``start`` plus the running loop's time.
+
+    - *start*: the wall time at the beginning
+    """
 
     __slots__ = ("_start",)
 
@@ -164,12 +181,18 @@ class VirtualClock:
         return asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float, /) -> None:
-        """Wait until the loop's time has grown by ``seconds``."""
+        """Wait until the loop's time has grown by ``seconds``.
+
+        - *seconds*: how long
+        """
         await asyncio.sleep(seconds)
 
 
 def run(coroutine: Coroutine[Any, Any, Result], /) -> Result:
-    """Run to the end on a fresh virtual loop, as ``asyncio.run`` does on a real one."""
+    """Run to the end on a fresh virtual loop, as ``asyncio.run`` does on a real one.
+
+    - *coroutine*: what to run
+    """
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(coroutine)
 
@@ -192,6 +215,8 @@ class ManualClock:
     """Stands still until ``advance`` is called.
 
     ``sleep`` advances the clock and returns at once: the sleeper is the one who turns it.
+
+    - *start*: the wall time at the beginning
     """
 
     def __init__(self, start: datetime = START) -> None:
@@ -199,7 +224,10 @@ class ManualClock:
         self._elapsed = 0.0
 
     def advance(self, seconds: float) -> None:
-        """Let ``seconds`` pass."""
+        """Let ``seconds`` pass.
+
+        - *seconds*: how many
+        """
         if seconds < 0:
             raise ValueError(f"time does not go back by {-seconds} seconds")
         self._elapsed += seconds
@@ -213,5 +241,8 @@ class ManualClock:
         return self._elapsed
 
     async def sleep(self, seconds: float, /) -> None:
-        """Let ``seconds`` pass at once."""
+        """Let ``seconds`` pass at once.
+
+        - *seconds*: how many
+        """
         self.advance(max(0.0, seconds))

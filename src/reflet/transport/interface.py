@@ -23,11 +23,15 @@ ANSWER_TIMEOUT: Final = 75.0
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """One HTTP request: ``path`` is escaped already, ``query`` is not.
+    """One HTTP request.
 
-    ``headers`` are pairs because a name may come more than once (``Impersonate-Group`` does).
-    ``timeout`` bounds the time to the whole answer (``send``) or to the head of the answer
-    (``stream``); with None, only ``ANSWER_TIMEOUT`` without any byte ends the wait.
+    - *method*: the HTTP method
+    - *path*: URL path, escaped already
+    - *query*: names and values, not escaped
+    - *headers*: pairs, because a name may come more than once (``Impersonate-Group`` does)
+    - *body*: what is sent
+    - *timeout*: seconds to the whole answer (``send``) or to its head (``stream``); with None, only
+      ``ANSWER_TIMEOUT`` without any byte ends the wait
     """
 
     method: str = "GET"
@@ -43,7 +47,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole answer; header names are lower case."""
+    """A whole answer.
+
+    - *status*: HTTP status code
+    - *headers*: names in lower case
+    - *body*: the whole body, decompressed
+    """
 
     status: int
     headers: Mapping[str, str]

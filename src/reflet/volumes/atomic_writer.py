@@ -281,6 +281,8 @@ def current_version(folder: int) -> str | None:
 
     A ``..data`` that leads anywhere else than to a version right beside it was not made by a
     writer, and is not followed.
+
+    - *folder*: file descriptor of the open folder
     """
     text = folders.link_text(folder, DATA)
     if text is None or not is_version_name(text) or not folders.is_folder(folder, text):

@@ -105,6 +105,9 @@ def memory_backed_root(
 
     With a *name*, the folder of that name is used again when it is there and private; without
     one, it is new.  Whoever asked for it removes it.
+
+    - *candidates*: folders to try; None is the usual ones
+    - *mounts*: what is mounted where; None reads it
     """
     if not HERE.memory_folders and candidates is None:
         return NoMemoryFolder(f"{HERE.name} has no file system in memory")

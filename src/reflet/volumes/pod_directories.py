@@ -58,6 +58,12 @@ class PodDirectories:
     files and projected volumes live below that, in the same layout.
 
     Names that are not one plain name of a folder are refused with InvalidPath.
+
+    - *name*: name of the volume or container
+    - *volume*: name of the volume
+    - *container*: name of the container
+    - *index*: position of the mount in the container's spec
+    - *kind*: as in a pod's spec: ``configMap``, ``emptyDir``, …
     """
 
     def __init__(self, root: Path, *, memory_root: Path | None = None) -> None:

@@ -102,7 +102,10 @@ class FieldSelector(msgspec.Struct, frozen=True, gc=False):
 
     @classmethod
     def one_object(cls, name: str) -> FieldSelector:
-        """Give the selector for the object of this name: ``metadata.name=<name>``."""
+        """Give the selector for the object of this name: ``metadata.name=<name>``.
+
+        - *name*: name of the object
+        """
         return cls((FieldRequirement("metadata.name", name),))
 
     @property
@@ -111,21 +114,30 @@ class FieldSelector(msgspec.Struct, frozen=True, gc=False):
         return not self.requirements and not self.selects_nothing
 
     def matches(self, fields: Mapping[str, str]) -> bool:
-        """Whether an object with these fields is selected."""
+        """Whether an object with these fields is selected.
+
+        - *fields*: values by field path, such as ``metadata.name``
+        """
         for requirement in self.requirements:
             if not requirement.matches(fields):
                 return False
         return not self.selects_nothing
 
     def requires_exact_match(self, field: str) -> str | None:
-        """Give the one value that the field must have, or None when several would do."""
+        """Give the one value that the field must have, or None when several would do.
+
+        - *field*: field path, such as ``metadata.name``
+        """
         for requirement in self.requirements:
             if requirement.field == field and not requirement.negated:
                 return requirement.value
         return None
 
     def adding(self, *requirements: FieldRequirement) -> FieldSelector:
-        """Give a selector that demands these too; nothing stays nothing."""
+        """Give a selector that demands these too; nothing stays nothing.
+
+        - *requirements*: what is demanded besides
+        """
         return FieldSelector(self.requirements + requirements, self.selects_nothing)
 
     def __and__(self, other: FieldSelector) -> FieldSelector:

@@ -229,7 +229,11 @@ class LabelSelector(msgspec.Struct, frozen=True, gc=False):
         match_labels: Mapping[str, str] | None = None,
         match_expressions: Iterable[MatchExpression] | None = None,
     ) -> LabelSelector:
-        """Convert the struct form that workloads and policies carry; both empty is everything."""
+        """Convert the struct form that workloads and policies carry; both empty is everything.
+
+        - *match_labels*: labels and the values they must have; None is no demand
+        - *match_expressions*: further demands; None is none
+        """
         requirements = [
             Requirement(key, _EQUALS, (value,)) for key, value in (match_labels or {}).items()
         ]
@@ -249,14 +253,20 @@ class LabelSelector(msgspec.Struct, frozen=True, gc=False):
         return not self.requirements and not self.selects_nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether an object with these labels is selected."""
+        """Whether an object with these labels is selected.
+
+        - *labels*: the labels of an object
+        """
         for requirement in self.requirements:
             if not requirement.matches(labels):
                 return False
         return not self.selects_nothing
 
     def adding(self, *requirements: Requirement) -> LabelSelector:
-        """Give a selector that demands these too; nothing stays nothing."""
+        """Give a selector that demands these too; nothing stays nothing.
+
+        - *requirements*: what is demanded besides
+        """
         return LabelSelector(self.requirements + requirements, self.selects_nothing)
 
     def __and__(self, other: LabelSelector) -> LabelSelector:

@@ -25,11 +25,13 @@ T = TypeVar("T", bound=KubernetesObject)
 class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
     """An object came, changed or went; the store shows it already.
 
-    ``old`` is the state before: the one that an update replaced, or that a deletion ended; None
-    for a deletion of what nobody knew.  ``initial`` marks objects that were there when the
-    informer, or the handler, began.  ``stale`` marks a deletion whose moment was not seen: it was
-    missed and noticed later, or the transform cannot digest what the object has become.
-    ``object`` is then the last state that was known.
+    - *type*: ``ADDED``, ``UPDATED`` or ``DELETED``
+    - *object*: the object; of a stale deletion, its last known state
+    - *old*: the state that an update replaced or a deletion ended; None if there was none, or it
+      is not known
+    - *initial*: whether the object was there when the informer, or the handler, began
+    - *stale*: whether a deletion was missed and noticed later, or the transform cannot digest what
+      the object has become
     """
 
     type: ChangeType

@@ -40,6 +40,10 @@ class Registration(Generic[T]):
     was there when it began.  A handler that fails at one of those never counts as synced.
     Plain functions run on the event loop, or in *executor* when there is one.  Once ``run`` has
     ended the handler does not run any more, in no thread.
+
+    - *handler*: what is called with each change
+    - *name*: what logs and metrics call the handler
+    - *backlog_limit*: changes that may wait before those of one key merge
     """
 
     def __init__(
@@ -84,7 +88,10 @@ class Registration(Generic[T]):
         self._queue.put(changes)
 
     def tell_initial(self, changes: Sequence[Change[T]]) -> None:
-        """The same for objects that were there when the handler began: it syncs after these."""
+        """The same for objects that were there when the handler began: it syncs after these.
+
+        - *changes*: one for each object
+        """
         self._initial_left += sum(change.initial for change in changes)
         self.tell(changes)
 

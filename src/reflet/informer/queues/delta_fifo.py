@@ -44,7 +44,10 @@ class KnownObjects(Protocol[T_co]):
         ...
 
     def get(self, key: str, /) -> T_co | None:
-        """The object at a key."""
+        """The object at a key.
+
+        - *key*: ``namespace/name``
+        """
         ...
 
 
@@ -275,7 +278,10 @@ class DeltaFifo(DeltaQueue[T]):
             self._append(key, DeltaType.DELETED, item)
 
     def replace(self, items: Sequence[T], version: str = "") -> None:  # noqa: ARG002 - no use here
-        """The whole collection: what is not in it is deleted, with a tombstone."""
+        """The whole collection: what is not in it is deleted, with a tombstone.
+
+        - *items*: every object of the collection
+        """
         keyed = [(key_of(item), item) for item in items]
         if self._transform is not None:
             keyed = list(self._transform.digested_list(dict(keyed)).items())

@@ -70,7 +70,10 @@ class OrderedQueue(DeltaQueue[T]):
         self._append(QueuedDelta(DeltaType.DELETED, item))
 
     def replace(self, items: Sequence[T], version: str) -> None:
-        """The whole collection at *version*: what is not in it is deleted."""
+        """The whole collection at *version*: what is not in it is deleted.
+
+        - *items*: every object of the collection
+        """
         if self._transform is not None:
             keyed = {key_of(item): item for item in items}
             items = list(self._transform.digested_list(keyed).values())

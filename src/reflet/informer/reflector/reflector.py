@@ -259,7 +259,10 @@ class Reflector(Generic[T]):
     # Running
 
     def set_resync_period(self, every: float) -> None:
-        """Tell the sink ``Resynced`` that often, in seconds; from the next pass on."""
+        """Tell the sink ``Resynced`` that often, in seconds; from the next pass on.
+
+        - *every*: seconds; 0 is never
+        """
         self._loop.resync_every = every
 
     async def run(self) -> None:
@@ -299,6 +302,10 @@ def compare(
 
     *transform* is what was done to the objects that are held; those that it cannot digest are
     rightly not held.
+
+    - *held*: the objects that are held, by key
+    - *listed*: the objects that the server listed
+    - *version*: the ``resourceVersion`` of the list
     """
     theirs = {}
     for item in listed:

@@ -76,6 +76,8 @@ def references_of(pod: PodLike) -> Iterator[Reference]:
 
     Pull secrets, then containers (init, regular, ephemeral; ``envFrom`` before ``env``), then
     volumes.  Empty names are left out.
+
+    - *pod*: a pod, or anything with a pod's ``spec``
     """
     yield from _pull_secrets(pod)
     for placed in containers_of(pod.spec):
@@ -85,12 +87,18 @@ def references_of(pod: PodLike) -> Iterator[Reference]:
 
 
 def config_map_names(pod: PodLike) -> tuple[str, ...]:
-    """Return the names of the ConfigMaps that the pod needs, each once, first mention first."""
+    """Return the names of the ConfigMaps that the pod needs, each once, first mention first.
+
+    - *pod*: a pod, or anything with a pod's ``spec``
+    """
     return tuple(_names(pod)[0])
 
 
 def secret_names(pod: PodLike) -> tuple[str, ...]:
-    """Return the names of the Secrets that the pod needs, each once, first mention first."""
+    """Return the names of the Secrets that the pod needs, each once, first mention first.
+
+    - *pod*: a pod, or anything with a pod's ``spec``
+    """
     return tuple(_names(pod)[1])
 
 

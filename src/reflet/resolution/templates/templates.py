@@ -142,7 +142,10 @@ def parse_target(text: str) -> tuple[str, str]:
 
 
 def pod_of(workload: Workload) -> Pod:
-    """Return the pod that a workload makes, as far as it is known before it is made."""
+    """Return the pod that a workload makes, as far as it is known before it is made.
+
+    - *workload*: Deployment, StatefulSet, Job or another kind that makes pods
+    """
     template = template_of(workload)
     metadata, spec = workload.metadata, _as_created(template.spec)
     name, prefix = "", f"{metadata.name}-"

@@ -35,11 +35,11 @@ def resolve_volume(
 ) -> VolumeContents:
     """Return the files of a volume, with where each came from and all problems.
 
-    ``objects`` answers for ConfigMaps and Secrets; ``None`` is a kubelet without API server.
-    ``node`` fills missing limits; ``UNKNOWN_NODE`` says that there is one which is not known
-    here.  ``token`` gives service account tokens, ``bundles`` are the cluster's trust bundles.
+    *objects* answers for ConfigMaps and Secrets; ``None`` is a kubelet without API server.
+    *node* fills missing limits; ``UNKNOWN_NODE`` says that there is one which is not known
+    here.  *token* gives service account tokens, *bundles* are the cluster's trust bundles.
 
-    Raises ConfigurationError for a volume that the pod does not have.
+    Raises ConfigurationError for a *volume_name* that the pod does not have.
     """
     index, volume = _named(pod, volume_name)
     kind = kind_of(volume)

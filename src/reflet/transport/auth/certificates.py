@@ -38,7 +38,7 @@ PRIVATE_KEY: Final = re.compile(rb"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----")
 class Pem:
     """PEM text, in the file *path* or else in memory as *data*.
 
-    ``setting`` names it in errors: ``certificate-authority-data of cluster "x" in FILE``.
+    *setting* names it in errors: ``certificate-authority-data of cluster "x" in FILE``.
     """
 
     setting: str
@@ -54,7 +54,11 @@ class Pem:
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """What we show a server that asks who we are: a certificate (chain) and its key."""
+    """What we show a server that asks who we are.
+
+    - *certificate*: the certificate, or a chain of them
+    - *key*: its private key
+    """
 
     certificate: Pem
     key: Pem

@@ -100,14 +100,21 @@ class NoCredentials(_Unchanging):
 
 
 class StaticToken(_Unchanging):
-    """A bearer token that was written down."""
+    """A bearer token that was written down.
+
+    - *token*: the token
+    """
 
     def __init__(self, token: str) -> None:
         super().__init__(bearer(token))
 
 
 class BasicAuth(_Unchanging):
-    """A user name and a password."""
+    """A user name and a password.
+
+    - *username*: the user
+    - *password*: its password
+    """
 
     def __init__(self, username: str, password: str) -> None:
         pair = base64.b64encode(f"{username}:{password}".encode()).decode("ascii")
@@ -119,6 +126,10 @@ class TokenFile:
 
     The file is read again when it changed, and on every refusal.  While it is missing, empty or
     unreadable the last good token stays; *fallback* is the token until the first good read.
+
+    - *path*: the file
+    - *setting*: what errors call the file
+    - *monotonic*: source of time, in seconds
     """
 
     def __init__(

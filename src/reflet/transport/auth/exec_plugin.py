@@ -46,7 +46,16 @@ class InteractiveMode(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecPlugin:
-    """How to call a plugin; ``setting`` names it in errors: ``user "x" in FILE``."""
+    """How to call a plugin.
+
+    - *setting*: names it in errors: ``user "x" in FILE``
+    - *command*: the program, or a path to it
+    - *args*: its arguments
+    - *env*: names and values that are added to the environment
+    - *api_version*: version of ``client.authentication.k8s.io`` that it speaks
+    - *install_hint*: shown when the program is not there
+    - *interactive_mode*: whether it may, or must, use the terminal
+    """
 
     setting: str
     command: str
@@ -136,6 +145,12 @@ class ExecCredentials:
     One process runs at a time, and those who ask meanwhile share its answer; a failure is not
     kept.  A caller that is cancelled takes its process along.  *time_limit* does not hold for a
     plugin that has the terminal: somebody may be typing.
+
+    - *plugin*: command, arguments and environment, as in a kubeconfig
+    - *environ*: the environment of this process
+    - *cluster*: what the plugin learns about the cluster; None is nothing
+    - *now*: source of the wall time
+    - *stdin_is_terminal*: whether the plugin may ask a person
     """
 
     def __init__(

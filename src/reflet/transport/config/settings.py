@@ -35,7 +35,10 @@ _HEADER_NAME_CHARACTERS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """The user to act as; the server checks that we may."""
+    """The user to act as; the server checks that we may.
+
+    - *user*, *uid*, *groups*, *extra*: what the server takes the request for; empty is left out
+    """
 
     user: str
     uid: str = ""
@@ -58,11 +61,23 @@ class Impersonation:
 class ConnectionSettings:
     """Where the server is, how to trust it, who we are, and how hard we may press it.
 
-    ``server`` is a URL without a slash at its end; its path, if any, goes before every API path.
-    ``certificate_authority`` of None means the system's.  ``tls_server_name`` replaces the host
-    name of ``server`` in SNI and in the check of the certificate.  ``proxy_url`` is http or https.
-    ``request_timeout`` is in seconds, None waits for ever.  ``user_agent_extra`` goes into the
-    brackets of the User-Agent header.  No secret is in the repr.
+    No secret is in the repr.
+
+    - *server*: URL without a slash at its end; its path, if any, goes before every API path
+    - *namespace*: used where a call names none
+    - *certificate_authority*: whom to trust; None is the system's authorities
+    - *tls_server_name*: replaces the host name of *server* in SNI and in the check of the
+      certificate; empty does not
+    - *insecure*: whether to accept any certificate
+    - *proxy_url*: http or https, and perhaps a password; empty is no proxy
+    - *disable_compression*: whether to ask for answers without gzip
+    - *client_certificate*: shown to the server; None shows none
+    - *credentials*: what goes into the Authorization header
+    - *impersonation*: the user to act as; None is oneself
+    - *request_timeout*: seconds for one answer; None waits for ever
+    - *qps*: requests a second, after the first *burst*; streams do not count
+    - *burst*: requests that may be sent at once
+    - *user_agent_extra*: goes into the brackets of the User-Agent header
     """
 
     server: str
