@@ -13,84 +13,20 @@ KUBERNETES: Final = "reflet.api."
 
 # Values that Reflet returns and nobody has to make, whose fields are not described yet.  The list
 # only shrinks: a class that is described, or gone, must be taken out.
-FIELDS_NOT_DESCRIBED: Final = frozenset(
-    [
-        "AmbiguousServiceVariable",
-        "Assignment",
-        "Cause",
-        "Changed",
-        "CompletedCommand",
-        "ConfigMapOrigin",
-        "Decision",
-        "DevServer",
-        "Difference",
-        "Environment",
-        "ExplicitKey",
-        "FieldOrigin",
-        "FileContent",
-        "FileOrigin",
-        "FileProblem",
-        "Filling",
-        "ForwardedPort",
-        "Inspection",
-        "InvalidMountPoint",
-        "InvalidSubPath",
-        "InvalidVariableName",
-        "Kept",
-        "KubectlResult",
-        "MissingKey",
-        "MissingSubPathVariables",
-        "NameChanges",
-        "NamespaceRefusal",
-        "NoMemoryFolder",
-        "NotKnownYet",
-        "ObjectChange",
-        "ObjectModel",
-        "ObjectProblem",
-        "OpenStream",
-        "OversizedEnvironment",
-        "OversizedObject",
-        "OversizedValue",
-        "PodEvent",
-        "PodPair",
-        "PossibleUsers",
-        "Problem",
-        "Put",
-        "QueuedDelta",
-        "Reference",
-        "Remove",
-        "Replaced",
-        "ResolvedPod",
-        "ResourceOrigin",
-        "RuntimeContainer",
-        "RuntimeContainerStatus",
-        "RuntimePod",
-        "RuntimeSandbox",
-        "RuntimeStatus",
-        "SecretOrigin",
-        "SeenRequest",
-        "ServerVersion",
-        "ServiceOrigin",
-        "ServicesUnreadable",
-        "SkippedNames",
-        "StreamPlan",
-        "Substitution",
-        "Token",
-        "TokenOrigin",
-        "TokenUnavailable",
-        "TrustBundleOrigin",
-        "TrustBundleUnavailable",
-        "UnavailableResource",
-        "UnreadableObject",
-        "UnresolvedReference",
-        "UnsupportedField",
-        "UnsupportedSource",
-        "ValueOrigin",
-        "Variable",
-        "VolumeContents",
-        "ZeroInValue",
-    ]
-)
+NOT_DESCRIBED: Final = """
+AmbiguousServiceVariable Assignment Cause Changed CompletedCommand ConfigMapOrigin Decision
+DevServer Difference Environment ExplicitKey FieldOrigin FileContent FileOrigin FileProblem
+Filling ForwardedPort Inspection InvalidMountPoint InvalidSubPath InvalidVariableName Kept
+KubectlResult MissingKey MissingSubPathVariables NameChanges NamespaceRefusal NoMemoryFolder
+NotKnownYet ObjectChange ObjectModel ObjectProblem OpenStream OversizedEnvironment OversizedObject
+OversizedValue PodEvent PodPair PossibleUsers Problem Put QueuedDelta Reference Remove Replaced
+ResolvedPod ResourceOrigin RuntimeContainer RuntimeContainerStatus RuntimePod RuntimeSandbox
+RuntimeStatus SecretOrigin SeenRequest ServerVersion ServiceOrigin ServicesUnreadable SkippedNames
+StreamPlan Substitution Token TokenOrigin TokenUnavailable TrustBundleOrigin
+TrustBundleUnavailable UnavailableResource UnreadableObject UnresolvedReference UnsupportedField
+UnsupportedSource ValueOrigin Variable VolumeContents ZeroInValue
+"""
+FIELDS_NOT_DESCRIBED: Final = frozenset(NOT_DESCRIBED.split())
 
 
 def public(room: str) -> list[rooms.Definition]:
