@@ -25,7 +25,7 @@ AnswerT = TypeVar("AnswerT", bound=CriMessage)
 
 
 class CriClient:
-    """Both services of the runtime that listens at *endpoint*, as in ``--runtime-endpoint``.
+    """Both services of the runtime that listens at *endpoint*, a unix socket.
 
     ::
 

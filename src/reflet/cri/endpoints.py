@@ -23,27 +23,34 @@ DEFAULT_ENDPOINTS: Final = (
 SCHEME: Final = "unix://"
 
 
-def socket_path(endpoint: str) -> str:
+def socket_path(endpoint: str, *, setting: str = "endpoint") -> str:
     """The path of the socket that *endpoint* names; a path alone is one too.
 
     ConfigurationError for anything else: CRI is only served to this machine.
+
+    - *setting*: what errors call the endpoint
     """
     path = endpoint.removeprefix(SCHEME)
     if not path.startswith("/"):
         raise ConfigurationError(
-            f"--runtime-endpoint {endpoint}: not a unix socket; write it as {DEFAULT_ENDPOINTS[0]}"
+            f"{setting} {endpoint}: not a unix socket; write it as {DEFAULT_ENDPOINTS[0]}"
         )
     return path
 
 
-def find_endpoint(candidates: Sequence[str] = DEFAULT_ENDPOINTS) -> str:
-    """The first of *candidates* that has a socket; TransportError when none has."""
+def find_endpoint(
+    candidates: Sequence[str] = DEFAULT_ENDPOINTS, *, setting: str = "endpoint"
+) -> str:
+    """The first of *candidates* that has a socket; TransportError when none has.
+
+    - *setting*: what errors call the endpoint
+    """
     for endpoint in candidates:
         if _is_socket(socket_path(endpoint)):
             return endpoint
     tried = ", ".join(map(socket_path, candidates))
     raise TransportError(
-        f"no container runtime was found ({tried}): name its socket with --runtime-endpoint"
+        f"no container runtime was found ({tried}): name its socket with {setting}"
     )
 
 

@@ -56,7 +56,7 @@ def _kustomize(folder: str) -> tuple[str, list[str]]:
         return f"kustomize build {folder}", [kustomize, "build", target]
     if kubectl:
         return f"kubectl kustomize {folder}", [kubectl, "kustomize", target]
-    raise ConfigurationError(f"-k {folder} needs kustomize or kubectl on PATH")
+    raise ConfigurationError(f"kustomization {folder} needs kustomize or kubectl on PATH")
 
 
 def _helm(chart: HelmChart, namespace: str) -> tuple[str, list[str]]:
@@ -64,7 +64,7 @@ def _helm(chart: HelmChart, namespace: str) -> tuple[str, list[str]]:
 
     helm = which("helm")
     if not helm:
-        raise ConfigurationError(f"--helm {chart.chart} needs helm on PATH")
+        raise ConfigurationError(f"chart {chart.chart} needs helm on PATH")
     command = [helm, "template", "--include-crds"]
     command += [f"--namespace={namespace}"] if namespace else []
     command += [f"--values={file}" for file in chart.values]

@@ -72,7 +72,7 @@ class SidecarVariable:
 
 
 _ORIGINAL: Final = (
-    SidecarVariable("LABEL", "Label that objects carry; a whole selector will do.", selector),
+    SidecarVariable("LABEL", "Label that objects carry, or a whole selector.", selector),
     SidecarVariable("LABEL_VALUE", "Value of the label; empty for any.", plain, "", "any"),
     SidecarVariable("FOLDER", "Folder that the files are written to.", needed),
     SidecarVariable(
@@ -110,7 +110,7 @@ _ORIGINAL: Final = (
     ),
     SidecarVariable("SLEEP_TIME", "Seconds between two lists of METHOD=SLEEP.", whole_number, 60),
     SidecarVariable(
-        "REQ_URL", "Address that is asked after files have changed.", plain, "", "none"
+        "REQ_URL", "URL that is requested after files have changed.", plain, "", "none"
     ),
     SidecarVariable("REQ_METHOD", "GET or POST.", http_method, "GET"),
     SidecarVariable(
@@ -120,11 +120,9 @@ _ORIGINAL: Final = (
         "",
         "nothing",
     ),
-    SidecarVariable("REQ_RETRY_TOTAL", "Tries after the first that failed.", whole_number, 5),
-    SidecarVariable(
-        "REQ_RETRY_CONNECT", "The same, of those that got no connection.", whole_number, 10
-    ),
-    SidecarVariable("REQ_RETRY_READ", "The same, of those that got no answer.", whole_number, 5),
+    SidecarVariable("REQ_RETRY_TOTAL", "Retries of REQ_URL.", whole_number, 5),
+    SidecarVariable("REQ_RETRY_CONNECT", "Retries without a connection.", whole_number, 10),
+    SidecarVariable("REQ_RETRY_READ", "Retries without an answer.", whole_number, 5),
     SidecarVariable(
         "REQ_RETRY_BACKOFF_FACTOR",
         "Seconds f: tries wait 0, 2f, 4f, 8f … seconds, 120 at most.",
@@ -147,7 +145,7 @@ _ORIGINAL: Final = (
     ),
     SidecarVariable(
         "REQ_SKIP_INIT",
-        "Do not ask REQ_URL for the files of the start.",
+        "Do not request REQ_URL for the first files.",
         truth,
         False,
         "false",
@@ -163,7 +161,7 @@ _ORIGINAL: Final = (
     ),
     SidecarVariable(
         "SCRIPT",
-        "Program that is run after files have changed, before REQ_URL is asked.",
+        "Program that is run after files have changed, before REQ_URL is requested.",
         plain,
         "",
         "none",
@@ -286,7 +284,7 @@ _OWN: Final = (
     ),
     SidecarVariable(
         "RESYNC_INTERVAL",
-        "Seconds between two looks for files that somebody else changed; 0 for never.",
+        "Seconds between two checks for files that others changed; 0 for never.",
         number,
         None,
         "WATCH_SERVER_TIMEOUT, or 60",

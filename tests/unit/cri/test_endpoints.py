@@ -36,5 +36,5 @@ def test_where_there_is_none_what_was_tried_is_named(tmp_path: Path) -> None:
 
     assert str(raised.value) == (
         f"no container runtime was found ({tmp_path}/a.sock, {tmp_path}/b.sock): "
-        "name its socket with --runtime-endpoint"
+        "name its socket with endpoint"
     )

@@ -67,7 +67,7 @@ def test_programs_that_are_not_there_are_asked_for(tmp_path: Path, programs: Pat
 
     with pytest.raises(ConfigurationError, match="needs kustomize or kubectl on PATH"):
         list(rendered_texts(Sources(kustomizations=(str(target),))))
-    with pytest.raises(ConfigurationError, match=r"--helm \./chart needs helm on PATH"):
+    with pytest.raises(ConfigurationError, match=r"chart \./chart needs helm on PATH"):
         list(rendered_texts(Sources(charts=(HelmChart("./chart"),))))
 
 

@@ -126,22 +126,22 @@ WARNING: --no-isolation: containers are plain processes of this machine.  Everyb
     "--image-service-endpoint",
     default="",
     metavar="unix://PATH",
-    help="Socket that images are pulled by.  [default: --runtime-endpoint]",
+    help="Socket of the image service.  [default: --runtime-endpoint]",
 )
 @click.option(
     "--cluster-dns",
     multiple=True,
     metavar="IP",
-    help="Server of the cluster's names, for pods in containers; repeatable.",
+    help="DNS server of the cluster, for --runtime cri; repeatable.",
 )
 @click.option(
     "--cluster-domain",
     default="cluster.local",
     show_default=True,
     metavar="DOMAIN",
-    help="Where the cluster's names end.",
+    help="DNS domain of the cluster.",
 )
-@click.option("-n", "--namespace", "namespaces", multiple=True, help="Only these pods; repeatable.")
+@click.option("-n", "--namespace", "namespaces", multiple=True, help="Only its pods; repeatable.")
 @click.option(
     "--root",
     type=click.Path(file_okay=False, path_type=Path),
@@ -291,9 +291,12 @@ def _runtime(given: dict[str, Any]) -> CriOptions | None:
     if not given["isolation"]:
         raise click.UsageError("--no-isolation: only with --runtime process")
     endpoints = lazy.endpoints
-    endpoint = given["runtime_endpoint"] or endpoints.find_endpoint()
-    for each in (endpoint, given["image_service_endpoint"] or endpoint):
-        endpoints.socket_path(each)
+    setting = CRI_FLAGS["runtime_endpoint"]
+    endpoint = given["runtime_endpoint"] or endpoints.find_endpoint(setting=setting)
+    endpoints.socket_path(endpoint, setting=setting)
+    if given["image_service_endpoint"]:
+        setting = CRI_FLAGS["image_service_endpoint"]
+        endpoints.socket_path(given["image_service_endpoint"], setting=setting)
     return lazy.node_options.CriOptions(
         endpoint=endpoint,
         image_endpoint=given["image_service_endpoint"],

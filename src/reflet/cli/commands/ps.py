@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from reflet.pleg.status_cache import StatusCache
 
 FORMS: Final = ("table", "wide", "json", "yaml")
+SETTING: Final = "--runtime-endpoint"
 PROCESSES: Final = "processes of reflet node are at its health port: curl 127.0.0.1:10248/pods"
 TIMEOUT: Final = 10.0  # seconds that a person waits for a runtime that hangs
 
@@ -60,8 +61,8 @@ TIMEOUT: Final = 10.0  # seconds that a person waits for a runtime that hangs
 def ps(runtime_endpoint: str, everything: bool, watch: bool, output: str, no_headers: bool) -> None:
     """Show what runs on this machine, and what happens to it.
 
-    The container runtime is asked over its socket (CRI), and no API server: what is shown is what
-    a kubelet's pod status cache has.  OBSERVED is how old it is, counted from the question, not
+    Asks the container runtime over its socket (CRI), and no API server: shows what a kubelet's
+    pod status cache has.  OBSERVED is how old it is, counted from the question, not
     from the answer.
 
     With --watch, first what runs and then every change is a line: when it was observed, and how
@@ -71,7 +72,7 @@ def ps(runtime_endpoint: str, everything: bool, watch: bool, output: str, no_hea
     ID, "object": POD}.
     """
     endpoint = runtime_endpoint or _found_endpoint()
-    lazy.endpoints.socket_path(endpoint)
+    lazy.endpoints.socket_path(endpoint, setting=SETTING)
     lazy.event_loop.run(
         _watch(endpoint, output, no_headers=no_headers)
         if watch
@@ -81,7 +82,7 @@ def ps(runtime_endpoint: str, everything: bool, watch: bool, output: str, no_hea
 
 def _found_endpoint() -> str:
     try:
-        return lazy.endpoints.find_endpoint()
+        return lazy.endpoints.find_endpoint(setting=SETTING)
     except TransportError as error:
         # Whoever runs processes has no such runtime, and may well look for them here.
         raise TransportError(f"{error}; {PROCESSES}") from error

@@ -66,7 +66,7 @@ def serving_certificate(hosts: Sequence[str], folder: Path | None = None) -> Ser
     except ImportError as error:
         raise ConfigurationError(
             "serving TLS needs the package cryptography: install reflet[devserver], "
-            "or serve without TLS (tls=False, --no-tls)"
+            "or serve without TLS"
         ) from error
     if folder is None:
         return ServingCertificate(*authority.make_certificates(hosts))
