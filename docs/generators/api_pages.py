@@ -95,7 +95,7 @@ def _table(name: str) -> Iterator[str]:
 
 
 def _rooms() -> Iterator[str]:
-    yield from ("| room | what it is for |", "|---|---|")
+    yield from ("| package | what it is for |", "|---|---|")
     for name in names_of(FRONT_PAGE):
         if is_room_inside(f"{FRONT_PAGE}.{name}"):
             yield f"| [`{FRONT_PAGE}.{name}`]({_link_to_room(name)}) | {_of_module(name)} |"
